@@ -1,0 +1,29 @@
+# The daily commands: `just` lists them.
+default:
+    @just --list
+
+# Install the project for development, with tests and checkers.
+install:
+    pip install -e ".[dev]"
+
+# Tests and the examples in the docstrings.
+test *ARGS:
+    pytest {{ARGS}}
+
+# Everything that CI checks besides the tests.
+lint:
+    ruff format --check .
+    ruff check .
+    mypy
+
+# Put the code into its form.
+format:
+    ruff format .
+    ruff check --fix .
+
+# Tests and lint.
+check: lint test
+
+# Everything, in a fresh virtual environment, as CI does it.
+ci:
+    bash .ci/run

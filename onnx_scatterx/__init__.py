@@ -1,0 +1,1 @@
+"""Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast."""

@@ -1,0 +1,1 @@
+"""The rules: one file each, tried in the order of one tuple."""
