@@ -1,0 +1,322 @@
+"""Transfer functions of the operators that compute: integer arithmetic, comparisons, logic.
+
+Numbers are computed by NumPy in the tensor's own type, so 32-bit chains wrap as they do in the
+model; terms only where no value can leave the type's range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.abstract import (
+    Abstract,
+    Shape,
+    broadcast_coords,
+    broadcast_shapes,
+)
+from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.terms import (
+    Number,
+    Term,
+    equals,
+    floor_div,
+    maximum,
+    minimum,
+    modulo,
+    step,
+    term,
+    where,
+)
+
+Result = list[Abstract] | None
+
+_FOLDED = 1 << 16  # elements of a constant that is computed
+
+
+def truncating_div(a: Term, b: Term) -> Term | None:
+    """Return the quotient of integers rounded towards zero, as ONNX's Div."""
+    low, high = b.interval()
+    if high < 0:
+        return truncating_div(-a, -b)
+    if low < 0:
+        return None
+    a_low, a_high = a.interval()
+    if a_low >= 0:
+        return floor_div(a, b)
+    if a_high <= 0:
+        return -floor_div(-a, b)
+    return where(step(a), floor_div(a, b), -floor_div(-a, b))
+
+
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind == "f":
+        return np.asarray(a / b)
+    if not np.all(b):
+        raise ZeroDivisionError
+    quotient = np.abs(a) // np.abs(b)
+    return np.asarray(np.where((a < 0) != (b < 0), -quotient, quotient)).astype(a.dtype)
+
+
+def _mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind in "iu" and not np.all(b):
+        raise ZeroDivisionError
+    return np.asarray(np.mod(a, b))
+
+
+def _not(a: Term) -> Term:
+    return 1 - a
+
+
+def _or(a: Term, b: Term) -> Term:
+    return a + b - a * b
+
+
+def _absolute(a: Term) -> Term:
+    return maximum(a, -a)
+
+
+Numeric = Callable[..., np.ndarray]
+Symbolic = Callable[..., "Term | None"]
+
+# operator: (on numbers, on terms); the result has the inputs' type
+SAME_TYPE: dict[str, tuple[Numeric, Symbolic | None]] = {
+    "Add": (np.add, lambda a, b: a + b),
+    "Sub": (np.subtract, lambda a, b: a - b),
+    "Mul": (np.multiply, lambda a, b: a * b),
+    "Div": (_divide, truncating_div),
+    "Neg": (np.negative, lambda a: -a),
+    "Abs": (np.abs, _absolute),
+    "Min": (np.minimum, minimum),
+    "Max": (np.maximum, maximum),
+    "Sign": (np.sign, lambda a: step(a - 1) - step(-a - 1)),
+    "Floor": (np.floor, None),
+    "Ceil": (np.ceil, None),
+    "Round": (np.rint, None),
+    "Sqrt": (np.sqrt, None),
+    "And": (np.logical_and, lambda a, b: a * b),
+    "Or": (np.logical_or, _or),
+    "Xor": (np.logical_xor, lambda a, b: a + b - 2 * a * b),
+    "Not": (np.logical_not, _not),
+}
+
+# operator: (on numbers, on terms); the result is boolean
+COMPARISONS: dict[str, tuple[Numeric, Symbolic | None]] = {
+    "Equal": (np.equal, equals),
+    "Less": (np.less, lambda a, b: step(b - a - 1)),
+    "LessOrEqual": (np.less_equal, lambda a, b: step(b - a)),
+    "Greater": (np.greater, lambda a, b: step(a - b - 1)),
+    "GreaterOrEqual": (np.greater_equal, lambda a, b: step(a - b)),
+}
+
+
+def elementwise(call: Call) -> Result:
+    """Transfer any operator of the two tables, with broadcasting."""
+    op = call.node.op_type
+    comparison = op in COMPARISONS
+    numeric, symbolic = (COMPARISONS if comparison else SAME_TYPE)[op]
+    inputs = [i for i in call.inputs if i is not None]
+    if len(inputs) < len(call.inputs):
+        return None
+    dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
+    if len(inputs) > 2:  # Min and Max of many
+        numeric = _folded(numeric)
+        symbolic = None if symbolic is None else _folded(symbolic)
+    if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):
+        symbolic = None
+    return combine(inputs, dtype, numeric, symbolic)
+
+
+def _folded(function: Callable[..., object]) -> Callable[..., object]:  # type: ignore[misc]
+    def all_of(first: object, *rest: object) -> object:
+        for item in rest:
+            first = function(first, item)
+        return first
+
+    return all_of
+
+
+def combine(
+    inputs: list[Abstract],
+    dtype: ir.DataType | None,
+    numeric: Callable[..., object],
+    symbolic: Callable[..., object] | None,
+) -> Result:
+    """Return the elementwise result of tensors that are broadcast against each other."""
+    if any(i.shape is None for i in inputs):
+        return None
+    shape = broadcast_shapes([i.shape for i in inputs if i.shape is not None])
+    if dtype is None:
+        return [Abstract(None, shape)]
+    arrays = [i.known for i in inputs]
+    # Half types are computed wider in some runtimes: their rounding is not known.
+    if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
+        total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
+        if total <= _FOLDED:
+            with np.errstate(all="ignore"):
+                try:
+                    result = np.asarray(numeric(*arrays))
+                except ZeroDivisionError:
+                    return [Abstract(dtype, shape)]
+            return [Abstract(dtype, shape, result.astype(dtype.numpy(), copy=False))]
+    if symbolic is None or not all(i.is_integer for i in inputs):
+        return [Abstract(dtype, shape)]
+    content = _of_elements(inputs, shape, symbolic)
+    if content is None:
+        content = _of_formulas(inputs, shape, symbolic)
+    elements = content.ravel() if isinstance(content, np.ndarray) else [content]
+    if content is None or not all(t is not None and fits(t, dtype) for t in elements):
+        return [Abstract(dtype, shape)]
+    if isinstance(content, np.ndarray):
+        return [Abstract.explicit(content, dtype)]
+    return [Abstract(dtype, shape, content)]
+
+
+def _of_elements(
+    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object]
+) -> np.ndarray | None:
+    arrays = [i.elements for i in inputs]
+    if len(shape) > 1 or any(a is None for a in arrays):
+        return None
+    dims = [d.constant for d in shape]
+    if any(d is None for d in dims):
+        return None
+    spread = [np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None]
+    result = np.empty(spread[0].shape, dtype=object)
+    for index in np.ndindex(result.shape):
+        result[index] = symbolic(*(a[index] for a in spread))
+    return result
+
+
+def _of_formulas(
+    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object]
+) -> Term | None:
+    formulas: list[Term] = []
+    for i in inputs:
+        if i.formula is None or i.shape is None:
+            return None
+        formulas.append(i.formula.at(broadcast_coords(i.shape, shape)))
+    result = symbolic(*formulas)
+    assert result is None or isinstance(result, Term)
+    return result
+
+
+def fits(t: Term, dtype: ir.DataType) -> bool:
+    """Return whether a term cannot leave a type's range.
+
+    Sizes are below 2**40 in any model that runs, so only large coefficients matter for 64 bits.
+    """
+    if dtype == ir.DataType.BOOL:
+        return True
+    if dtype == ir.DataType.INT64:
+        return all(abs(c) < 1 << 62 for _, c in t.items) or t.constant is not None
+    low, high = t.interval()
+    limits = np.iinfo(dtype.numpy())
+    return low >= limits.min and high <= limits.max
+
+
+def where_(call: Call) -> Result:
+    condition, a, b = call.inputs
+    if condition is None or a is None or b is None:
+        return None
+    return combine([condition, a, b], a.dtype, np.where, where)
+
+
+def cast(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None:
+        return None
+    to = ir.DataType(call.integer("to", 0))
+    return cast_to(x, to)
+
+
+def cast_to(x: Abstract, to: ir.DataType) -> Result:
+    """Return a tensor in another element type."""
+    if to == x.dtype:
+        return [x]
+    arithmetic = to.is_integer() or to.is_floating_point() or to == ir.DataType.BOOL
+    known = x.known
+    if known is not None and known.size <= _FOLDED and arithmetic and known.dtype.kind in "iufb":
+        limits = np.iinfo(to.numpy()) if to.is_integer() and to.numpy().kind in "iu" else None
+        if known.dtype.kind == "f" and limits is not None:
+            # Out of range, a conversion from floats is not defined.
+            wide = known.astype(np.float64)
+            if not (np.isfinite(wide).all() and (abs(wide) < 2.0 ** (limits.bits - 2)).all()):
+                return [Abstract(to, x.shape)]
+        return [Abstract(to, x.shape, known.astype(to.numpy()))]
+    if not x.is_integer or not (to.is_integer() or to == ir.DataType.BOOL):
+        return [Abstract(to, x.shape)]
+
+    def convert(t: Term) -> Term | None:
+        if to == ir.DataType.BOOL:
+            return 1 - equals(t, 0) if x.dtype != ir.DataType.BOOL else t
+        return t if fits(t, to) else None
+
+    return combine([x], to, lambda a: a, convert)
+
+
+def cast_like(call: Call) -> Result:
+    x, like = call.inputs
+    return None if x is None or like is None or like.dtype is None else cast_to(x, like.dtype)
+
+
+def mod(call: Call) -> Result:
+    a, b = call.inputs
+    if a is None or b is None:
+        return None
+    if call.integer("fmod", 0):
+        return combine([a, b], a.dtype, np.fmod, None)
+
+    def symbolic(t: Term, divisor: Term) -> Term | None:
+        low, high = divisor.interval()
+        return modulo(t, divisor) if low >= 0 or high < 0 else None
+
+    return combine([a, b], a.dtype, _mod, symbolic)
+
+
+def clip(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or call.version < 11:
+        return None if x is None else [Abstract(x.dtype, x.shape)]
+    result: Result = [x]
+    for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
+        bound = call.input(i)
+        if bound is not None and result is not None:
+            result = combine([result[0], bound], x.dtype, numeric, symbolic)
+    return result
+
+
+def reduction(call: Call) -> Result:
+    """Transfer ReduceSum, ReduceProd, ReduceMin, ReduceMax over a small array of terms."""
+    x = call.inputs[0]
+    if x is None or x.elements is None or x.dtype is None:
+        return None
+    axes = call.numbers(1, "axes")
+    if not axes:
+        if axes is not None and call.integer("noop_with_empty_axes", 0):
+            return [x]
+        axes = list(range(x.elements.ndim))
+        if call.integer("noop_with_empty_axes", 0):
+            return [x]
+    fold: dict[str, Callable[[Number, Number], Term]] = {
+        "ReduceSum": lambda a, b: term(a) + b,
+        "ReduceProd": lambda a, b: term(a) * b,
+        "ReduceMin": minimum,
+        "ReduceMax": maximum,
+    }
+    gone = {a % x.elements.ndim for a in axes}
+    start = {"ReduceSum": term(0), "ReduceProd": term(1)}.get(call.node.op_type)
+    kept_shape = [1 if d in gone else n for d, n in enumerate(x.elements.shape)]
+    result = np.full(kept_shape, start, dtype=object)
+    for index in np.ndindex(x.elements.shape):
+        at = tuple(0 if d in gone else i for d, i in enumerate(index))
+        value = x.elements[index]
+        result[at] = value if result[at] is None else fold[call.node.op_type](result[at], value)
+    if any(t is None or not fits(t, x.dtype) for t in result.ravel()):
+        return None
+    if not call.integer("keepdims", 1):
+        result = result.squeeze(tuple(gone))
+    return [Abstract.explicit(result, x.dtype)]

@@ -1,0 +1,138 @@
+"""Terms of one size, decided completely.
+
+A term of one size n that is built by sums, integer multiples, ``Pos``, ``Step`` and ``FloorDiv`` by
+constants is, from some n on, affine on every residue class of n. So ``t(n) >= 0 for every n >= low``
+is decided by looking at the numbers before that point, and at a slope and a value for each class.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from onnx_scatterx.indexing.terms import FloorDiv, Leaf, Pos, Step, Term
+
+_LIMIT = 4096  # numbers looked at, and residue classes kept, before the answer is "unknown"
+
+
+@dataclass(frozen=True)
+class _Eventually:
+    """``t(period q + r) = slopes[r] q + values[r]`` wherever ``period q + r >= start``."""
+
+    start: int
+    slopes: tuple[int, ...]
+    values: tuple[int, ...]
+
+    @property
+    def period(self) -> int:
+        return len(self.slopes)
+
+    def refined(self, period: int) -> _Eventually:
+        times = period // self.period
+        slopes = tuple(s * times for s in self.slopes) * times
+        values = tuple(
+            v + s * k
+            for k in range(times)
+            for s, v in zip(self.slopes, self.values, strict=True)
+        )
+        return _Eventually(self.start, slopes, values)
+
+    def settled(self, margin: int = 0) -> int:
+        """Return from where on no class changes its sign (after ``margin`` is taken from it)."""
+        start = self.start
+        for r, (s, v) in enumerate(zip(self.slopes, self.values, strict=True)):
+            if s:
+                start = max(start, self.period * (abs(v) + margin) // abs(s) + self.period + r)
+        return start
+
+
+def never_negative(t: Term, leaf: Leaf, low: int) -> bool | None:
+    """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
+
+    >>> from onnx_scatterx.indexing.terms import floor_div, size
+    >>> n = size("n")
+    >>> (leaf,) = n.leaves()
+    >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
+    True
+    """
+    eventually = _eventually(t, leaf)
+    if eventually is None or any(s < 0 for s in eventually.slopes):
+        return None if eventually is None else False
+    last = eventually.settled() + eventually.period
+    if last - low > _LIMIT:
+        return None
+    values = (t.evaluate(lambda _, __, n=n: n, lambda _: 0) for n in range(low, last + 1))
+    return all(int(value) >= 0 for value in values)
+
+
+def _eventually(t: Term, leaf: Leaf) -> _Eventually | None:
+    parts: list[tuple[int, _Eventually]] = []
+    constant = 0
+    for monomial, coefficient in t.items:
+        if not monomial:
+            constant = coefficient
+            continue
+        factors = [_eventually_atom(a, leaf) for a in monomial]
+        known = [f for f in factors if f is not None]
+        if len(known) < len(factors):
+            return None
+        product = known[0]
+        for factor in known[1:]:
+            multiplied = _multiply(product, factor)
+            if multiplied is None:
+                return None
+            product = multiplied
+        parts.append((coefficient, product))
+    period = math.lcm(1, *(p.period for _, p in parts))
+    if period > _LIMIT:
+        return None
+    refined = [(c, p.refined(period)) for c, p in parts]
+    return _Eventually(
+        max((p.start for _, p in parts), default=0),
+        tuple(sum(c * p.slopes[r] for c, p in refined) for r in range(period)),
+        tuple(constant + sum(c * p.values[r] for c, p in refined) for r in range(period)),
+    )
+
+
+def _multiply(a: _Eventually, b: _Eventually) -> _Eventually | None:
+    period = math.lcm(a.period, b.period)
+    if period > _LIMIT:
+        return None
+    a, b = a.refined(period), b.refined(period)
+    if any(s and u for s, u in zip(a.slopes, b.slopes, strict=True)):
+        return None  # quadratic
+    rows = list(zip(a.slopes, a.values, b.slopes, b.values, strict=True))
+    return _Eventually(
+        max(a.start, b.start),
+        tuple(s * w + u * v for s, v, u, w in rows),
+        tuple(v * w for _, v, _, w in rows),
+    )
+
+
+def _eventually_atom(atom: object, leaf: Leaf) -> _Eventually | None:
+    if atom is leaf:
+        return _Eventually(0, (1,), (0,))
+    if not isinstance(atom, Pos | Step | FloorDiv):
+        return None
+    inner = _eventually(atom.parts[0], leaf)
+    if inner is None:
+        return None
+    if isinstance(atom, FloorDiv):
+        divisor = atom.parts[1].constant
+        if divisor is None or divisor <= 0 or inner.period * divisor > _LIMIT:
+            return None
+        inner = inner.refined(inner.period * divisor)
+        return _Eventually(
+            inner.start,
+            tuple(s // divisor for s in inner.slopes),
+            tuple(v // divisor for v in inner.values),
+        )
+    rows = list(zip(inner.slopes, inner.values, strict=True))
+    grows = [s > 0 or (s == 0 and v >= 0) for s, v in rows]
+    if isinstance(atom, Step):
+        return _Eventually(inner.settled(1), (0,) * len(rows), tuple(int(g) for g in grows))
+    return _Eventually(
+        inner.settled(),
+        tuple(s if g else 0 for g, (s, _) in zip(grows, rows, strict=True)),
+        tuple(v if g else 0 for g, (_, v) in zip(grows, rows, strict=True)),
+    )

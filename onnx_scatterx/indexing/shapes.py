@@ -1,0 +1,104 @@
+"""Output types and shapes of operators that the interpreter does not follow.
+
+ONNX's own shape inference is asked about the one node: each symbolic dim goes in under a name of
+its own, and comes out again where the operator passes it on. Declared shapes play no part.
+"""
+
+from __future__ import annotations
+
+import onnx
+import onnx.checker
+import onnx.shape_inference
+import onnx_ir as ir
+from onnx import numpy_helper
+
+from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.terms import Term, term
+
+# Their output shape by ONNX's inference is not always what ONNX Runtime computes.
+_DISTRUSTED = {"Upsample", "Resize", "Unique", "Compress"}
+_SMALL = 64  # elements of a constant that inference may want to see
+
+
+def infer(call: Call) -> list[Abstract]:
+    """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
+    node = call.node
+    unknown = [Abstract(v.dtype, None) for v in node.outputs]
+    if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
+        return unknown
+    if any(a.is_ref() or a.type in _GRAPHS for a in node.attributes.values()):
+        return unknown
+    schema = onnx.defs.get_schema(node.op_type, call.version, node.domain)
+    names: dict[str, Term] = {}
+    types: dict[str, onnx.TypeProto] = {}
+    data: dict[str, onnx.TensorProto] = {}
+    proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
+    proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
+    for i, given in enumerate(call.inputs):
+        name = "" if given is None else f"i{i}"
+        proto.input.append(name)
+        if given is None:
+            continue
+        if given.dtype is None:
+            return unknown
+        types[name] = _type(given, names)
+        known = given.known
+        if known is not None and known.size <= _SMALL and known.dtype.kind in "iufb":
+            data[name] = numpy_helper.from_array(known)
+    proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
+    try:
+        found = onnx.shape_inference.infer_node_outputs(
+            schema,
+            proto,
+            types,
+            data,
+            opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
+        )
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
+        return unknown  # the node is not valid, and ONNX Runtime will say so
+    return [
+        _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]
+        for i in range(len(node.outputs))
+    ]
+
+
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
+def _type(given: Abstract, names: dict[str, Term]) -> onnx.TypeProto:
+    assert given.dtype is not None
+    if given.shape is None:
+        return onnx.helper.make_tensor_type_proto(given.dtype.value, None)
+    dims: list[int | str] = []
+    for d in given.shape:
+        constant = d.constant
+        name = f"d{len(names)}"
+        for known, t in names.items():
+            if t is d:
+                name = known
+        if constant is None:
+            names[name] = d
+        dims.append(name if constant is None else constant)
+    return onnx.helper.make_tensor_type_proto(given.dtype.value, dims)
+
+
+def _abstract(
+    call: Call, output: int, found: onnx.TypeProto | None, names: dict[str, Term]
+) -> Abstract | None:
+    if found is None or not found.HasField("tensor_type"):
+        return None
+    tensor = found.tensor_type
+    dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
+    if not tensor.HasField("shape"):
+        return Abstract(dtype, None)
+    fresh = call.unknown_shape(len(tensor.shape.dim), output)
+    rounds_up = call.node.op_type.endswith("Pool") and "ceil_mode" in call.node.attributes
+    distrusted = rounds_up or call.node.op_type in _DISTRUSTED
+    shape = []
+    for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
+        if d.HasField("dim_value") and not distrusted:
+            shape.append(term(d.dim_value))
+        else:
+            shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
+    return Abstract(dtype, tuple(shape))
