@@ -1,0 +1,228 @@
+"""The footprint of a scatter: which boxes of the data its updates fill, and in which order.
+
+A scatter is cut into pieces, boxes of the updates on which every target is a constant or
+``start + step * x_d``, each dim of the updates on one axis of the data: such a piece fills a
+(strided) box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from onnx_scatterx.indexing.abstract import Shape
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.terms import Coord, Step, Table, Term, coord, term
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, RefusedError
+
+_PIECES = 64  # boxes that one scatter is cut into, at most
+_DEPTH = 8  # nested cuts
+_LOOKED_AT = 1 << 16  # positions of a table that are looked at
+
+
+@dataclass(frozen=True)
+class Line:
+    """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
+
+    start: Term
+    step: int
+    dim: int | None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills."""
+
+    first: Shape
+    counts: Shape
+    lines: tuple[Line, ...]
+
+
+def pieces(scatter: Scatter) -> list[Piece]:
+    """Return the boxes that a scatter fills, in row-major order of its updates, or refuse."""
+    if any(facts_empty(scatter.facts, n) for n in scatter.shape):
+        return []
+    zero = tuple(term(0) for _ in scatter.shape)
+    found = []
+    for piece in _cut(scatter, scatter.targets, zero, scatter.shape, scatter.facts):
+        found.append(piece)
+        if len(found) > _PIECES:
+            raise RefusedError(Reason.IRREGULAR, f"more than {_PIECES} boxes")
+    return found
+
+
+def facts_empty(facts: Facts, extent: Term) -> bool:
+    """Return whether an extent is proven to be 0."""
+    return facts.proves(-extent)
+
+
+def _cut(
+    scatter: Scatter,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    depth: int = 0,
+) -> Iterator[Piece]:
+    """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
+    if depth > _DEPTH:
+        raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
+    lines: list[Line] = []
+    for axis, target in enumerate(targets):
+        line = _line(target)
+        if line is None:
+            dim, spans = _spans(target, axis, counts, facts)
+            yield from _cut_along(scatter, targets, first, counts, facts, dim, spans, depth)
+            return
+        lines.append(line)
+    for axis, line in enumerate(lines):
+        low, high = _ends(line, counts)
+        if scatter.signs[axis] or facts.proves(low):
+            continue
+        if facts.proves(-high - 1):
+            start = simplify(line.start + scatter.data_shape[axis], facts)
+            lines[axis] = Line(start, line.step, line.dim)
+            continue
+        turn = _turn(line, counts)
+        if turn is None:
+            raise RefusedError(Reason.UNKNOWN_SIGN, f"axis {axis}: {targets[axis]}")
+        assert line.dim is not None
+        spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
+        yield from _cut_along(scatter, targets, first, counts, facts, line.dim, spans, depth)
+        return
+    _check_dims(lines, counts, facts)
+    yield Piece(first, counts, tuple(lines))
+
+
+def _line(target: Term) -> Line | None:
+    if not target.coords:
+        return Line(target, 0, None)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    (atom,) = coord(dim).atoms
+    slope, start = target.split(atom)
+    if slope.constant is None or start.coords:
+        return None
+    return Line(start, slope.constant, dim)
+
+
+def _ends(line: Line, counts: Shape) -> tuple[Term, Term]:
+    if line.dim is None:
+        return line.start, line.start
+    last = line.start + line.step * (counts[line.dim] - 1)
+    return (line.start, last) if line.step > 0 else (last, line.start)
+
+
+def _turn(line: Line, counts: Shape) -> int | None:
+    """Return the first place on a line of numbers where the sign is another than at its start."""
+    if line.dim is None or line.start.constant is None or counts[line.dim].constant is None:
+        return None
+    start = line.start.constant
+    return -(start // line.step) if line.step > 0 else start // -line.step + 1
+
+
+def _check_dims(lines: list[Line], counts: Shape, facts: Facts) -> None:
+    used = [line.dim for line in lines if line.dim is not None]
+    for dim, count in enumerate(counts):
+        if used.count(dim) == 1 or facts.proves(1 - count):
+            continue
+        if used.count(dim) > 1:
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the updates")
+        certain = facts.proves(count - 2) and all(
+            facts.proves(n - 1) for d, n in enumerate(counts) if d != dim
+        )
+        reason = Reason.COLLIDES if certain else Reason.MAY_COLLIDE
+        raise RefusedError(reason, f"dim {dim} of the updates")
+
+
+def _spans(
+    target: Term, axis: int, counts: Shape, facts: Facts
+) -> tuple[int, list[tuple[Term | int, Term | int]]]:
+    """Return a dim of the updates and the spans of it on which a target is simpler."""
+    for atom in sorted(target.all_atoms(), key=lambda a: a.uid):
+        if isinstance(atom, Step) and len(atom.coords) == 1:
+            line = _line(atom.parts[0])
+            if line is not None and line.dim is not None and abs(line.step) == 1:
+                # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
+                at = -line.start if line.step == 1 else line.start + 1
+                if not (facts.proves(at) and facts.proves(counts[line.dim] - at)):
+                    continue
+                return line.dim, [(0, at), (at, counts[line.dim])]
+    if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
+        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
+    return _runs(target, axis, counts)
+
+
+def _runs(
+    target: Term, axis: int, counts: Shape
+) -> tuple[int, list[tuple[Term | int, Term | int]]]:
+    """Cut a table along the dim on which it is made of the fewest runs of equal steps."""
+    extents = {d: counts[d].constant for d in target.coords}
+    if any(n is None for n in extents.values()):
+        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
+    numbers = {d: n for d, n in extents.items() if n is not None}
+    if np.prod(list(numbers.values())) > _LOOKED_AT:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
+    dims = sorted(numbers)
+    grid = dict(zip(dims, np.indices([numbers[d] for d in dims], sparse=True), strict=True))
+    values = np.broadcast_to(
+        target.evaluate(_no_leaf, lambda d: grid[d]), [numbers[d] for d in dims]
+    )
+    best: tuple[int, list[tuple[Term | int, Term | int]]] | None = None
+    for place, dim in enumerate(dims):
+        cuts = _breaks(np.moveaxis(values, place, 0))
+        if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
+            best = dim, list(cuts)
+    if best is None:  # a sum of lines over several dims
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
+    if len(best[1]) > _PIECES:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(best[1])} runs")
+    return best
+
+
+def _no_leaf(leaf: object, parts: object) -> int:
+    raise AssertionError(f"{leaf} has no value")
+
+
+def _breaks(values: np.ndarray) -> list[tuple[int, int]]:
+    """Return the maximal runs (first, end) of rows that differ by one constant."""
+    rows = values.reshape(len(values), -1).astype(np.int64)
+    spans, first = [], 0
+    while first < len(rows):
+        end = first + 1
+        if end < len(rows):
+            stride = rows[end] - rows[first]
+            while end < len(rows) and (rows[end] - rows[end - 1] == stride).all():
+                end += 1
+            if (stride != stride[0]).any() or (end - first == 2 and stride[0] != 1):
+                end = first + 1  # no line, or two rows that are as well each on its own
+        spans.append((first, end))
+        first = end
+    return spans
+
+
+def _cut_along(
+    scatter: Scatter,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    dim: int,
+    spans: list[tuple[Term | int, Term | int]],
+    depth: int,
+) -> Iterator[Piece]:
+    for begin, end in spans:
+        count = term(end) - begin
+        inner = facts.assuming(extents={dim: count})
+        moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
+        if count.constant == 1:
+            moved = {dim: term(begin)}
+        parts = tuple(simplify(t.at(moved), inner) for t in targets)
+        starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
+        extents = tuple(count if d == dim else n for d, n in enumerate(counts))
+        yield from _cut(scatter, parts, starts, extents, inner, depth + 1)

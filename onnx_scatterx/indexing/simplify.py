@@ -1,0 +1,44 @@
+"""Terms with their cases decided, where the facts decide them."""
+
+from __future__ import annotations
+
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Number, Pos, Step, Term
+
+
+def simplify(t: Term, facts: Facts) -> Term:
+    """Return the term with every ``Pos``, ``Step`` and ``FloorDiv`` replaced that facts decide.
+
+    >>> from onnx_scatterx.indexing.terms import coord, size, where, step
+    >>> n, x = size("n"), coord(0)
+    >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
+    x0
+    """
+    for _ in range(8):
+        decided: dict[Atom, Number] = {}
+        for atom in sorted(t.all_atoms(), key=lambda a: a.uid):
+            value = _decide(atom, facts)
+            if value is not None:
+                decided[atom] = value
+        if not decided:
+            return t
+        t = t.replace(decided)
+    return t
+
+
+def _decide(atom: Atom, facts: Facts) -> Number | None:
+    if isinstance(atom, Pos):
+        inner = atom.parts[0]
+        if facts.proves(inner):
+            return inner
+        return 0 if facts.proves(-inner) else None
+    if isinstance(atom, Step):
+        inner = atom.parts[0]
+        if facts.proves(inner):
+            return 1
+        return 0 if facts.proves(-inner - 1) else None
+    if isinstance(atom, FloorDiv):
+        inner, divisor = atom.parts
+        if divisor.constant and facts.proves(inner) and facts.proves(divisor - 1 - inner):
+            return 0
+    return None

@@ -1,0 +1,197 @@
+"""From a node to its scattering: where every update goes, as terms over its coordinates.
+
+All four operators become one form: data, updates, a reduction, and for each axis of the data a term
+``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the transformer). What
+the operator checks at run time makes the shape of the updates known from data and indices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.abstract import Abstract, Shape
+from onnx_scatterx.indexing.call import Call, UnknownAttributeError
+from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.terms import Term, coord, modulo, term
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """A scatter node in canonical form.
+
+    ``targets[c]`` is the coordinate on axis c of ``data`` that the update at ``x0, x1, ...`` goes
+    to; it is within ``0 .. S-1`` wherever its sign was proven (``signs[c]``). ``index_rank`` is how
+    many leading dims of the updates the index tensor runs over. ``facts`` know the extents of the
+    updates' coordinates.
+    """
+
+    node: ir.Node
+    data: ir.Value
+    indices: ir.Value | None
+    updates: ir.Value
+    dtype: ir.DataType
+    data_shape: Shape
+    shape: Shape
+    targets: tuple[Term, ...]
+    signs: tuple[bool, ...]
+    index_dims: tuple[int, ...]
+    reduction: str
+    facts: Facts
+
+
+def is_scatter(node: ir.Node) -> bool:
+    """Return whether a node is one of the four scatter operators."""
+    return node.op_type in SCATTERS and node.domain in ("", "ai.onnx")
+
+
+def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
+    """Return a node in canonical form, or why it has none."""
+    version = scope.opsets.get(node.domain, 0)
+    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
+    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    try:
+        return _lift(call)
+    except RefusedError as error:
+        return error.refusal
+    except UnknownAttributeError as error:
+        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
+
+
+def _lift(call: Call) -> Scatter:
+    op = call.node.op_type
+    first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
+    oldest, newest = first.get(op, (24, 99))
+    if not oldest <= call.version <= newest:
+        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    data = _tensor(call, 0)
+    if op == "TensorScatter":
+        return _tensor_scatter(call, data)
+    indices = _tensor(call, 1)
+    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices)
+
+
+def _tensor(call: Call, i: int) -> Abstract:
+    found = call.input(i)
+    if found is None or found.shape is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])
+    return found
+
+
+def _value(call: Call, i: int) -> ir.Value:
+    value = call.node.inputs[i] if i < len(call.node.inputs) else None
+    if value is None:
+        raise RefusedError(Reason.INVALID, f"input {i} is absent")
+    return value
+
+
+def _axis(call: Call, default: int, rank: int) -> int:
+    axis = call.integer("axis", default)
+    if not -rank <= axis < rank:
+        raise RefusedError(Reason.INVALID, f"axis {axis} for data of rank {rank}")
+    return axis % rank
+
+
+def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+    assert data.shape is not None
+    assert indices.shape is not None
+    depth = indices.shape[-1].constant if indices.shape else None
+    if depth is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, "how many axes the indices name")
+    if depth > len(data.shape) or depth == 0:
+        raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
+    index_rank = len(indices.shape) - 1
+    shape = (*indices.shape[:-1], *data.shape[depth:])
+    columns = [indices.formula.at({index_rank: c}) for c in range(depth)] if indices.formula else None
+    if columns is None:
+        raise RefusedError(Reason.UNKNOWN_INDICES)
+    rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
+    return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
+
+
+def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+    assert data.shape is not None
+    assert indices.shape is not None
+    rank = len(data.shape)
+    if len(indices.shape) != rank or not rank:
+        raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
+    axis = _axis(call, 0, rank)
+    if indices.formula is None:
+        raise RefusedError(Reason.UNKNOWN_INDICES)
+    targets = [indices.formula if c == axis else coord(c) for c in range(rank)]
+    return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), None, axis)
+
+
+def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
+    update = _tensor(call, 1)
+    assert data.shape is not None
+    assert update.shape is not None
+    rank = len(data.shape)
+    axis = _axis(call, -2, rank)
+    if axis == 0 or len(update.shape) != rank:
+        raise RefusedError(Reason.INVALID, "axis 0 is the batch, and ranks must agree")
+    starts = call.input(2)
+    start = term(0)
+    if starts is not None:
+        if starts.formula is None:
+            raise RefusedError(Reason.UNKNOWN_INDICES)
+        start = starts.formula
+    target = start + coord(axis)
+    if call.string("mode", "linear") == "circular":
+        target = modulo(target, data.shape[axis])
+    # The operator checks that the other dims agree.
+    shape = tuple(u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True)))
+    targets = [target if c == axis else coord(c) for c in range(rank)]
+    return _scatter(call, data, 2, 1, shape, targets, range(rank), None, axis)
+
+
+def _scatter(
+    call: Call,
+    data: Abstract,
+    indices_at: int,
+    updates_at: int,
+    shape: Shape,
+    targets: list[Term],
+    index_dims: range,
+    depth: int | None,
+    axis: int | None = None,
+) -> Scatter:
+    assert data.shape is not None
+    updates = _value(call, updates_at)
+    dtype = data.dtype or updates.dtype
+    if dtype is None:
+        raise RefusedError(Reason.UNKNOWN_TYPE)
+    extents = {d: extent for d, extent in enumerate(shape)}
+    # The elements of an index tensor are looked at only where there are updates.
+    facts = call.facts.assuming(extents=extents)
+    gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
+    found, signs = [], []
+    for c, target in enumerate(targets):
+        target = simplify(target.at(gone), facts)
+        named = c < depth if depth is not None else c == axis
+        positive = not named or facts.proves(target)
+        if not positive and facts.proves(-target - 1):
+            target, positive = simplify(target + data.shape[c], facts), True
+        found.append(target)
+        signs.append(positive)
+    has_indices = indices_at < len(call.node.inputs)
+    return Scatter(
+        call.node,
+        _value(call, 0),
+        call.node.inputs[indices_at] if has_indices else None,
+        updates,
+        dtype,
+        data.shape,
+        shape,
+        tuple(found),
+        tuple(signs),
+        tuple(index_dims),
+        call.string("reduction", "none"),
+        facts,
+    )

@@ -1,0 +1,244 @@
+"""The mosaics of a graph's values: every operator that only moves elements is a move on mosaics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.call import Call, UnknownAttributeError
+from onnx_scatterx.indexing.interpreter import Scope, live_nodes
+from onnx_scatterx.indexing.movement import slice_arguments, slice_bounds
+from onnx_scatterx.indexing.terms import term
+from onnx_scatterx.lift import Scatter, is_scatter, lift
+from onnx_scatterx.mosaic.cells import Mosaic, joined
+from onnx_scatterx.mosaic.melt import melted
+from onnx_scatterx.mosaic.writes import written
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+_CELLS = 400  # of one mosaic, at most
+
+Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What became of a scatter: its canonical form and why it has no mosaic, if it has none."""
+
+    node: ir.Node
+    scatter: Scatter | None
+    refusal: Refusal | None
+
+
+class Provenance:
+    """Mosaics of the values of one graph, outer values being sources of their own.
+
+    ``scatters`` has an entry for each scatter of the graph; ``passed[value]`` are the scatters that
+    a value's mosaic makes needless.
+    """
+
+    def __init__(self, graph: ir.Graph, scope: Scope) -> None:
+        self.graph = graph
+        self.scope = scope
+        self.facts = scope.facts
+        self.scatters: dict[ir.Node, Lifted] = {}
+        self.passed: dict[ir.Value, frozenset[ir.Node]] = {}
+        self._mosaics: dict[ir.Value, Mosaic | None] = {}
+        live = live_nodes(graph)
+        for node in graph:
+            if is_scatter(node):
+                self._scatter(node, node in live)
+            elif node.domain in ("", "ai.onnx") and node.op_type in MOVES:
+                self._move(node)
+
+    def abstract(self, value: ir.Value) -> Abstract:
+        """Return what the interpreter knows of a value."""
+        return self.scope.values.get(value) or Abstract(value.dtype, None)
+
+    def mosaic(self, value: ir.Value) -> Mosaic | None:
+        """Return a value's mosaic: itself where nothing is known; None where the rank is unknown."""
+        if value not in self._mosaics:
+            shape = self.abstract(value).shape
+            self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
+        return self._mosaics[value]
+
+    def _call(self, node: ir.Node) -> Call:
+        inputs = [None if v is None else self.abstract(v) for v in node.inputs]
+        version = self.scope.opsets.get(node.domain, 0)
+        return Call(node, inputs, version, self.facts, self.scope.bound, self.scope.token)
+
+    def _move(self, node: ir.Node) -> None:
+        try:
+            found = MOVES[node.op_type](self, self._call(node))
+        except (UnknownAttributeError, LookupError):
+            return
+        passed = frozenset[ir.Node]().union(*(self.passed.get(v, ()) for v in node.inputs if v))
+        for value, mosaic in zip(node.outputs, found, strict=False):
+            if mosaic is not None and len(mosaic.cells) <= _CELLS:
+                self._mosaics[value] = melted(mosaic, self.facts)
+                if passed:
+                    self.passed[value] = passed
+
+    def _scatter(self, node: ir.Node, live: bool) -> None:
+        lifted = lift(node, self.scope)
+        if isinstance(lifted, Refusal):
+            self.scatters[node] = Lifted(node, None, lifted)
+            return
+        facts = self.facts if live else self.facts.assuming()
+        try:
+            data = self.mosaic(lifted.data)
+            if data is None:
+                raise RefusedError(Reason.UNKNOWN_RANK, "data")
+            mosaic = written(lifted, data, self._updates(lifted), facts)
+            if len(mosaic.cells) > _CELLS:
+                raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
+        except RefusedError as error:
+            self.scatters[node] = Lifted(node, lifted, error.refusal)
+            return
+        self.scatters[node] = Lifted(node, lifted, None)
+        (output,) = node.outputs
+        self._mosaics[output] = melted(mosaic, facts)
+        self.passed[output] = frozenset((node,)).union(
+            self.passed.get(lifted.data, ()), self.passed.get(lifted.updates, ())
+        )
+
+    def _updates(self, lifted: Scatter) -> Mosaic:
+        found = self.mosaic(lifted.updates)
+        if found is not None and len(found.shape) == len(lifted.shape):
+            pairs = zip(found.shape, lifted.shape, strict=True)
+            if all(a is b or self.facts.equal(a, b) for a, b in pairs):
+                return found
+        # The operator checks that they have this shape, whatever is known of it otherwise.
+        return Mosaic.of(lifted.updates, lifted.shape)
+
+
+def _first(provenance: Provenance, call: Call) -> Mosaic | None:
+    value = call.node.inputs[0]
+    return None if value is None else provenance.mosaic(value)
+
+
+def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    return [_first(provenance, call)]
+
+
+def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    return [x.transposed(call.integers("perm") or list(range(len(x.shape)))[::-1])]
+
+
+def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, axes = _first(provenance, call), call.numbers(1, "axes")
+    if x is None or axes is None:
+        return []
+    rank = len(x.shape) + len(axes)
+    return [x.unsqueezed(a % rank for a in axes)]
+
+
+def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    axes = call.numbers(1, "axes")
+    if axes is None:
+        axes = [d for d, n in enumerate(x.shape) if n.constant == 1]
+        shape = provenance.abstract(call.node.outputs[0]).shape
+        if shape is None or len(shape) != len(x.shape) - len(axes):
+            return []
+    return [x.squeezed(a % len(x.shape) for a in axes)]
+
+
+def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    """A Reshape that only adds and drops dims of extent 1 is a Squeeze and an Unsqueeze."""
+    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
+    if x is None or shape is None:
+        return []
+    old = [d for d, n in enumerate(x.shape) if n.constant != 1]
+    new = [d for d, n in enumerate(shape) if n.constant != 1]
+    same = len(old) == len(new) and all(
+        provenance.facts.equal(x.shape[a], shape[b]) for a, b in zip(old, new, strict=True)
+    )
+    if not same:
+        return []
+    bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
+    return [None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)]
+
+
+def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
+    if x is None or shape is None or call.inputs[1] is None or call.inputs[1].vector() is None:
+        return []
+    return [x.expanded(shape)]
+
+
+def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    parts = [provenance.mosaic(v) for v in call.node.inputs if v is not None]
+    shape = provenance.abstract(call.node.outputs[0]).shape
+    if shape is None or any(p is None for p in parts) or not any(
+        v in provenance.passed for v in call.node.inputs
+    ):
+        return []
+    axis = call.integer("axis", 1) % len(shape)
+    return [joined([p for p in parts if p is not None], axis, shape)]
+
+
+def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, cuts = _first(provenance, call), slice_arguments(call)
+    if x is None or cuts is None:
+        return []
+    for axis, start, end, step in cuts:
+        first, count = slice_bounds(start, end, step, x.shape[axis])
+        found = x.sliced(axis, first, count, step, provenance.facts)
+        if found is None:
+            return []
+        x = found
+    return [x]
+
+
+def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    axis = call.integer("axis", 0) % len(x.shape)
+    results: list[Mosaic | None] = []
+    start = term(0)
+    for value in call.node.outputs:
+        shape = provenance.abstract(value).shape
+        if shape is None:
+            return []
+        results.append(x.sliced(axis, start, shape[axis], 1, provenance.facts))
+        start = start + shape[axis]
+    return results
+
+
+def _gather(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    """A Gather at one known index is a Slice and a Squeeze."""
+    x, indices = _first(provenance, call), call.inputs[1]
+    if x is None or indices is None or indices.known is None or indices.known.ndim > 1:
+        return []
+    if indices.known.size != 1:
+        return []
+    axis = call.integer("axis", 0) % len(x.shape)
+    index = int(indices.known.item())
+    first = term(index) if index >= 0 else x.shape[axis] + index
+    found = x.sliced(axis, first, term(1), 1, provenance.facts)
+    if found is not None and indices.known.ndim == 0:
+        found = found.squeezed((axis,))
+    return [found]
+
+
+MOVES: dict[str, Move] = {
+    "Concat": _concat,
+    "Expand": _expand,
+    "Gather": _gather,
+    "Identity": _identity,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Transpose": _transpose,
+    "Unsqueeze": _unsqueeze,
+}

@@ -1,0 +1,120 @@
+"""Positions on one axis: ``modulus * q + residue`` for ``low <= q < high``.
+
+An interval has modulus 1; a strided span keeps one residue class, so the classes of an axis can be
+split first and clipped afterwards, which keeps symbolic bounds simple.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Term, floor_div, maximum, minimum, modulo, term
+
+
+@dataclass(frozen=True)
+class Span:
+    """The positions ``modulus * q + residue``, ``low <= q < high`` (none where low >= high).
+
+    >>> Span.interval(term(2), term(9)).refined(2, 1)
+    Span(1 + 2 * [1, 4))
+    """
+
+    modulus: int
+    residue: int
+    low: Term
+    high: Term
+
+    @classmethod
+    def interval(cls, low: Term, high: Term) -> Span:
+        """Return the positions from ``low`` up to ``high``."""
+        return cls(1, 0, low, high)
+
+    @property
+    def count(self) -> Term:
+        """How many positions there are (negative numbers mean none)."""
+        return self.high - self.low
+
+    def is_empty(self, facts: Facts) -> bool:
+        """Return whether it is proven that there are no positions."""
+        return facts.proves(self.low - self.high)
+
+    def refined(self, modulus: int, residue: int) -> Span:
+        """Return the positions of one residue class of a multiple of the modulus."""
+        if modulus == self.modulus:
+            return self
+
+        def ceil(q: Term) -> Term:  # ceil((m q + r - residue) / modulus)
+            return floor_div(self.modulus * q + self.residue - residue + modulus - 1, modulus)
+
+        return Span(modulus, residue, ceil(self.low), ceil(self.high))
+
+    def classes(self, modulus: int) -> list[Span]:
+        """Return the span as residue classes of a multiple of its modulus."""
+        return [self.refined(modulus, r) for r in range(self.residue, modulus, self.modulus)]
+
+    def meet(self, other: Span, facts: Facts) -> Span | None:
+        """Return the positions that are in both spans, or None where no residue is shared."""
+        modulus = math.lcm(self.modulus, other.modulus)
+        for a in self.classes(modulus):
+            for b in other.classes(modulus):
+                if a.residue == b.residue:
+                    low, high = larger(a.low, b.low, facts), smaller(a.high, b.high, facts)
+                    return Span(modulus, a.residue, low, high)
+        return None
+
+    def without(self, other: Span, facts: Facts) -> list[Span]:
+        """Return the positions that are not in another span, as disjoint spans."""
+        modulus = math.lcm(self.modulus, other.modulus)
+        kept = []
+        for part in self.classes(modulus):
+            if part.residue % other.modulus != other.residue:
+                kept.append(part)
+                continue
+            hole = other.refined(modulus, part.residue)
+            kept.append(
+                Span(modulus, part.residue, part.low, smaller(part.high, hole.low, facts))
+            )
+            kept.append(
+                Span(modulus, part.residue, larger(part.low, hole.high, facts), part.high)
+            )
+        return [k for k in kept if not k.is_empty(facts)]
+
+    def moved(self, scale: int, offset: Term) -> tuple[Span, int, Term] | None:
+        """Return the span of ``scale * position + offset``, and how its q follows from the old.
+
+        The result is (span, sign, shift) with ``new q = sign * old q + shift``; None where the
+        offset's residue is not known.
+        """
+        modulus = abs(scale) * self.modulus
+        base = offset + scale * self.residue
+        residue = modulo(base, modulus).constant
+        if residue is None:
+            return None
+        shift = floor_div(base, modulus)
+        if scale > 0:
+            return Span(modulus, residue, self.low + shift, self.high + shift), 1, shift
+        low, high = shift - self.high + 1, shift - self.low + 1
+        return Span(modulus, residue, low, high), -1, shift
+
+    def __repr__(self) -> str:
+        text = f"[{self.low}, {self.high})"
+        return f"Span({text if self.modulus == 1 else f'{self.residue} + {self.modulus} * {text}'})"
+
+
+def smaller(a: Term, b: Term, facts: Facts) -> Term:
+    """Return the smaller of two terms, decided where the facts decide it."""
+    if facts.proves(b - a):
+        return a
+    return b if facts.proves(a - b) else minimum(a, b)
+
+
+def larger(a: Term, b: Term, facts: Facts) -> Term:
+    """Return the larger of two terms, decided where the facts decide it."""
+    if facts.proves(a - b):
+        return a
+    return b if facts.proves(b - a) else maximum(a, b)
+
+
+ZERO, ONE = term(0), term(1)

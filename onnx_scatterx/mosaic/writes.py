@@ -1,0 +1,152 @@
+"""The cells that a scatter writes: its footprint, with the regions of the updates that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from onnx_scatterx.footprint import Line, Piece, pieces
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Term, minimum
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.mosaic.cells import Cell, Combined, Mosaic, Walk, full_box
+from onnx_scatterx.mosaic.span import ONE, Span
+from onnx_scatterx.reasons import Reason, RefusedError
+
+
+def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
+    """Return the mosaic of a scatter's output, or refuse.
+
+    ``updates`` is their mosaic in the shape that the operator demands of them.
+    """
+    cells: list[Cell] = []
+    for piece in pieces(scatter):
+        cells += _filled(scatter, piece, updates, facts)
+    for a, b in combinations(cells, 2):
+        if not disjoint(a, b, facts):
+            raise RefusedError(Reason.MAY_COLLIDE, "boxes of one scatter overlap")
+    if scatter.reduction != "none":
+        cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
+    return data.overlaid(cells, facts)
+
+
+def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
+    """Return whether it is proven that two cells share no element."""
+    for one, other in zip(a.box, b.box, strict=True):
+        common = one.meet(other, facts)
+        if common is None or common.is_empty(facts):
+            return True
+    return False
+
+
+def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
+    lines = _paired(piece, facts)
+    limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
+    for axis, line in enumerate(lines):
+        line, limit = _bounded(scatter, piece, lines, axis, line, facts)
+        lines[axis] = line
+        if line.dim is not None:
+            limits[line.dim] = limit
+    region = tuple(
+        Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
+    )
+    whole = full_box(scatter.data_shape)
+    for cell in updates.cells:
+        part = cell.within(region, facts)
+        if part is None:
+            continue
+        moved = _placed(part, piece, lines)
+        inside = moved.within(whole, facts) if whole else moved
+        if inside is not None:
+            yield inside
+
+
+def _paired(piece: Piece, facts: Facts) -> list[Line]:
+    """Let axes of one position run over the dims of extent 1 that are left, so no dim is lost."""
+    used = {line.dim for line in piece.lines}
+    free = [d for d, n in enumerate(piece.counts) if d not in used]
+    for d in free:
+        if not (facts.proves(piece.counts[d] - 1) and facts.proves(1 - piece.counts[d])):
+            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"dim {d} of the updates may be empty")
+    lines = list(piece.lines)
+    fixed = [axis for axis, line in enumerate(lines) if line.dim is None]
+    # Dims and axes keep their order, and a dim prefers the axis at its own place.
+    for d in free:
+        axis = d if d in fixed and len(free) != len(fixed) else (fixed[0] if fixed else None)
+        if axis is not None:
+            fixed.remove(axis)
+            lines[axis] = Line(lines[axis].start, 1, d)
+    return lines
+
+
+def _bounded(
+    scatter: Scatter, piece: Piece, lines: list[Line], axis: int, line: Line, facts: Facts
+) -> tuple[Line, Term]:
+    """Return a line and its count such that the line stays within the data.
+
+    The original has checked every index; there is one to check unless a dim that the index tensor
+    runs over is empty. Where only the line's own dim may be empty, its start is clamped, and the
+    check bounds its end; else the count is cut to what fits.
+    """
+    size = scatter.data_shape[axis]
+    count = ONE if line.dim is None else piece.counts[line.dim]
+    last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
+    if facts.proves(size - 1 - last) or (abs(line.step) == 1 and facts.proves(size - last - 1)):
+        return line, count
+    checked = all(
+        facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
+    )
+    if line.dim is None:
+        if not checked:
+            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+        facts.learn([size - 1 - line.start])
+        return line, count
+    if checked and facts.proves(count - 1):
+        facts.learn([size - 1 - last])
+        return line, count
+    if line.step != 1:
+        return line, count  # cut to the data afterwards
+    start = line.start if facts.proves(size - line.start) else minimum(line.start, size)
+    if checked:
+        facts.learn([size - start - count])
+        return Line(start, 1, line.dim), count
+    room = size - start
+    return Line(start, 1, line.dim), count if facts.proves(room - count) else minimum(count, room)
+
+
+def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
+    """Return a cell of the updates where it stands in the data."""
+    for line in lines:
+        if line.dim is not None:
+            offset = line.start - line.step * piece.first[line.dim]
+            moved = cell.relocated(line.dim, line.step, offset)
+            if moved is None:
+                raise RefusedError(Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}")
+            cell = moved
+    axis_of = {line.dim: axis for axis, line in enumerate(lines) if line.dim is not None}
+    box = tuple(
+        Span.interval(line.start, line.start + 1) if line.dim is None else cell.box[line.dim]
+        for line in lines
+    )
+
+    def walk(w: Walk) -> Walk:
+        if w.dim is None:
+            return w
+        if w.dim in axis_of:
+            return Walk(axis_of[w.dim], w.step, w.start)
+        # A dim of extent 1 that no axis is left for: its only position.
+        return Walk(None, 0, w.start + w.step * cell.box[w.dim].low)
+
+    return Cell(box, cell.source.mapped(walk))
+
+
+def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable[Cell]:
+    for old in data.cells:
+        under = old.within(new.box, facts)
+        if under is None:
+            continue
+        over = new.within(under.box, facts)
+        if over is not None:
+            yield Cell(over.box, Combined(reduction, under.source, over.source))
+
+
