@@ -108,15 +108,20 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
     if reduction is Reduction.NONE:
         return new
     old, new = np.asarray(old), np.asarray(new)
-    if reduction is Reduction.MIN:
-        return np.where(old < new, old, new)
-    if reduction is Reduction.MAX:
-        return np.where(old > new, old, new)
-    operation = np.add if reduction is Reduction.ADD else np.multiply
-    exact = np.dtype(np.float32) if _is_half(new.dtype) else new.dtype
+    dtype = new.dtype
+    exact = np.dtype(np.float32) if _is_half(dtype) else dtype
+    x, u = old.astype(exact), new.astype(exact)
     with np.errstate(all="ignore"):
-        result = operation(old.astype(exact), new.astype(exact))
-        return np.asarray(result).astype(new.dtype)
+        match reduction:
+            case Reduction.ADD:
+                result = np.add(x, u)
+            case Reduction.MUL:
+                result = np.multiply(x, u)
+            case Reduction.MIN:
+                result = np.where(x < u, old, new)
+            case Reduction.MAX:
+                result = np.where(x > u, old, new)
+        return np.asarray(result).astype(dtype)
 
 
 def _rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

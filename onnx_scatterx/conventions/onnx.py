@@ -9,7 +9,7 @@ p is the identity for ScatterND, and moves f's number to place a for the others.
 Runtime refuses is a ``ValueError``.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def tensor_scatter(
     update: NDArray[Any],
     write_indices: Integers | None = None,
     axis: int = -2,
-    mode: Literal["linear", "circular"] = "linear",
+    mode: str = "linear",
 ) -> Scattering:
     """TensorScatter (opset 24).
 
