@@ -265,6 +265,4 @@ def _own(f: Any) -> NDArray[np.int64]:
         array = array.astype(np.int64)
     if not np.can_cast(array.dtype, np.int64) or array.dtype == np.bool_:
         raise ValueError(f"f must hold integers that int64 can hold, not {array.dtype}")
-    own = np.array(without_repeats(array), np.int64)
-    own.setflags(write=False)
-    return np.broadcast_to(own, array.shape)
+    return np.broadcast_to(np.array(without_repeats(array), np.int64), array.shape)  # read-only

@@ -125,7 +125,7 @@ def equals_coordinate(component: Component[N], dim: int, wide: Set[int]) -> bool
 def _end_pick(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Pick:
     d, c = rank, len(components)
     while d > 0 and c > 0 and equals_coordinate(components[c - 1], d - 1, wide):
-        if any(d - 1 in t.dims for t in (*components[: c - 1], *components[c:])):
+        if any(d - 1 in t.dims for t in components[: c - 1]):
             break
         d, c = d - 1, c - 1
     return Pick.identity(d, rank)

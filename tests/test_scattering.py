@@ -301,7 +301,6 @@ def test_scatter_nd_is_that_of_onnx_runtime() -> None:
 
     compare()
     assert seen[True] >= 60
-    assert seen[False] >= 5
 
 
 def test_scatter_elements_is_that_of_onnx_runtime() -> None:
@@ -335,7 +334,6 @@ def test_scatter_elements_is_that_of_onnx_runtime() -> None:
 
     compare()
     assert seen[True] >= 60
-    assert seen[False] >= 5
 
 
 def test_tensor_scatter_is_that_of_onnx_runtime() -> None:
@@ -366,7 +364,6 @@ def test_tensor_scatter_is_that_of_onnx_runtime() -> None:
 
     compare()
     assert seen[True] >= 60
-    assert seen[False] >= 5
 
 
 def of(*shape: int) -> Array:
@@ -440,6 +437,12 @@ def test_tensor_scatter_refuses_what_onnx_runtime_refuses(
     assert by_runtime("TensorScatter", 24, inputs, **attributes) is None
     with pytest.raises(ValueError, match=because):
         tensor_scatter(inputs[0], inputs[1], inputs[2] if inputs[2:] else None, **attributes)
+
+
+def test_a_ring_that_is_entered_far_out() -> None:
+    starts = np.array([np.iinfo(np.int64).max])
+    output = tensor_scatter(of(1, 4), of(1, 2) + 1, starts, 1, "circular").run()
+    assert output.tolist() == [[1, 0, 0, 1]]
 
 
 def test_strings_in_onnx_runtime() -> None:

@@ -219,17 +219,15 @@ def test_other_functions_are_unequal(
         assert XTransformer.from_provision(moved, data_shape) != t
 
 
-@given(provisions(), st.data())
+@given(representations(), st.data())
 @fast
-def test_transposes(given_: tuple[Integers, tuple[int, ...]], data: st.DataObject) -> None:
-    e, data_shape = given_
-    t = XTransformer.from_provision(e, data_shape)
-    n = t.normal()
-    axes = data.draw(st.permutations(range(len(data_shape))))
-    moved = XTransformer.from_provision(e[..., list(axes)], [data_shape[a] for a in axes])
+def test_transposes(t: XTransformer, data: st.DataObject) -> None:
+    e, n = t.provision(), t.normal()
+    axes = data.draw(st.permutations(range(len(t.data_shape))))
+    moved = XTransformer.from_provision(e[..., list(axes)], [t.data_shape[a] for a in axes])
     assert t.transpose_data(axes) == n.transpose_data(axes) == moved
     dims = data.draw(st.permutations(range(len(t.shape))))
-    turned = XTransformer.from_provision(e.transpose(*dims, -1), data_shape)
+    turned = XTransformer.from_provision(e.transpose(*dims, -1), t.data_shape)
     assert t.transpose_updates(dims) == n.transpose_updates(dims) == turned
 
 
