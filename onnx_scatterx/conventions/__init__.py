@@ -1,0 +1,1 @@
+"""How frameworks say "scatter", each convention put into the one equation."""

@@ -1,0 +1,437 @@
+"""Transformers and their components against loops over every index."""
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from onnx_scatterx.components import (
+    Affine,
+    AffineModulo,
+    Component,
+    Constant,
+    Table,
+    coordinate,
+    evaluate,
+    fit_component,
+    normal_picks,
+)
+from onnx_scatterx.picks import Pick
+from onnx_scatterx.transformer import XTransformer
+
+Index = tuple[int, ...]
+Integers = NDArray[np.int64]
+fast = settings(deadline=None, max_examples=150)
+
+E_0 = np.array([[[i, j] for j in range(3)] for i in range(3)])
+E_1 = np.array([[[0, i // 2, i % 2, j] for j in range(2)] for i in range(4)])
+
+
+def indices(shape: Iterable[int]) -> list[Index]:
+    return list(itertools.product(*map(range, shape)))
+
+
+@st.composite
+def formulas(draw: st.DrawFn, shape: tuple[int, ...], size: int) -> Callable[[Index], int]:
+    """One component: any of the forms, in bounds of an axis."""
+    kind = draw(st.sampled_from(["constant", "affine", "modulo", "coordinate", "table"]))
+    d = draw(st.integers(0, len(shape) - 1)) if shape else None
+    start, step = draw(st.integers(0, size - 1)), draw(st.integers(-3, 3))
+    if kind == "constant" or d is None:
+        return lambda index: start
+    if kind == "table":
+        dims = draw(st.sets(st.integers(0, len(shape) - 1)))
+        values = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=9))
+        return lambda index: values[sum(index[d] * (d + 2) for d in dims) % len(values)]
+    if kind == "coordinate":
+        start, step = 0, 1
+    last = start + step * (shape[d] - 1)
+    if kind == "modulo" or not 0 <= last < size:
+        return lambda index: (start + step * index[d]) % size
+    return lambda index: start + step * index[d]
+
+
+@st.composite
+def provisions(draw: st.DrawFn) -> tuple[Integers, tuple[int, ...]]:
+    """A provision tensor in bounds, some of it counted from the end, and the shape of data."""
+    shape = tuple(draw(st.lists(st.integers(0, 4), max_size=3)))
+    data_shape = tuple(draw(st.lists(st.integers(1, 6), max_size=3)))
+    columns = [draw(formulas(shape, size)) for size in data_shape]
+    from_end = draw(st.lists(st.booleans(), min_size=1, max_size=7))
+    e = np.zeros((*shape, len(data_shape)), np.int64)
+    for number, index in enumerate(indices(shape)):
+        for c, (column, size) in enumerate(zip(columns, data_shape, strict=True)):
+            below = size if from_end[(number + c) % len(from_end)] else 0
+            e[(*index, c)] = column(index) - below
+    return e, data_shape
+
+
+def picks(rank: int, max_size: int) -> st.SearchStrategy[Pick]:
+    """Picks of the coordinates of an index of a rank."""
+    return st.lists(st.integers(0, max(rank - 1, 0)), max_size=max_size if rank else 0).map(Pick)
+
+
+@st.composite
+def representations(draw: st.DrawFn) -> XTransformer:
+    """Any representation: picks may repeat dims, share dims and come in any order."""
+    shape = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
+    data_shape = tuple(draw(st.lists(st.integers(3, 4), max_size=3)))
+    rank = len(data_shape)
+    p1, p2 = draw(picks(len(shape), 3)), draw(picks(len(shape), rank))
+    p = Pick(draw(st.permutations(range(rank))))
+    f_shape = (*p1(shape), rank - len(p2))
+    numbers = st.lists(st.integers(-3, 2), min_size=1, max_size=8)
+    f = np.resize(np.array(draw(numbers)), f_shape).astype(np.int64)
+    return XTransformer(shape, data_shape, f, p1, p2, p)
+
+
+def from_front(e: Integers, data_shape: tuple[int, ...]) -> Integers:
+    sizes = np.array(data_shape, np.int64)
+    return np.where(e < 0, e + sizes, e)
+
+
+def fields(t: XTransformer) -> tuple[object, ...]:
+    return t.shape, t.data_shape, t.f.shape, t.f.tolist(), t.p1, t.p2, t.p
+
+
+def component_by_loops(values: dict[Index, int], shape: Index, size: int) -> Component[int]:
+    """The first form that fits, in the words of the definition."""
+    if not values or len(set(values.values())) == 1:
+        return Constant(next(iter(values.values()), 0))
+
+    def essential(d: int) -> bool:
+        return any(values[i] != values[(*i[:d], 0, *i[d + 1 :])] for i in values)
+
+    dims = tuple(d for d in range(len(shape)) if essential(d))
+    if len(dims) == 1:
+        (d,) = dims
+        line = [
+            values[tuple(x if e == d else 0 for e in range(len(shape)))] for x in range(shape[d])
+        ]
+        step = line[1] - line[0]
+        if all(v == line[0] + step * x for x, v in enumerate(line)):
+            return Affine(line[0], step, d)
+        if all(v == (line[0] + step * x) % size for x, v in enumerate(line)):
+            return AffineModulo(line[0], step % size, d, size)
+    table = np.empty([shape[d] for d in dims], np.int64)
+    for i, v in values.items():
+        table[tuple(i[d] for d in dims)] = v
+    return Table(dims, table)
+
+
+@given(provisions())
+@fast
+def test_a_provisioned_transformer(given_: tuple[Integers, tuple[int, ...]]) -> None:
+    e, data_shape = given_
+    t = XTransformer.from_provision(e, data_shape)
+    expected = from_front(e, data_shape)
+    for index in indices(t.shape):
+        assert t(index) == tuple(expected[index])
+    np.testing.assert_array_equal(t.provision(), expected, strict=True)
+    for c, size in enumerate(data_shape):
+        values = {i: int(expected[(*i, c)]) for i in indices(t.shape)}
+        assert t.components[c] == component_by_loops(values, t.shape, size)
+        assert fit_component(e[..., c], size) == t.components[c]
+    assert t.out_of_bounds() == ()
+
+
+@given(representations())
+@fast
+def test_representations_of_one_function_are_equal(t: XTransformer) -> None:
+    e = np.zeros((*t.shape, len(t.data_shape)), np.int64)
+    for i in indices(t.shape):
+        e[i] = t.p(tuple(int(j) for j in t.f[t.p1(i)]) + t.p2(i))
+    again = XTransformer.from_provision(e, t.data_shape)
+    assert again == t
+    assert hash(again) == hash(t)
+    assert [t(i) for i in indices(t.shape)] == [again(i) for i in indices(t.shape)]
+    assert fields(again.normal()) == fields(t.normal())
+
+
+@given(representations())
+@fast
+def test_the_normal_form(t: XTransformer) -> None:
+    n = t.normal()
+    assert n == t
+    assert fields(n.normal()) == fields(n)
+    assert [n(i) for i in indices(t.shape)] == [t(i) for i in indices(t.shape)]
+    # p2 takes what is exactly a coordinate; p1, ascending, what the others depend on.
+    coordinates = [d for d in map(coordinate, t.components) if d is not None]
+    others = [c for c in t.components if coordinate(c) is None]
+    sizes = [n for n, c in zip(t.data_shape, t.components, strict=True) if coordinate(c) is None]
+    assert list(n.p2) == coordinates
+    assert list(n.p1) == sorted({d for c in others for d in c.dims})
+    for column, (component, size) in enumerate(zip(others, sizes, strict=True)):
+        assert fit_component(n.f[..., column], size) == over(component, n.p1)
+
+
+def over(component: Component[int], p1: Pick) -> Component[int]:
+    """The component as f shows it: over the places of p1."""
+    match component:
+        case Affine(dim=d) | AffineModulo(dim=d):
+            return replace(component, dim=p1.coordinates.index(d))
+        case Table(dims=dims):
+            return replace(component, dims=tuple(map(p1.coordinates.index, dims)))
+        case Constant():
+            return component
+
+
+@given(representations(), st.data())
+@fast
+def test_other_picks(t: XTransformer, data: st.DataObject) -> None:
+    """With wanted picks there is a representation exactly if the function allows it."""
+    rank = len(t.data_shape)
+    p1, p2 = data.draw(picks(len(t.shape), 4)), data.draw(picks(len(t.shape), rank))
+    p = Pick(data.draw(st.permutations(range(rank))))
+    other = t.represented(p1, p2, p)
+    seen: dict[Index, Index] = {}
+    possible = True
+    for i in indices(t.shape):
+        columns = p.inverse()(t(i))
+        inner, rest = columns[: rank - len(p2)], columns[rank - len(p2) :]
+        possible &= rest == p2(i) and seen.setdefault(p1(i), inner) == inner
+    assert (other is not None) == possible
+    if other is not None:
+        assert other == t
+        assert (other.p1, other.p2, other.p) == (p1, p2, p)
+        assert [other(i) for i in indices(t.shape)] == [t(i) for i in indices(t.shape)]
+
+
+@given(provisions(), st.data())
+@fast
+def test_other_functions_are_unequal(
+    given_: tuple[Integers, tuple[int, ...]], data: st.DataObject
+) -> None:
+    e, data_shape = given_
+    t = XTransformer.from_provision(e, data_shape)
+    assert t != XTransformer.from_provision(e, tuple(n + 1 for n in data_shape)) or not data_shape
+    movable = [c for c, size in enumerate(data_shape) if size > 1]
+    if e.size and movable:
+        c = data.draw(st.sampled_from(movable))
+        index = data.draw(st.sampled_from(indices(t.shape)))
+        moved = from_front(e, data_shape)
+        moved[(*index, c)] = (moved[(*index, c)] + 1) % data_shape[c]
+        assert XTransformer.from_provision(moved, data_shape) != t
+
+
+@given(representations(), st.data())
+@fast
+def test_transposes(t: XTransformer, data: st.DataObject) -> None:
+    e, n = t.provision(), t.normal()
+    axes = data.draw(st.permutations(range(len(t.data_shape))))
+    moved = XTransformer.from_provision(e[..., list(axes)], [t.data_shape[a] for a in axes])
+    assert t.transpose_data(axes) == n.transpose_data(axes) == moved
+    dims = data.draw(st.permutations(range(len(t.shape))))
+    turned = XTransformer.from_provision(e.transpose(*dims, -1), t.data_shape)
+    assert t.transpose_updates(dims) == n.transpose_updates(dims) == turned
+
+
+@given(provisions())
+@fast
+def test_collisions(given_: tuple[Integers, tuple[int, ...]]) -> None:
+    e, data_shape = given_
+    t = XTransformer.from_provision(e, data_shape)
+    groups: dict[Index, list[Index]] = {}
+    for i in indices(t.shape):
+        groups.setdefault(t(i), []).append(i)
+    assert t.collisions() == tuple(tuple(g) for g in groups.values() if len(g) > 1)
+    assert t.is_injective() == (not t.collisions())
+    flat = np.arange(np.prod(data_shape, dtype=np.int64)).reshape(data_shape)
+    for i in indices(t.shape):
+        assert t.offsets()[i] == flat[t(i)]
+
+
+@given(representations(), st.data())
+@fast
+def test_bounds(t: XTransformer, data: st.DataObject) -> None:
+    sizes = tuple(data.draw(st.integers(0, 4)) for _ in t.data_shape)
+    t = XTransformer(t.shape, sizes, t.f, t.p1, t.p2, t.p)
+    outside = tuple(
+        i
+        for i in indices(t.shape)
+        if any(not 0 <= j < size for j, size in zip(t(i), sizes, strict=True))
+    )
+    assert t.out_of_bounds() == outside
+    if outside:
+        with pytest.raises(ValueError, match="is out of bounds: component"):
+            t.check_bounds()
+    else:
+        t.check_bounds()
+
+
+def test_the_bounds_message_names_everything() -> None:
+    t = XTransformer.from_provision(np.array([[[0, 0]], [[1, -4]]]), (2, 3))
+    message = r"update \(1, 0\) is out of bounds: component 1 is -4, .* axis of data has size 3"
+    with pytest.raises(ValueError, match=message):
+        t.check_bounds()
+    with pytest.raises(ValueError, match=message):
+        t.is_injective()
+
+
+def test_indices_at_the_ends_of_int64() -> None:
+    low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    for column in ([low, high], [high, low], [low, -1, high], [low, 0, high], [high, 3, low]):
+        e = np.array(column)[:, None]
+        t = XTransformer.from_provision(e, (4,))
+        expected = [v + 4 if -4 <= v < 0 else v for v in column]
+        assert t.provision().ravel().tolist() == expected
+        assert len(t.out_of_bounds()) == sum(not 0 <= v < 4 for v in expected)
+
+
+def test_e_0_is_the_identity() -> None:
+    t = XTransformer.from_provision(E_0, (3, 3))
+    assert t.components == (Affine(0, 1, 0), Affine(0, 1, 1))
+    n = t.normal()
+    assert (n.p1, n.p2, n.p, n.f.shape) == (Pick(), Pick((0, 1)), Pick.identity(2), (0,))
+
+
+def test_e_1_of_definition_6() -> None:
+    t = XTransformer.from_provision(E_1, (2, 2, 2, 2))
+    assert t((3, 0)) == (0, 1, 1, 0)
+    high, low = Table((0,), np.array([0, 0, 1, 1])), AffineModulo(0, 1, 0, 2)
+    assert t.components == (Constant(0), high, low, Affine(0, 1, 1))
+    assert t.is_injective()
+
+
+def test_e_3_is_an_x_transformer() -> None:
+    """The representation that the paper gives is that of E_3: its T' has two columns."""
+    f = np.array([[[[2 * i + j, k] for k in range(2)] for j in range(2)] for i in range(2)])
+    picks = Pick((0, 1, 2)), Pick((1, 2)), Pick.identity(4)
+    t = XTransformer((2, 2, 2), (4, 2, 2, 2), f, *picks)
+    rows = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1]]
+    rows += [[2, 0, 0, 0], [2, 1, 0, 1], [3, 0, 1, 0], [3, 1, 1, 1]]
+    assert t.provision().reshape(8, 4).tolist() == rows
+    n = t.normal()
+    assert (n.p1, n.p2, n.p) == (Pick((0, 1)), Pick((2, 1, 2)), Pick.identity(4))
+    assert n.f.tolist() == [[[0], [1]], [[2], [3]]]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0, 2)])
+def test_empty_updates_have_one_form(shape: tuple[int, ...]) -> None:
+    rank = len(shape)
+    by_f = XTransformer.from_provision(np.zeros((*shape, rank), np.int64), (0,) * rank)
+    picks = Pick(), Pick.identity(rank), Pick.identity(rank)
+    by_p2 = XTransformer(shape, (0,) * rank, np.zeros(0, np.int64), *picks)
+    assert by_f == by_p2
+    assert fields(by_f.normal()) == fields(by_p2.normal())
+    by_f.check_bounds()
+    assert by_p2.is_injective()
+
+
+def test_the_form_of_extents_of_one() -> None:
+    t = XTransformer((1, 2), (3, 2), np.zeros(0, np.int64), Pick(), Pick((0, 1)), Pick((0, 1)))
+    assert t.components == (Constant(0), Affine(0, 1, 1))
+    assert t.normal().p2 == Pick((1,))
+
+
+def test_a_broadcast_is_never_written_out() -> None:
+    row = np.broadcast_to(np.array([3, 1, -1, 0]), (10**6, 10**6, 4))
+    assert fit_component(row, 9) == Table((2,), np.array([3, 1, 8, 0]))
+    axes = Pick.identity(3)
+    t = XTransformer(row.shape, (9,), row[..., None], axes, Pick(), Pick((0,)))
+    assert t.normal().f.tolist() == [[3], [1], [8], [0]]
+
+
+def test_the_callers_indices_may_change_afterwards() -> None:
+    mine = np.array([[5], [1], [2]])
+    t = XTransformer.from_provision(mine, (9,))
+    table = fit_component(mine[:, 0], 9)
+    mine[:] = 0
+    assert t((0,)) == (5,)
+    assert t.components == (Table((0,), np.array([5, 1, 2])),) == (table,)
+    with pytest.raises(ValueError, match="read-only"):
+        t.f[0] = 1
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint8, np.uint32, np.int64])
+def test_any_integer_type(dtype: type[np.integer[np.typing.NBitBase]]) -> None:
+    e = np.array([[200], [100]]).astype(dtype)
+    t = XTransformer.from_provision(e, (201,))
+    assert t((1,)) == (100,)
+    assert fit_component(e[:, 0], 201) == t.components[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "p1", "p2", "p", "because"),
+    [
+        (np.zeros((2, 2), int), (2,), (), (0, 1), "p1 is .* only 2 dims"),
+        (np.zeros(1, int), (), (2,), (0, 1), "p2 is .* only 2 dims"),
+        (np.zeros(0, int), (), (0, 1, 1), (0, 1), "p2 is .* only 2 axes"),
+        (np.zeros((2, 1), int), (0,), (1,), (0, 0), "p must be a permutation"),
+        (np.zeros((2, 1), int), (0,), (1,), (0,), "p must be a permutation"),
+        (np.zeros((2, 2), int), (0,), (1,), (0, 1), r"f has shape \(2, 2\)"),
+        (np.zeros((1, 1), int), (0,), (1,), (0, 1), r"ask for \(2, 1\)"),
+        (np.zeros((2, 1)), (0,), (1,), (0, 1), "must hold integers"),
+        (np.zeros((2, 1), bool), (0,), (1,), (0, 1), "must hold integers"),
+        (np.zeros((2, 1), np.uint64), (0,), (1,), (0, 1), "must hold integers"),
+    ],
+)
+def test_what_is_no_transformer(f: Integers, p1: Index, p2: Index, p: Index, because: str) -> None:
+    with pytest.raises(ValueError, match=because):
+        XTransformer((2, 3), (4, 3), f, Pick(p1), Pick(p2), Pick(p))
+
+
+def test_other_misuse() -> None:
+    t = XTransformer.from_provision(E_0, (3, 3))
+    for index in [(0,), (0, 3), (-1, 0), (0, 0, 0)]:
+        with pytest.raises(IndexError, match="no index of updates"):
+            t(index)
+    with pytest.raises(ValueError, match="permutation of 2 axes"):
+        t.transpose_data((0,))
+    with pytest.raises(ValueError, match="permutation of 2 axes"):
+        t.transpose_updates((0, 0))
+    with pytest.raises(ValueError, match="one dim more"):
+        XTransformer.from_provision(np.array(3), (3,))
+    with pytest.raises(ValueError, match="no negative extents"):
+        XTransformer((-1,), (), np.zeros(0, int), Pick(), Pick(), Pick())
+    with pytest.raises(ValueError, match="ascend"):
+        Table((1, 0), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="2 dims, but a table of shape"):
+        Table((0, 1), np.zeros(2))
+    assert t != "a transformer"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number of another kind, equal to nothing but itself and the int that it stands for."""
+
+    name: str
+    number: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Term) and other.name == self.name
+        return same or (self.number is not None and other == self.number)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def test_components_of_other_numbers() -> None:
+    n, zero, one = Term("N"), Term("0", 0), Term("1", 1)
+    assert Affine(zero, one, 2).is_coordinate(2)
+    assert not Affine(zero, one, 2).is_coordinate(1)
+    assert not Affine(n, one, 2).is_coordinate(2)
+    assert not AffineModulo(zero, one, 2, n).is_coordinate(2)
+    opaque = Table((0, 1), "mask")
+    assert opaque == Table((0, 1), "mask") != Table((0, 1), "rows")
+    assert len({opaque, Table((0, 1), "mask")}) == 1
+    axes: list[Component[Term]] = [opaque, Affine(zero, one, 3), Affine(n, one, 2), Constant(n)]
+    assert normal_picks(axes) == (Pick((0, 1, 2)), Pick((3,)), Pick((0, 3, 1, 2)))
+
+
+def test_a_fit_that_knows_no_size() -> None:
+    assert fit_component(np.array([-1, -2]), None) == Affine(-1, -1, 0)
+    assert fit_component(np.array([2, 0, 1]), None) == Table((0,), np.array([2, 0, 1]))
+    assert fit_component(np.array([2, 0, 1]), 3) == AffineModulo(2, 1, 0, 3)
+    assert fit_component(np.array([[7], [7]]), 0) == Constant(7)
+
+
+def test_components_are_values_again() -> None:
+    ring = AffineModulo(3, 2, 0, 5)
+    assert evaluate(ring, (4, 2)).tolist() == [[3], [0], [2], [4]]
+    assert fit_component(np.broadcast_to(evaluate(ring, (4, 2)), (4, 2)), 5) == ring
