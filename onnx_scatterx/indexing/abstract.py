@@ -24,6 +24,7 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Number, Term, coord, equals, table, term
 
 Shape: TypeAlias = "tuple[Term, ...]"
@@ -170,7 +171,7 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
     return tuple(broadcast_dims(dims) for dims in zip(*padded, strict=True))
 
 
-def broadcast_coords(shape: Shape, result: Shape) -> dict[int, Number]:
+def broadcast_coords(shape: Shape, result: Shape, facts: Facts) -> dict[int, Number]:
     """Return where an element of the broadcast result stands in a tensor of ``shape``."""
     lead = len(result) - len(shape)
     coords: dict[int, Number] = {}
@@ -178,7 +179,7 @@ def broadcast_coords(shape: Shape, result: Shape) -> dict[int, Number]:
         x = coord(d + lead)
         if extent.constant == 1:
             coords[d] = 0
-        elif extent is target or extent.interval()[0] >= 2:
+        elif extent.interval()[0] >= 2 or facts.equal(extent, target):
             coords[d] = x
         else:
             coords[d] = x - equals(extent, 1) * x

@@ -19,6 +19,7 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_shapes,
 )
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Number,
     Term,
@@ -127,7 +128,7 @@ def elementwise(call: Call) -> Result:
         symbolic = None if symbolic is None else _folded(symbolic)
     if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):
         symbolic = None
-    return combine(inputs, dtype, numeric, symbolic)
+    return combine(inputs, dtype, numeric, symbolic, call.facts)
 
 
 def _folded(function: Callable[..., object]) -> Callable[..., object]:  # type: ignore[misc]
@@ -144,6 +145,7 @@ def combine(
     dtype: ir.DataType | None,
     numeric: Callable[..., object],
     symbolic: Callable[..., object] | None,
+    facts: Facts,
 ) -> Result:
     """Return the elementwise result of tensors that are broadcast against each other."""
     if any(i.shape is None for i in inputs):
@@ -166,7 +168,7 @@ def combine(
         return [Abstract(dtype, shape)]
     content = _of_elements(inputs, shape, symbolic)
     if content is None:
-        content = _of_formulas(inputs, shape, symbolic)
+        content = _of_formulas(inputs, shape, symbolic, facts)
     elements = content.ravel() if isinstance(content, np.ndarray) else [content]
     if content is None or not all(t is not None and fits(t, dtype) for t in elements):
         return [Abstract(dtype, shape)]
@@ -192,13 +194,13 @@ def _of_elements(
 
 
 def _of_formulas(
-    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object]
+    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object], facts: Facts
 ) -> Term | None:
     formulas: list[Term] = []
     for i in inputs:
         if i.formula is None or i.shape is None:
             return None
-        formulas.append(i.formula.at(broadcast_coords(i.shape, shape)))
+        formulas.append(i.formula.at(broadcast_coords(i.shape, shape, facts)))
     result = symbolic(*formulas)
     assert result is None or isinstance(result, Term)
     return result
@@ -222,7 +224,7 @@ def where_(call: Call) -> Result:
     condition, a, b = call.inputs
     if condition is None or a is None or b is None:
         return None
-    return combine([condition, a, b], a.dtype, np.where, where)
+    return combine([condition, a, b], a.dtype, np.where, where, call.facts)
 
 
 def cast(call: Call) -> Result:
@@ -230,10 +232,10 @@ def cast(call: Call) -> Result:
     if x is None:
         return None
     to = ir.DataType(call.integer("to", 0))
-    return cast_to(x, to)
+    return cast_to(x, to, call.facts)
 
 
-def cast_to(x: Abstract, to: ir.DataType) -> Result:
+def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
     """Return a tensor in another element type."""
     if to == x.dtype:
         return [x]
@@ -255,12 +257,14 @@ def cast_to(x: Abstract, to: ir.DataType) -> Result:
             return 1 - equals(t, 0) if x.dtype != ir.DataType.BOOL else t
         return t if fits(t, to) else None
 
-    return combine([x], to, lambda a: a, convert)
+    return combine([x], to, lambda a: a, convert, facts)
 
 
 def cast_like(call: Call) -> Result:
     x, like = call.inputs
-    return None if x is None or like is None or like.dtype is None else cast_to(x, like.dtype)
+    if x is None or like is None or like.dtype is None:
+        return None
+    return cast_to(x, like.dtype, call.facts)
 
 
 def mod(call: Call) -> Result:
@@ -268,13 +272,13 @@ def mod(call: Call) -> Result:
     if a is None or b is None:
         return None
     if call.integer("fmod", 0):
-        return combine([a, b], a.dtype, np.fmod, None)
+        return combine([a, b], a.dtype, np.fmod, None, call.facts)
 
     def symbolic(t: Term, divisor: Term) -> Term | None:
         low, high = divisor.interval()
         return modulo(t, divisor) if low >= 0 or high < 0 else None
 
-    return combine([a, b], a.dtype, _mod, symbolic)
+    return combine([a, b], a.dtype, _mod, symbolic, call.facts)
 
 
 def clip(call: Call) -> Result:
@@ -285,7 +289,7 @@ def clip(call: Call) -> Result:
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
         if bound is not None and result is not None:
-            result = combine([result[0], bound], x.dtype, numeric, symbolic)
+            result = combine([result[0], bound], x.dtype, numeric, symbolic, call.facts)
     return result
 
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing import arithmetic, creation, movement, shapes, validity
+from onnx_scatterx.indexing import arithmetic, creation, movement, shapes, validity, windows
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, element, size, term
 
 Transfer = Callable[[Call], "list[Abstract] | None"]
@@ -58,6 +59,9 @@ TRANSFERS: dict[str, Transfer] = {
     "Trilu": creation.trilu,
     "Unsqueeze": movement.unsqueeze,
     "Where": arithmetic.where_,
+    "AveragePool": windows.pool,
+    "Conv": windows.conv,
+    "MaxPool": windows.pool,
     **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
     **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
 }
@@ -134,7 +138,9 @@ class Interpreter:
                     dims.append(size(d.value, ("dim", d.value)))
                     seen.setdefault(d.value, []).append(dims[-1])
             shape = tuple(dims) if value.shape is not None else None
-            self.values[value] = self._with_content(value, Abstract(value.dtype, shape), value)
+            self.values[value] = self._with_content(
+                value, Abstract(value.dtype, shape), value, Facts()
+            )
         self.shared = {terms[0]: name for name, terms in seen.items() if len(terms) > 1}
 
     def _is_constant(self, value: ir.Value) -> bool:
@@ -164,18 +170,21 @@ class Interpreter:
         if live and node.domain == "":
             scope.facts.learn(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
-            scope.values[value] = self._with_content(value, result, scope.token)
+            scope.values[value] = self._with_content(value, result, scope.token, scope.facts)
         for value in node.outputs[len(results) :]:
             scope.values[value] = Abstract(value.dtype, None)
 
     def _input(self, value: ir.Value, scope: Scope) -> Abstract:
         return scope.values.get(value) or Abstract(value.dtype, None)
 
-    def _with_content(self, value: ir.Value, found: Abstract, token: object) -> Abstract:
+    def _with_content(
+        self, value: ir.Value, found: Abstract, token: object, facts: Facts
+    ) -> Abstract:
         """Give what is not followed, or has grown too long to follow, a name of its own."""
         shape = found.shape
         if shape is None:
             return found
+        shape = tuple(simplify(d, facts) for d in shape)
         shape = tuple(
             d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
             for i, d in enumerate(shape)
@@ -183,7 +192,11 @@ class Interpreter:
         content = found.content
         terms = [content] if isinstance(content, Term) else []
         if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
-            terms = list(content.ravel())
+            assert found.dtype is not None
+            terms = [simplify(t, facts) for t in content.ravel()]
+            simpler = np.empty(content.shape, dtype=object)
+            simpler.ravel()[:] = terms
+            content = Abstract.explicit(simpler, found.dtype).content
         if any(len(t.items) > _LONG_CONTENT for t in terms):
             content = None
         if content is None and found.is_integer:
@@ -226,7 +239,7 @@ class Interpreter:
         inner = scope.inner()
         for value, given in zip(graph.inputs, inputs, strict=True):
             found = given or Abstract(value.dtype, None)
-            inner.values[value] = self._with_content(value, found, inner.token)
+            inner.values[value] = self._with_content(value, found, inner.token, inner.facts)
         self._visit(graph, inner)
         return [self._input(v, inner) for v in graph.outputs]
 
@@ -347,7 +360,7 @@ class Interpreter:
             found = Abstract(value.dtype, None)
             if present and len(present) == len(parts):
                 found = _join_callers(present, merged, (function, value))
-            self.values[value] = self._with_content(value, found, scope.token)
+            self.values[value] = self._with_content(value, found, scope.token, scope.facts)
         self._visit(function, scope)
 
 

@@ -118,7 +118,7 @@ def expand(call: Call) -> Result:
             return None
         return [Abstract(x.dtype, call.unknown_shape(rank[0]))]
     shape = broadcast_shapes([x.shape, tuple(dims)])
-    coords = {d: c for d, c in broadcast_coords(x.shape, shape).items()}
+    coords = broadcast_coords(x.shape, shape, call.facts)
 
     def array(a: np.ndarray) -> np.ndarray | None:
         numbers = [d.constant for d in shape]
