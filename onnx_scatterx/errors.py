@@ -1,4 +1,4 @@
-"""The errors that the package raises on purpose: one line that says what is wrong and what to do."""
+"""The errors that the package raises on purpose: one line each, what is wrong and what to do."""
 
 
 class ScatterXError(Exception):

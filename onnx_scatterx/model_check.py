@@ -18,7 +18,7 @@ OLDEST_OPSET = 9
 def check(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX of an opset that can be handled.
 
-    Nodes must be in topological order here (`free_names` tells). `what` names the model in messages.
+    Nodes must be in topological order here (`free_names` tells); messages begin with `what`.
     """
     try:
         onnx.checker.check_model(skeleton(proto), skip_opset_compatibility_check=True)
@@ -32,8 +32,8 @@ def check_versions(proto: onnx.ModelProto, what: str) -> None:
         raise ModelError(f"{what}: not an ONNX model, or a truncated one")
     if proto.ir_version > onnx.IR_VERSION:
         raise ModelError(
-            f"{what}: IR version {proto.ir_version} is newer than {onnx.IR_VERSION}, the newest that "
-            f"onnx {onnx.__version__} knows; update onnx"
+            f"{what}: IR version {proto.ir_version} is newer than {onnx.IR_VERSION}, the newest "
+            f"that onnx {onnx.__version__} knows; update onnx"
         )
     newest = onnx.defs.onnx_opset_version()
     for opset in proto.opset_import:
@@ -41,7 +41,7 @@ def check_versions(proto: onnx.ModelProto, what: str) -> None:
             continue
         if opset.version < OLDEST_OPSET:
             raise ModelError(
-                f"{what}: opset {opset.version} is not supported, because Scatter begins with opset "
+                f"{what}: opset {opset.version} is not supported, Scatter begins with opset "
                 f"{OLDEST_OPSET}; raise it with onnx.version_converter"
             )
         if opset.version > newest:

@@ -21,8 +21,9 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             if directory is not None:
                 _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
-        elif tensor.HasField("raw_data") and (expected := tensor_bytes(tensor)) is not None:
-            if len(tensor.raw_data) != expected:
+        elif tensor.HasField("raw_data"):
+            expected = tensor_bytes(tensor)
+            if expected not in (None, len(tensor.raw_data)):
                 raise ModelError(
                     f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
                     f"and has {len(tensor.raw_data)}"

@@ -38,9 +38,8 @@ def load(model: ModelLike) -> ir.Model:
     `ModelProto`, or an `onnx_ir.Model`, which comes back as it is. Nodes are put into topological
     order where they were not.
 
-    Raises:
-        ModelError: no such file, no ONNX model, truncated, an invalid graph, missing external
-            data, an opset before 9 or after the newest that onnx knows.
+    Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
+    data, an opset before 9 or after the newest that onnx knows.
 
     >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
     >>> load(onnx.parser.parse_model(text)).graph.node(0).op_type
@@ -59,8 +58,7 @@ def load(model: ModelLike) -> ir.Model:
 def read(path: Path) -> onnx.ModelProto:
     """Return the message in a file, unchecked, without its external data.
 
-    Raises:
-        ModelError: the file is not there, cannot be read, is empty, or is no ONNX model.
+    Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
     """
     try:
         if path.is_dir():

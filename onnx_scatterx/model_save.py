@@ -1,8 +1,8 @@
 """Writing a model: whole or not at all, never over its source, external data left where they are.
 
 The ONNX format lets external data lie only beneath the model's own directory. A model written to
-another directory therefore takes its data files along, by hard links (which take no space) where
-the file system allows, else by copies. What would not fit into one protobuf message (2 GB) is
+another directory therefore takes copies of its data files along (not links: onnx and onnx_ir read
+no data through links that leave the directory, nor from files with several hard links). What would not fit into one protobuf message (2 GB) is
 moved to a new data file beside the model, tensor by tensor.
 """
 
@@ -33,7 +33,7 @@ class DataFile:
     """What became of one file of external data."""
 
     path: Path
-    how: Literal["kept", "linked", "copied", "written"]
+    how: Literal["kept", "copied", "written"]
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,8 @@ def save(
     of a `ModelProto` are found beside it. Weights in memory beyond `message_limit` bytes go to
     `<path>.data`.
 
-    Raises:
-        ModelError: the output is the input or one of its data files, cannot be written, or a
-            different file has the name of a data file that must be brought along.
+    Raises `ModelError`: the output is the input or one of its data files, cannot be written, or a
+    different file has the name of a data file that must be brought along.
     """
     target = Path(os.path.realpath(path))
     if source_path is not None and _same_file(target, Path(source_path)):
@@ -139,12 +138,8 @@ def _bring(source: Path, place: Path, undo: contextlib.ExitStack) -> DataFile:
         )
     place.parent.mkdir(parents=True, exist_ok=True)
     undo.callback(place.unlink, missing_ok=True)
-    try:
-        os.link(source, place)
-    except OSError:  # another file system, or one without hard links
-        shutil.copyfile(source, place)
-        return DataFile(place, "copied")
-    return DataFile(place, "linked")
+    shutil.copyfile(source, place)
+    return DataFile(place, "copied")
 
 
 def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
