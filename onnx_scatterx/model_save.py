@@ -1,9 +1,9 @@
 """Writing a model: whole or not at all, never over its source, external data left where they are.
 
 The ONNX format lets external data lie only beneath the model's own directory. A model written to
-another directory therefore takes copies of its data files along (not links: onnx and onnx_ir read
-no data through links that leave the directory, nor from files with several hard links). What would not fit into one protobuf message (2 GB) is
-moved to a new data file beside the model, tensor by tensor.
+another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
+data behind hard links, and behind symbolic links that lead out). What does not fit into one
+protobuf message (2 GB) is moved to a new data file beside the model, tensor by tensor.
 """
 
 import contextlib
