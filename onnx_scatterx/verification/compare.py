@@ -69,10 +69,8 @@ def compare(before: np.ndarray, after: np.ndarray) -> ArrayDifference | None:
 def _same_bits(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     size = before.dtype.itemsize
     if before.dtype.kind == "c":
-        parts = (
-            _same_bits(p, q) for p, q in ((before.real, after.real), (before.imag, after.imag))
-        )
-        return np.logical_and(*parts)
+        real = _same_bits(before.real, after.real)
+        return np.asarray(real & _same_bits(before.imag, after.imag))
     bits = np.dtype(f"u{size}")
     one, other = np.ascontiguousarray(before), np.ascontiguousarray(after)
     equal = (one.view(bits) == other.view(bits)).reshape(before.shape)

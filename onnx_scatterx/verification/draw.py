@@ -190,7 +190,7 @@ def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     kind = rng.random()
     if kind < 0.2 and shape:  # lengths
         return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
-    return rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9])
+    return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
 
 
 def _floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:

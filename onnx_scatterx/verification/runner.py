@@ -62,6 +62,11 @@ class Runner:
         self._stop()
         self._log.close()
 
+    @property
+    def process_id(self) -> int:
+        """The process that runs the model now."""
+        return self._process.pid
+
     def load(self, timeout: float) -> Failure | None:
         """Wait until the model is loaded; return why it cannot be."""
         answer = self._receive(timeout)

@@ -1,23 +1,27 @@
 """Which sizes to try next: those that the original model accepts are found by trying.
 
-A *combination* gives every symbol a number. Equal small numbers come first, then the accepted ones
-are changed one symbol at a time (to 0, 1, 2, to its neighbours, to what another symbol has), and
-from then on at random, away from numbers that were always rejected.
+A *combination* gives every symbol a number. Equal small numbers come first. An accepted combination
+is grown, symbol by symbol, until it shows much; then each symbol of it is set to 0, 1, 2, its
+neighbours. From there on accepted combinations are varied at random.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
 from onnx_scatterx.verification.assumptions import NOTHING, Assumption
 
 Combination = dict[str, int]
+Trials = Generator[Combination, bool, None]
+"""Yields what to try and is told whether it was accepted."""
 
 _EQUAL = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128)
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
 _LARGE = 16
+_GROWN = (9, 6, 4)
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 FREE = 1 << 30  # a limit that is none
 
@@ -58,46 +62,83 @@ class SizeSearch:
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
         self._limits = [symbol for symbol in self.symbols if symbol.limit]
-        self._queue = deque(self._equal(value, FREE) for value in _EQUAL)
-        self._rejected: Counter[tuple[tuple[str, int], ...]] = Counter()
+        self._rejected: set[tuple[tuple[str, int], ...]] = set()
         self._tried: Counter[tuple[str, int]] = Counter()
         self._good: Counter[tuple[str, int]] = Counter()
-        self._systematic = False
+        self._plan = self._trials()
+        self._verdict: bool | None = None
 
     def next(self) -> Combination:
         """Return the combination to try next."""
-        while self._queue:
-            proposed = self._queue.popleft()
-            enough = len(self.accepted) >= _ENOUGH and max(self._numbers(proposed), default=0)
-            if enough and min(self._numbers(proposed)) >= _LARGE and not self._systematic:
-                continue
-            if self._is_new(proposed):
-                return proposed
-        if self.accepted and not self._systematic:
-            self._systematic = True
-            self._queue.extend(self._neighbours(self._base()))
-            return self.next()
-        if not self.accepted:
-            return self._blind()
-        return self._varied()
+        verdict, self._verdict = self._verdict, False
+        return next(self._plan) if verdict is None else self._plan.send(verdict)
 
     def tell(self, combination: Combination, accepted: bool) -> None:
-        """Learn whether the original ran at a combination."""
+        """Learn whether the original ran at the combination that was proposed last."""
+        self._verdict = accepted
         for pair in combination.items():
             self._tried[pair] += 1
             self._good[pair] += accepted
-        if accepted:
-            if combination not in self.accepted:
-                self.accepted.append(combination)
-            return
-        self._rejected[tuple(sorted(combination.items()))] += 1
-        # Perhaps the sizes are fine and the integers are too large: zero indexes everything.
-        if self._limits and any(combination[limit.name] == FREE for limit in self._limits):
-            self._queue.appendleft(combination | {limit.name: 1 for limit in self._limits})
+        if not accepted:
+            self._rejected.add(tuple(sorted(combination.items())))
+        elif combination not in self.accepted:
+            self.accepted.append(combination)
 
-    def _equal(self, value: int, limit: int) -> Combination:
-        combination = {symbol.name: symbol.nearest(value) for symbol in self._sizes}
-        return combination | {symbol.name: limit for symbol in self._limits}
+    def _trials(self) -> Trials:
+        yield from self._equal_sizes()
+        while not self.accepted:
+            yield self._blind()
+        yield from self._growing()
+        yield from self._around(max(self.accepted, key=self._shows))
+        while True:
+            yield self._varied()
+
+    def _equal_sizes(self) -> Trials:
+        for value in _EQUAL:
+            if value >= _LARGE and len(self.accepted) >= _ENOUGH:
+                continue
+            combination = {symbol.name: symbol.nearest(value) for symbol in self._sizes}
+            combination |= {symbol.name: FREE for symbol in self._limits}
+            if not self._is_new(combination):
+                continue
+            accepted = yield combination
+            if not accepted and self._limits:
+                # Perhaps the sizes are fine and the integers too large: zero indexes everything.
+                yield combination | {symbol.name: 1 for symbol in self._limits}
+
+    def _growing(self) -> Trials:
+        """Make the small sizes of the best combination larger: freely, or as others suggest."""
+        for symbol in self._sizes:
+            base = max(self.accepted, key=self._shows)
+            if base[symbol.name] > 2:
+                continue
+            others = {base[other.name] for other in self._sizes} - {0, 1, 2}
+            tied = [o + step for o in sorted(others, reverse=True) for step in (0, -1, 1, -2, 2)]
+            halves = [o * k // 2 for o in sorted(others, reverse=True) for k in (1, 4)]
+            for value in (*_GROWN, *tied, *halves, 2):
+                grown = base | {symbol.name: symbol.nearest(value)}
+                if grown[symbol.name] > base[symbol.name] and self._is_new(grown):
+                    accepted = yield grown
+                    if accepted:
+                        break
+
+    def _around(self, base: Combination) -> Trials:
+        """Change one symbol of a combination, then two that may be tied to each other."""
+        changed = []
+        for number in range(6):
+            for symbol in self._sizes:
+                here = base[symbol.name]
+                options = (1, 2, 0, here + 1, 2 * here, 3)
+                changed.append({symbol.name: symbol.nearest(options[number])})
+        changed += [{symbol.name: limit} for symbol in self._limits for limit in (FREE, 2, 8)]
+        for one, other in list(combinations(self._sizes, 2))[:6]:
+            changed += [
+                {symbol.name: symbol.nearest(base[symbol.name] + step) for symbol in (one, other)}
+                for step in (1, -1)
+            ]
+        for change in changed:
+            if self._is_new(base | change):
+                yield base | change
 
     def _numbers(self, combination: Mapping[str, int]) -> list[int]:
         return [combination[symbol.name] for symbol in self._sizes]
@@ -105,37 +146,22 @@ class SizeSearch:
     def _is_new(self, combination: Combination) -> bool:
         if combination in self.accepted or not self.fits(combination):
             return False
-        return not self._rejected[tuple(sorted(combination.items()))]
+        return tuple(sorted(combination.items())) not in self._rejected
 
-    def _base(self) -> Combination:
-        """Return the accepted combination that shows most: nothing empty, few ones, not large."""
-        return max(
-            self.accepted,
-            key=lambda c: (
-                all(n > 0 for n in self._numbers(c)),
-                sum(n > 1 for n in self._numbers(c)),
-                -max(self._numbers(c), default=0),
-            ),
+    def _shows(self, combination: Combination) -> tuple[int, ...]:
+        """Return how much a combination shows: nothing empty, few small sizes, none very large."""
+        numbers = self._numbers(combination)
+        return (
+            all(n > 0 for n in numbers),
+            sum(min(n, 3) for n in numbers),
+            len(set(numbers)),
+            -max(numbers, default=0),
         )
-
-    def _neighbours(self, base: Combination) -> list[Combination]:
-        """Return the base with one symbol changed, every symbol in turn."""
-        found = []
-        for number in range(8):
-            for symbol in self._sizes:
-                here = base[symbol.name]
-                options = (1, 2, 0, here + 1, 2 * here, max(0, here - 1), here + 5, 3)
-                found.append(base | {symbol.name: symbol.nearest(options[number])})
-        for symbol in self._limits:
-            found += [base | {symbol.name: limit} for limit in (FREE, 2, 8)]
-        return found
 
     def _varied(self) -> Combination:
         """Return an accepted combination, as it is or with one or two symbols changed."""
-        base = self.accepted[int(self.rng.integers(len(self.accepted)))]
-        if len(self.accepted) > 1 and self.rng.random() < 0.5:  # the larger of two shows more
-            other = self.accepted[int(self.rng.integers(len(self.accepted)))]
-            base = max(base, other, key=lambda c: sum(n > 1 for n in self._numbers(c)))
+        picks = self.rng.integers(len(self.accepted), size=2)
+        base = max((self.accepted[int(pick)] for pick in picks), key=self._shows)
         if not self.symbols or self.rng.random() < 0.3:
             return base
         tries = [self._changed(base) for _ in range(4)]
@@ -144,10 +170,16 @@ class SizeSearch:
 
     def _changed(self, base: Combination) -> Combination:
         result = dict(base)
+        if len(self._sizes) > 1 and self.rng.random() < 0.4:  # two that are tied to each other
+            step, twice = int(self.rng.integers(-2, 6)), self.rng.random() < 0.3
+            for place in self.rng.permutation(len(self._sizes))[:2]:
+                tied, size = self._sizes[place], base[self._sizes[place].name]
+                result[tied.name] = tied.nearest(2 * size if twice else size + step)
+            return result
         for _ in range(1 + (self.rng.random() < 0.3)):
             symbol = self.symbols[int(self.rng.integers(len(self.symbols)))]
             others = self._numbers(base)
-            near = [n + d for n in others for d in (-2, -1, 0, 1, 2)]
+            near = [n + step for n in others for step in (-2, -1, 0, 1, 2)]
             near += [n * 2 for n in others] + [n // 2 for n in others]
             pool = [1, 2, 4, 8, 100, FREE] if symbol.limit else [*_OFTEN, *near]
             result[symbol.name] = symbol.nearest(int(pool[int(self.rng.integers(len(pool)))]))
@@ -160,14 +192,10 @@ class SizeSearch:
         for symbol in self._sizes:
             number = int(self.rng.integers(8))
             result[symbol.name] = symbol.nearest(2**number if powers else number)
-        result = {
-            name: size
-            if self._good[name, size] or self._tried[name, size] < 5 or self.rng.random() < 0.5
-            else result[name]
-            for name, size in result.items()
-        }
         result |= {symbol.name: int(self.rng.choice([1, 2, 4, FREE])) for symbol in self._limits}
-        return result if self.fits(result) else self._equal(1, 1)
+        if self.fits(result):
+            return result
+        return {symbol.name: 1 if symbol.limit else symbol.nearest(1) for symbol in self.symbols}
 
     def _promise(self, combination: Combination) -> float:
         scores = [(self._good[p] + 1) / (self._tried[p] + 2) for p in combination.items()]

@@ -1,0 +1,494 @@
+"""Two models that agree are found to agree, and every difference is found."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.verification import Verification, verify
+from onnx_scatterx.verification.assumptions import Assumption
+from onnx_scatterx.verification.bounds import input_demands
+from onnx_scatterx.verification.compare import compare
+from onnx_scatterx.verification.draw import FLAVOURS, Drawer
+from onnx_scatterx.verification.files import analysed
+from onnx_scatterx.verification.interface import Input, Interface
+from onnx_scatterx.verification.runner import Failure, ModelFile, Runner, from_raw, to_raw
+from onnx_scatterx.verification.sizes import SizeSearch, Symbol
+
+HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
+
+
+def parse(graph: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(HEAD + graph)
+
+
+def unary(body: str) -> onnx.ModelProto:
+    return parse(f"g (float[N, T] x) => (float[A, B] y) {{ {body} }}")
+
+
+def part(start: int, end: int) -> onnx.ModelProto:
+    return unary(
+        f"s = Constant <value_ints = [{start}]> () e = Constant <value_ints = [{end}]> ()"
+        "a = Constant <value_ints = [1]> () y = Slice(x, s, e, a)"
+    )
+
+
+WRITE = """g (float[B, T, 4] cache, int64[1] position, float[B, 1, 4] row) => (float[B, T, 4] y) {
+    c = Transpose <perm = [1, 0, 2]> (cache)  r = Transpose <perm = [1, 0, 2]> (row)
+    i = Constant <value_ints = [-1]> ()  p = Unsqueeze(position, i)
+    w = ScatterND %s (c, p, r)  y = Transpose <perm = [1, 0, 2]> (w)
+}"""
+
+
+def only(verification: Verification) -> dict[str, object]:
+    """Return the first difference, after checking that all answers are consistent."""
+    assert not verification
+    assert not verification.same
+    assert verification.conclusive
+    assert json.loads(json.dumps(verification.to_dict(), allow_nan=False))["differences"]
+    return verification.differences[0].to_dict()
+
+
+def test_a_cache_write_agrees_with_itself() -> None:
+    model = parse(WRITE % "")
+    verification = verify(model, ir.from_proto(model), samples=50)
+    assert verification
+    assert verification.accepted == 50
+    assert set(verification.sizes) == {"B", "T"}
+    assert {0, 1, 2} <= set(verification.sizes["B"])
+    assert {1, 2} <= set(verification.sizes["T"])
+    assert max(verification.sizes["T"]) >= 8
+    assert "the same, bit for bit: 50 of" in str(verification)
+    assert json.loads(json.dumps(verification.to_dict()))["same"] is True
+
+
+def test_most_draws_of_an_index_are_accepted() -> None:
+    verification = verify(parse(WRITE % ""), parse(WRITE % '<reduction = "add">'), samples=20)
+    assert only(verification)["kind"] in ("values", "zero sign")
+    assert verification.accepted > 0.5 * verification.draws
+
+
+def test_off_by_one() -> None:
+    difference = only(verify(part(0, 3), part(0, 4)))
+    assert difference["kind"] == "shape"
+    difference = only(verify(part(1, 9), part(0, 8)))
+    assert difference["kind"] in ("values", "shape")
+    assert difference["output"] == "y"
+    assert set(difference["sizes"]) == {"N", "T"}  # type: ignore[call-overload]
+
+
+def test_a_lost_sign_of_zero() -> None:
+    zero = "z = Constant <value = float {0.0}> () y = "
+    verification = verify(unary("y = Identity(x)"), unary(zero + "Add(x, z)"))
+    difference = only(verification)
+    assert difference["kind"] == "zero sign"
+    assert (difference["before"], difference["after"]) == (-0.0, 0.0)
+    assert not verification.only_rounding
+    assert "only in the sign of zero" in str(verification)
+
+
+def test_a_dropped_nan() -> None:
+    drop = "n = IsNaN(x) z = Constant <value = float {1.0}> () y = Where(n, z, x)"
+    difference = only(verify(unary("y = Identity(x)"), unary(drop)))
+    assert (difference["kind"], difference["before"], difference["after"]) == ("values", "nan", 1.0)
+
+
+def test_rounding_alone_is_told_apart() -> None:
+    thrice = "c = Constant <value = float {3.0}> () y = Mul(x, c)"
+    verification = verify(unary("a = Add(x, x) y = Add(a, x)"), unary(thrice + " "), samples=10)
+    assert verification  # x + x is exact, so one rounding either way
+    sums = verify(
+        unary("a = Add(x, x) b = Add(a, x) d = Add(b, x) y = Add(d, x)"),
+        unary("c = Constant <value = float {5.0}> () y = Mul(x, c)"),
+    )
+    assert only(sums)["kind"] == "rounding"
+    assert sums.only_rounding
+    assert str(sums).startswith("only rounding differs")
+
+
+def test_another_type_is_a_difference_without_running() -> None:
+    other = parse("g (float[N, T] x) => (double[N, T] y) { y = Cast <to = 11> (x) }")
+    verification = verify(unary("y = Identity(x)"), other)
+    assert not verification
+    assert verification.conclusive
+    assert "output y: Tensor(FLOAT) became Tensor(DOUBLE)" in str(verification)
+    assert verification.to_dict()["draws"] == 0
+
+
+def test_an_original_that_accepts_nothing_is_inconclusive() -> None:
+    model = unary("s = Constant <value_ints = [1000003]> () f = Reshape(x, s) y = Identity(f)")
+    verification = verify(model, model, samples=2)
+    assert verification.accepted == 0
+    assert not verification
+    assert not verification.conclusive
+    assert str(verification).startswith("not compared: 0 of")
+    assert "Reshape" in verification.rejections[0]
+
+
+def test_draws_that_only_the_second_accepts_do_not_count() -> None:
+    picky = unary(
+        "s = Shape(x) n = Constant <value_ints = [3]> () i = Constant <value_int = 5> ()"
+        "r = Gather <axis = 1> (x, i) u = Constant <value_ints = [1]> ()"
+        "v = Unsqueeze(r, u) d = Sub(v, v) y = Identity(x)"
+    )
+    verification = verify(picky, unary("y = Identity(x)"), samples=10)
+    assert verification
+    assert min(verification.sizes["T"]) == 6
+    assert verification.draws > verification.accepted
+
+
+def test_a_second_model_that_fails_is_a_difference() -> None:
+    cut = "i = Constant <value_int = 5> () g0 = Gather <axis = 1> (x, i) y = Identity(x)"
+    verification = verify(unary("y = Identity(x)"), unary(cut), samples=10)
+    difference = only(verification)
+    assert difference["kind"] == "failed"
+    assert "the second model fails where the first runs" in str(verification)
+
+
+def test_an_original_that_dies_at_some_sizes() -> None:
+    """Einsum divides by the batch size in ONNX Runtime 1.31, and the process gets SIGFPE."""
+    model = parse(
+        "g (float[B, 2, 4] x) => (float[B, 2, 2] y)"
+        '{ y = Einsum <equation = "bij,bkj->bik"> (x, x) }'
+    )
+    verification = verify(model, model, samples=12)
+    assert verification
+    assert verification.accepted == 12
+    assert verification.crashed or 0 in verification.sizes["B"]
+
+
+def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(unary("y = Neg(x)").SerializeToString())
+    feeds = {"x": np.ones((1, 2), np.float32)}
+    with Runner(ModelFile(path)) as runner:
+        assert runner.load(60) is None
+        os.kill(runner.process_id, signal.SIGKILL)
+        died = runner.run(feeds, 60)
+        assert isinstance(died, Failure)
+        assert (died.kind, "SIGKILL" in died.reason) == ("crash", True)
+        outputs = runner.run(feeds, 60)
+        assert isinstance(outputs, dict)
+        np.testing.assert_array_equal(outputs["y"], -feeds["x"])
+        assert runner.run({"x": np.ones(2, np.int64)}, 60) == Failure(
+            "error",
+            "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
+            "(tensor(int64)) , expected: (tensor(float))",
+        )
+        late = runner.run(feeds, 0.0)
+        assert isinstance(late, Failure)
+        assert late.kind == "timeout"
+
+
+def test_overridable_initializers_are_overridden() -> None:
+    text = "g (float[N] x, int64[2] i) => (float[2] y) <int64[2] i = {0, 1}> "
+    before = parse(text + "{ y = Gather(x, i) }")
+    after = parse(text + "{ k = Constant <value_ints = [0, 1]> () y = Gather(x, k) }")
+    assert verify(before, before, samples=10)
+    assert only(verify(before, after))["kind"] == "values"
+
+
+def test_every_element_type_goes_through() -> None:
+    types = ("bfloat16", "float16", "double", "float8e4m3fn", "uint8", "int16", "uint64", "bool")
+    inputs = ", ".join(f"{t}[N] x{k}" for k, t in enumerate(types))
+    outputs = ", ".join(f"{t}[N] y{k}" for k, t in enumerate(types))
+    body = " ".join(f"y{k} = Identity(x{k})" for k in range(len(types)))
+    model = parse(f"g ({inputs}) => ({outputs}) {{ {body} }}")
+    assert verify(model, model, samples=6)
+    # strings and 4-bit integers
+    model = parse(
+        "g (string[N] x, int4[N] i, float s) => (string[N] y, float[N] z)"
+        "{ y = Identity(x) z = DequantizeLinear(i, s) }"
+    )
+    assert verify(model, model, samples=6)
+
+
+def test_sequence_outputs_are_compared() -> None:
+    def model(second: str) -> onnx.ModelProto:
+        return parse(
+            "g (float[N] x) => (seq(float[N]) y)"
+            f"{{ a = Neg(x) b = Abs(x) y = SequenceConstruct(a, {second}) }}"
+        )
+
+    assert verify(model("a"), model("a"), samples=3)
+    assert only(verify(model("a"), model("b"), samples=6))["output"] == "y[1]"
+
+
+def test_models_that_cannot_be_compared() -> None:
+    plain = unary("y = Identity(x)")
+    cases: Mapping[str, tuple[onnx.ModelProto, onnx.ModelProto]] = {
+        "take different inputs": (
+            plain,
+            parse("g (float[N, T] z) => (float[N, T] y) { y = Neg(z) }"),
+        ),
+        r"\(RandomNormalLike\) draws random numbers": (plain, unary("y = RandomNormalLike(x)")),
+        r"'s' is no tensor of a type that can be drawn": (
+            parse("g (seq(float[N]) s) => (float[A, B] y) { y = ConcatFromSequence <axis=0> (s) }"),
+        )
+        * 2,
+    }
+    for because, (before, after) in cases.items():
+        with pytest.raises(VerifyError, match=because):
+            verify(before, after)
+
+
+def test_operators_that_the_runtime_does_not_know(tmp_path: Path) -> None:
+    model = unary("y = local.Foo(x)")
+    with pytest.raises(ScatterXError, match="uses the operator local:Foo, which ONNX Runtime does"):
+        verify(unary("y = Identity(x)"), model)
+    with pytest.raises(VerifyError, match="does not exist"):
+        verify(model, model, library=tmp_path / "none.so")
+
+
+def test_feeds_of_the_user() -> None:
+    before = unary("y = Identity(x)")
+    after = unary("c = Constant <value = float {12345.0}> () e = Equal(x, c) y = Where(e, c, x)")
+    assert verify(before, after, feeds=[{"x": np.zeros((1, 1), np.float32)}], samples=0).draws == 1
+    with pytest.raises(VerifyError, match="feed 1 has no input 'x'"):
+        verify(before, after, feeds=[{}])
+    with pytest.raises(VerifyError, match="feed 1 has 'z', no input of the model"):
+        verify(before, after, feeds=[{"x": np.zeros((1, 1)), "z": np.zeros(1)}])
+
+
+def test_assumptions_are_kept() -> None:
+    assume = {"T": ">= 3, <= 12, % 3 == 0", "position": "nonnegative"}
+    model = parse(WRITE % "")
+    verification = verify(model, model, samples=20, assume=assume)
+    assert verification
+    assert set(verification.sizes["T"]) <= {3, 6, 9, 12}
+    assert len(verification.sizes["T"]) > 1
+    with pytest.raises(VerifyError, match="no such input or symbol"):
+        verify(model, model, assume={"Q": "<= 3"})
+    with pytest.raises(VerifyError, match="cannot read the assumption 'big'"):
+        verify(model, model, assume={"T": "big"})
+
+
+def test_external_data_and_text_files(tmp_path: Path) -> None:
+    proto = unary("y = Add(x, w)")
+    weights = np.arange(3000, dtype=np.float32)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    path = tmp_path / "a" / "m.onnx"
+    path.parent.mkdir()
+    onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    outside = onnx.load(path, load_external_data=False)
+    assert verify(path, outside, samples=3)  # the data of `outside` are looked for beside `path`
+    text = tmp_path / "m.textproto"
+    onnx.save(proto, text, format="textproto")
+    assert verify(ir.load(path), text, samples=3)
+
+
+def test_dims_that_are_expressions_and_names_that_lie() -> None:
+    model = parse("g (float[N] x, float[M] y) => (float[K] z) { z = Concat <axis = 0> (x, y) }")
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "2*N + 1"
+    assert set(verify(model, model, samples=3).sizes) == {"N"}
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "N"
+    sizes = verify(model, model, samples=12, distrust_dims=True).sizes
+    assert sizes["N@x"] != sizes["N@y"] or len(sizes["N@x"]) > 2
+
+
+# The search for sizes, against originals made of a condition
+
+
+@pytest.mark.parametrize(
+    "accepts",
+    [
+        lambda b, h, w: True,
+        lambda b, h, w: b >= 1 and h >= 5 and w >= 3,
+        lambda b, h, w: h % 32 == 0 and w % 32 == 0 and h * w > 0,
+        lambda b, h, w: w == h - 2,
+        lambda b, h, w: b > 0 and h == 2 * w and h > 3,
+    ],
+    ids=["all", "at least", "divisible", "two less", "twice"],
+)
+def test_accepted_sizes_are_found(accepts) -> None:  # type: ignore[no-untyped-def]
+    search = SizeSearch([Symbol(s) for s in "bhw"], lambda _: True, np.random.default_rng(1))
+    for _ in range(300):
+        combination = search.next()
+        search.tell(combination, accepts(**combination))
+        if len(search.accepted) == 25:
+            break
+    assert len(search.accepted) == 25
+    assert all(accepts(**combination) for combination in search.accepted)
+    for symbol in "bhw":
+        assert len({combination[symbol] for combination in search.accepted}) >= 3
+    assert any(min(combination.values()) >= 2 for combination in search.accepted)
+    if accepts(0, 0, 0) and accepts(1, 1, 1):
+        for symbol in "bhw":
+            assert {0, 1, 2} <= {combination[symbol] for combination in search.accepted}
+
+
+# The bounds of integer inputs
+
+
+def drawn(graph: str, name: str, sizes: dict[str, int], count: int = 60) -> list[np.ndarray]:
+    model = ir.from_proto(parse(graph))
+    demands = input_demands(analysed(model))
+    source = next(i for i in Interface.of(model).inputs if i.name == name)
+    rng = np.random.default_rng(0)
+    drawer = Drawer(source, demands[name])
+    return [drawer.draw(rng, sizes, FLAVOURS[k % len(FLAVOURS)]) for k in range(count)]
+
+
+INDEXED = {
+    "Gather": ("int64[4] i", "{ y = Gather <axis = 1> (x, i) }", -5, 4),
+    "GatherElements": ("int32[N, T] i", "{ y = GatherElements <axis = 1> (x, i) }", -5, 4),
+    "a cast and a shift": (
+        "int32[4] i",
+        "{ c = Cast <to = 7> (i) k = Constant <value_int = 2> () j = Add(c, k)"
+        " y = Gather <axis = 1> (x, j) }",
+        -7,
+        2,
+    ),
+    "a weight": ("int64[4] i", "<float[9, 2] w> { y = Gather(w, i) }", -9, 8),
+    "in a function": ("int64[4] i", "{ y = local.f (x, i) }", -5, 4),
+    "in a branch": (
+        "int64[4] i, bool c",
+        "{ y = If (c) <then_branch = t () => (float[A, B] p) { p = Gather <axis = 1> (x, i) },"
+        " else_branch = e () => (float[A, B] q) { q = Identity(x) }> }",
+        -5,
+        4,
+    ),
+    "write_indices": (
+        "int64[N] i, float[N, 2] u",
+        "{ y = TensorScatter <axis = 1> (x, u, i) }",
+        0,
+        3,
+    ),
+    "one hot": (
+        "int64[4] i",
+        "{ d = Constant <value_ints = [7]> () v = Constant <value_floats = [0.0, 1.0]> ()"
+        " y = OneHot(i, d, v) }",
+        -7,
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", INDEXED)
+def test_indices_stay_in_bounds_and_use_them(case: str) -> None:
+    inputs, body, low, high = INDEXED[case]
+    graph = f"g (float[N, T] x, {inputs}) => (float[A, B] y) {body}"
+    if "local.f" in body:
+        graph += (
+            '<domain: "local", opset_import: ["": 21]> f (d, k) => (r)'
+            "{ r = Gather <axis = 1> (d, k) }"
+        )
+    values = np.concatenate([a.ravel() for a in drawn(graph, "i", {"N": 3, "T": 5})])
+    assert (values.min(), values.max()) == (low, high)
+
+
+def test_columns_of_scatter_nd_have_their_own_bounds() -> None:
+    graph = (
+        "g (float[N, T] x, int64[6, 2] i, float[6] u) => (float[N, T] y) { y = ScatterND(x, i, u) }"
+    )
+    values = np.stack(drawn(graph, "i", {"N": 2, "T": 50}))
+    assert set(np.unique(values[..., 0])) == {-2, -1, 0, 1}
+    assert values[..., 1].max() > 30
+    assert values[..., 1].min() < -30
+
+
+def test_overwriting_indices_are_distinct_where_they_can_be() -> None:
+    graph = (
+        "g (float[N, T] x, int64[4, 1] i, float[4, T] u) => (float[N, T] y)"
+        "{ y = ScatterND(x, i, u) }"
+    )
+    for array in drawn(graph, "i", {"N": 20, "T": 1}):
+        assert len(np.unique(array)) == 4
+
+
+def test_an_empty_axis_still_gives_an_array() -> None:
+    graph = "g (float[N] x, int64[K] i) => (float[K] y) { y = Gather(x, i) }"
+    assert drawn(graph, "i", {"N": 0, "K": 2}, 1)[0].shape == (2,)
+
+
+# The inputs and the comparison
+
+
+def test_floats_have_everything_in_some_draws_and_nothing_in_others() -> None:
+    drawer = Drawer(Input("x", ir.DataType.FLOAT, ("N",)), {})
+    rng = np.random.default_rng(0)
+    arrays = [drawer.draw(rng, {"N": 200}, flavour) for flavour in FLAVOURS * 3]
+    together = np.concatenate(arrays)
+    assert np.isnan(together).any()
+    assert {np.inf, -np.inf} <= set(together.tolist())
+    zeros = together[together == 0]
+    assert set(np.signbit(zeros).tolist()) == {True, False}
+    tiny = np.abs(together)
+    assert ((tiny > 0) & (tiny < np.finfo(np.float32).smallest_normal)).any()
+    assert sum(bool(np.isfinite(a).all()) for a in arrays) >= len(arrays) // 2
+
+
+def test_masks_are_empty_and_full_and_between() -> None:
+    drawer = Drawer(Input("m", ir.DataType.BOOL, (8, 8)), {})
+    rng = np.random.default_rng(0)
+    sums = {int(drawer.draw(rng, {}, "plain").sum()) for _ in range(60)}
+    assert {0, 64} <= sums
+    assert len(sums) > 10
+
+
+def test_contiguous_unique_and_nonnegative() -> None:
+    for text, holds in {
+        "contiguous": lambda a: bool((np.diff(a) == 1).all()),
+        "unique": lambda a: len(np.unique(a)) == 5,
+        "nonnegative": lambda a: bool((a >= 0).all()),
+        ">= 2, <= 4": lambda a: bool(((a >= 2) & (a <= 4)).all()),
+    }.items():
+        drawer = Drawer(
+            Input("i", ir.DataType.INT64, (5,)), {}, (-100,), Assumption.parse(text, "i")
+        )
+        rng = np.random.default_rng(0)
+        assert all(holds(drawer.draw(rng, {}, "plain")) for _ in range(40)), text
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float32, np.float64, np.int64, np.uint8, np.bool_]),
+        hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+    ),
+    st.data(),
+)
+def test_compare_sees_one_changed_element(array: np.ndarray, data: st.DataObject) -> None:
+    assert compare(array, array.copy()) is None
+    if array.size == 0:
+        return
+    place = data.draw(st.integers(0, array.size - 1))
+    other = array.copy()
+    flat = other.reshape(-1)
+    old = flat[place]
+    flat[place] = 1 if array.dtype == bool and not old else 0 if array.dtype == bool else old + 1
+    changed = not (old == flat[place] or (old != old and flat[place] != flat[place]))
+    found = compare(array, other)
+    assert (found is not None) == changed
+    if found is not None:
+        assert found.index == np.unravel_index(place, array.shape)
+        assert (found.count, found.size) == (1, array.size)
+
+
+def test_compare_counts_what_is_far_apart() -> None:
+    big = np.array([2**63 - 1, 0], np.int64)
+    found = compare(big, np.array([-(2**63), 0], np.int64))
+    assert found is not None
+    assert found.max_absolute == float(2**64 - 1)
+    found = compare(np.array([np.inf, 1.0]), np.array([1.0, 1.0]))
+    assert found is not None
+    assert (found.kind, found.max_absolute) == ("values", None)
+
+
+@pytest.mark.parametrize("name", ["BFLOAT16", "FLOAT8E5M2", "INT4", "UINT4", "BOOL", "DOUBLE"])
+def test_tensors_survive_the_journey(name: str) -> None:
+    array = np.array([1, 0, 1]).astype(ir.DataType[name].numpy())
+    again = from_raw(to_raw("x", array))
+    assert again.dtype == array.dtype
+    np.testing.assert_array_equal(again.astype(float), array.astype(float))
+    assert compare(array, again) is None
