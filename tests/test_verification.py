@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -104,16 +104,12 @@ def test_a_dropped_nan() -> None:
 
 
 def test_rounding_alone_is_told_apart() -> None:
-    thrice = "c = Constant <value = float {3.0}> () y = Mul(x, c)"
-    verification = verify(unary("a = Add(x, x) y = Add(a, x)"), unary(thrice + " "), samples=10)
-    assert verification  # x + x is exact, so one rounding either way
-    sums = verify(
-        unary("a = Add(x, x) b = Add(a, x) d = Add(b, x) y = Add(d, x)"),
-        unary("c = Constant <value = float {5.0}> () y = Mul(x, c)"),
-    )
-    assert only(sums)["kind"] == "rounding"
-    assert sums.only_rounding
-    assert str(sums).startswith("only rounding differs")
+    divided = unary("c = Constant <value = float {3.0}> () y = Div(x, c)")
+    multiplied = unary("c = Constant <value = float {0.33333334}> () y = Mul(x, c)")
+    verification = verify(divided, multiplied, samples=10)
+    assert only(verification)["kind"] == "rounding"
+    assert verification.only_rounding
+    assert str(verification).startswith("only rounding differs")
 
 
 def test_another_type_is_a_difference_without_running() -> None:
@@ -121,7 +117,7 @@ def test_another_type_is_a_difference_without_running() -> None:
     verification = verify(unary("y = Identity(x)"), other)
     assert not verification
     assert verification.conclusive
-    assert "output y: Tensor(FLOAT) became Tensor(DOUBLE)" in str(verification)
+    assert "output y: FLOAT became DOUBLE" in str(verification)
     assert verification.to_dict()["draws"] == 0
 
 
@@ -136,14 +132,10 @@ def test_an_original_that_accepts_nothing_is_inconclusive() -> None:
 
 
 def test_draws_that_only_the_second_accepts_do_not_count() -> None:
-    picky = unary(
-        "s = Shape(x) n = Constant <value_ints = [3]> () i = Constant <value_int = 5> ()"
-        "r = Gather <axis = 1> (x, i) u = Constant <value_ints = [1]> ()"
-        "v = Unsqueeze(r, u) d = Sub(v, v) y = Identity(x)"
-    )
+    picky = unary("i = Constant <value_int = 5> () r = Gather <axis = 1> (x, i) y = Identity(x)")
     verification = verify(picky, unary("y = Identity(x)"), samples=10)
     assert verification
-    assert min(verification.sizes["T"]) == 6
+    assert min(verification.sizes["T"]) >= 6
     assert verification.draws > verification.accepted
 
 
@@ -185,7 +177,8 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
             "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
             "(tensor(int64)) , expected: (tensor(float))",
         )
-        late = runner.run(feeds, 0.0)
+        os.kill(runner.process_id, signal.SIGSTOP)
+        late = runner.run(feeds, 0.2)
         assert isinstance(late, Failure)
         assert late.kind == "timeout"
 
@@ -283,7 +276,7 @@ def test_external_data_and_text_files(tmp_path: Path) -> None:
     outside = onnx.load(path, load_external_data=False)
     assert verify(path, outside, samples=3)  # the data of `outside` are looked for beside `path`
     text = tmp_path / "m.textproto"
-    onnx.save(proto, text, format="textproto")
+    onnx.save(onnx.load(path), text, format="textproto")
     assert verify(ir.load(path), text, samples=3)
 
 
@@ -349,7 +342,12 @@ INDEXED = {
         -7,
         2,
     ),
-    "a weight": ("int64[4] i", "<float[9, 2] w> { y = Gather(w, i) }", -9, 8),
+    "a weight": (
+        "int64[4] i",
+        "<float[9, 1] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}> { y = Gather(w, i) }",
+        -9,
+        8,
+    ),
     "in a function": ("int64[4] i", "{ y = local.f (x, i) }", -5, 4),
     "in a branch": (
         "int64[4] i, bool c",
@@ -437,12 +435,13 @@ def test_masks_are_empty_and_full_and_between() -> None:
 
 
 def test_contiguous_unique_and_nonnegative() -> None:
-    for text, holds in {
+    properties: dict[str, Callable[[np.ndarray], bool]] = {
         "contiguous": lambda a: bool((np.diff(a) == 1).all()),
         "unique": lambda a: len(np.unique(a)) == 5,
         "nonnegative": lambda a: bool((a >= 0).all()),
         ">= 2, <= 4": lambda a: bool(((a >= 2) & (a <= 4)).all()),
-    }.items():
+    }
+    for text, holds in properties.items():
         drawer = Drawer(
             Input("i", ir.DataType.INT64, (5,)), {}, (-100,), Assumption.parse(text, "i")
         )
@@ -471,7 +470,7 @@ def test_compare_sees_one_changed_element(array: np.ndarray, data: st.DataObject
     found = compare(array, other)
     assert (found is not None) == changed
     if found is not None:
-        assert found.index == np.unravel_index(place, array.shape)
+        assert found.index == tuple(int(i) for i in np.unravel_index(place, array.shape))
         assert (found.count, found.size) == (1, array.size)
 
 

@@ -54,7 +54,10 @@ class Comparison:
                 return
             if time.monotonic() > self.deadline:
                 return
-            draw, sizes, overridden = source.draw(number)
+            drawn = source.draw(number)
+            if drawn is None:
+                continue
+            draw, sizes, overridden = drawn
             accepted = self.one(draw)
             if accepted or not overridden:
                 source.search.tell(sizes, accepted)

@@ -116,15 +116,18 @@ class Drawer:
         self, rng: np.random.Generator, shape: tuple[int, ...], bounds: Bounds, sizes: Combination
     ) -> np.ndarray:
         low, high, known = self._range(rng, bounds, sizes)
-        distinct = any(b.distinct for b in bounds) or "unique" in self.assumption.properties
-        values = _integers(
-            rng, shape, low, high, distinct, "contiguous" in self.assumption.properties
-        )
+        contiguous = "contiguous" in self.assumption.properties
+        unique = contiguous or "unique" in self.assumption.properties
+        if unique and not known:
+            high = max(high, low + int(np.prod(shape)))
+        distinct = unique or any(bound.distinct for bound in bounds)
+        values = _integers(rng, shape, low, high, distinct, contiguous)
         if any(bound.nonzero for bound in bounds):
             values = np.where(values == 0, 1, values)
-        if self.landmarks and rng.random() < (0.15 if known else 0.4):
-            values = np.where(rng.random(shape) < 0.3, rng.choice(self.landmarks, shape), values)
-        if self.assumption.comparisons or self.assumption.properties:
+        landmarks = [n for n in self.landmarks if self.assumption.allows(n)]
+        if landmarks and not unique and rng.random() < (0.15 if known else 0.4):
+            values = np.where(rng.random(shape) < 0.3, rng.choice(landmarks, shape), values)
+        if self.assumption.comparisons and not unique:
             allowed = np.array([n for n in range(-64, 1025) if self.assumption.allows(n)] or [0])
             nearest = allowed[np.abs(allowed - values[..., None]).argmin(-1)]
             values = np.where(np.isin(values, allowed), values, nearest)
@@ -152,6 +155,8 @@ class Drawer:
             high = int(rng.choice([1, 7, 7, 30, 255]))
             low = -2 if rng.random() < 0.1 else 0
         low, high = max(low, low_bits, -limit), min(high, high_bits, limit - 1)
+        if "nonnegative" in self.assumption.properties:
+            low = max(low, 0)
         return low, max(low, high), bool(ranges)
 
 

@@ -63,10 +63,15 @@ class Source:
         """Whether two draws can differ."""
         return bool(self.drawers or self.optional)
 
-    def draw(self, number: int) -> tuple[Draw, Combination, bool]:
-        """Return a draw, the combination it has, and whether an initializer is overridden."""
+    def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
+        """Return a draw, the combination it has, and whether an initializer is overridden.
+
+        None if at the sizes that come next a declared dim would be negative.
+        """
         rng = np.random.default_rng([self.seed, number])
         sizes = self.search.next()
+        if any(drawer.shape(sizes) is None for drawer in self.drawers):
+            return None
         flavour = FLAVOURS[number % len(FLAVOURS)]
         feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
         overridden = {

@@ -69,7 +69,7 @@ class SizeSearch:
         self._verdict: bool | None = None
 
     def next(self) -> Combination:
-        """Return the combination to try next."""
+        """Return the combination to try next; `fits` may not hold where nothing fits."""
         verdict, self._verdict = self._verdict, False
         return next(self._plan) if verdict is None else self._plan.send(verdict)
 
@@ -132,9 +132,11 @@ class SizeSearch:
                 changed.append({symbol.name: symbol.nearest(options[number])})
         changed += [{symbol.name: limit} for symbol in self._limits for limit in (FREE, 2, 8)]
         for one, other in list(combinations(self._sizes, 2))[:6]:
+            m, n = base[one.name], base[other.name]
+            pairs = ((m + 1, n + 1), (m - 1, n - 1), (2 * m, 2 * n), (m // 2, n // 2))
             changed += [
-                {symbol.name: symbol.nearest(base[symbol.name] + step) for symbol in (one, other)}
-                for step in (1, -1)
+                {one.name: one.nearest(p), other.name: other.nearest(q)}
+                for p, q in (*pairs, (m + 2, n + 1), (m + 1, n + 2))
             ]
         for change in changed:
             if self._is_new(base | change):

@@ -45,7 +45,7 @@ def _parse(dim: str) -> ast.expr | None:
         tree = ast.parse(dim, mode="eval").body
     except (SyntaxError, ValueError):
         return None
-    known = (ast.BinOp, ast.Name, ast.Constant, ast.operator, ast.expr_context)
+    known = (ast.BinOp, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
     if not all(isinstance(node, known) for node in ast.walk(tree)):
         return None
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))

@@ -72,9 +72,8 @@ def _load(model: str, data_directory: str | None, library: str | None) -> ort.In
 def _run(session: ort.InferenceSession, tensors: list[RawTensor]) -> list[RawTensor]:
     names = [output.name for output in session.get_outputs()]
     plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
-    if all(output.type in plain for output in session.get_outputs()) or any(
-        tensor.type == STRING for tensor in tensors
-    ):
+    dense = [o for o in session.get_outputs() if o.type.startswith("tensor(")]
+    if all(o.type in plain for o in dense) or any(tensor.type == STRING for tensor in tensors):
         feeds = {t.name: _array(t) if t.type in (*NUMPY_TYPES, STRING) else _value(t)
                  for t in tensors}  # fmt: skip
         return [
