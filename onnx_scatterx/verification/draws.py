@@ -116,7 +116,7 @@ class _fits:  # noqa: N801 - used as a function
         if any(shape is None for shape in shapes):
             return False
         elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
-        return elements <= max(_ELEMENTS, 64 * fixed)
+        return elements <= max(_ELEMENTS, 4 * fixed)
 
 
 def _override(drawer: Drawer, rng: np.random.Generator, flavour: str) -> np.ndarray:

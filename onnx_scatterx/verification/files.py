@@ -1,5 +1,6 @@
 """Models of any kind made into files that a worker process can load, without touching weights."""
 
+import logging
 from pathlib import Path
 
 import onnx
@@ -62,5 +63,10 @@ def analysed(model: ir.Model) -> ir.Model:
         copy = InlinePass()(copy).model
     except ir.passes.PassError as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
-    inferred = ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(copy)
-    return inferred.model
+    # Where inference fails, the declared shapes have to do: nobody needs to be warned.
+    logger = logging.getLogger("onnx_ir.passes.common.shape_inference")
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model
+    finally:
+        logger.disabled = disabled

@@ -16,7 +16,7 @@ _SHOWN = 5
 class Draw:
     """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
 
-    `feeds` are the inputs themselves.
+    `feeds` are the inputs themselves. Inputs that the user gave are numbered -1, -2, ...
     """
 
     number: int
@@ -25,6 +25,8 @@ class Draw:
     feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
+        if self.flavour == "given":
+            return f"feed {-self.number}"
         sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
         return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
 

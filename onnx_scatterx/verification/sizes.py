@@ -18,10 +18,11 @@ Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
 """Yields what to try and is told whether it was accepted."""
 
-_EQUAL = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128)
+_EQUAL = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
 _LARGE = 16
 _GROWN = (9, 6, 4)
+_PATIENCE = 20  # tries to find sizes that fit
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 FREE = 1 << 30  # a limit that is none
 
@@ -190,13 +191,14 @@ class SizeSearch:
     def _blind(self) -> Combination:
         """Return sizes at random while nothing is accepted: all small, or powers of two."""
         powers = self.rng.random() < 0.5
-        result = {}
-        for symbol in self._sizes:
-            number = int(self.rng.integers(8))
-            result[symbol.name] = symbol.nearest(2**number if powers else number)
-        result |= {symbol.name: int(self.rng.choice([1, 2, 4, FREE])) for symbol in self._limits}
-        if self.fits(result):
-            return result
+        for _ in range(_PATIENCE):
+            result = {}
+            for symbol in self._sizes:
+                number = int(self.rng.integers(15 if powers else 8))
+                result[symbol.name] = symbol.nearest(2**number if powers else number)
+            result |= {s.name: int(self.rng.choice([1, 2, 4, FREE])) for s in self._limits}
+            if self.fits(result):
+                return result
         return {symbol.name: 1 if symbol.limit else symbol.nearest(1) for symbol in self.symbols}
 
     def _promise(self, combination: Combination) -> float:
