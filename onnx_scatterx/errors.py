@@ -1,0 +1,27 @@
+"""The errors that the package raises on purpose: one line each, what is wrong and what to do."""
+
+
+class ScatterXError(Exception):
+    """Something asked of the package cannot be done, for a reason its user can act on.
+
+    Every error that the package raises about a model, a file or an option is of this class or of
+    one derived from it, and its text is one line that needs no traceback.
+    """
+
+
+class ModelError(ScatterXError):
+    """A model cannot be read, is not valid, or cannot be written."""
+
+
+class VerifyError(ScatterXError):
+    """Two models cannot be compared: it is not known whether they agree."""
+
+
+def one_line(error: object, limit: int = 300) -> str:
+    r"""Return the text of an error as one line of at most `limit` characters.
+
+    >>> one_line(ValueError("two\n  lines"))
+    'two lines'
+    """
+    text = " ".join(str(error).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."

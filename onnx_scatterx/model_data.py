@@ -1,0 +1,125 @@
+"""The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.model_check import bodies
+
+
+def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> None:
+    """Raise `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file.
+
+    With no directory, external data are not looked for.
+    """
+    sizes: dict[str, int] = {}
+    for tensor in tensors(proto):
+        name = tensor.name or "of a Constant"
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            if directory is not None:
+                _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
+        elif tensor.HasField("raw_data"):
+            expected = tensor_bytes(tensor)
+            if expected not in (None, len(tensor.raw_data)):
+                raise ModelError(
+                    f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
+                    f"and has {len(tensor.raw_data)}"
+                )
+
+
+def _check_external(
+    tensor: onnx.TensorProto, what: str, directory: Path, sizes: dict[str, int]
+) -> None:
+    fields = {entry.key: entry.value for entry in tensor.external_data}
+    location = fields.get("location", "")
+    path = Path(location)
+    if not location or path.is_absolute() or ".." in path.parts:
+        raise ModelError(
+            f"{what}: external data file {location!r} is not inside the model's directory"
+        )
+    if location not in sizes:
+        file = directory / location
+        if not file.is_file():
+            raise ModelError(f"{what}: external data file {file} does not exist")
+        sizes[location] = file.stat().st_size
+    try:
+        offset = int(fields.get("offset", "0"))
+        length = int(fields["length"]) if "length" in fields else tensor_bytes(tensor) or 0
+    except ValueError as error:
+        raise ModelError(f"{what}: external data with an offset or length of no number") from error
+    if offset < 0 or length < 0 or offset + length > sizes[location]:
+        raise ModelError(
+            f"{what}: external data file {directory / location} has {sizes[location]} bytes, "
+            f"but bytes {offset} to {offset + length} are asked for"
+        )
+
+
+def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
+    try:
+        dtype = ir.DataType(tensor.data_type)
+    except ValueError:
+        return None
+    if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED):
+        return None
+    elements = 1
+    for dim in tensor.dims:
+        elements *= dim
+    return -(-elements * dtype.bitwidth // 8)
+
+
+def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while stack:
+        graph = stack.pop()
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.initializer
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.HasField("t"):
+                    yield attribute.t
+                yield from attribute.tensors
+            stack.extend(bodies(node))
+
+
+def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    """Yield the main graph, the functions' graphs, and all their subgraphs."""
+    stack = [model.graph, *(function.graph for function in model.functions.values())]
+    while stack:
+        graph = stack.pop()
+        yield graph
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.is_ref():
+                    continue
+                if attribute.type == ir.AttributeType.GRAPH:
+                    stack.append(attribute.as_graph())
+                elif attribute.type == ir.AttributeType.GRAPHS:
+                    stack.extend(attribute.as_graphs())
+
+
+def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in ir_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                yield value.const_value
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.is_ref():
+                    continue
+                if attribute.type == ir.AttributeType.TENSOR:
+                    yield attribute.as_tensor()
+                elif attribute.type == ir.AttributeType.TENSORS:
+                    yield from attribute.as_tensors()
+
+
+def set_base_dir(model: ir.Model, directory: Path) -> None:
+    """Say where the external data of a model lie, in functions too."""
+    for tensor in ir_tensors(model):
+        if isinstance(tensor, ir.ExternalTensor):
+            tensor.base_dir = directory

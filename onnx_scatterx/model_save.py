@@ -1,0 +1,193 @@
+"""Writing a model: whole or not at all, never over its source, external data left where they are.
+
+The ONNX format lets external data lie only beneath the model's own directory. A model written to
+another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
+data behind hard links, and behind symbolic links that lead out). What does not fit into one
+protobuf message (2 GB) is moved to a new data file beside the model, tensor by tensor.
+"""
+
+import contextlib
+import filecmp
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import google.protobuf.message
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.model_data import ir_graphs, ir_tensors, set_base_dir
+
+MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
+_SMALL = 1024  # tensors up to this many bytes always stay in the message
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """What became of one file of external data."""
+
+    path: Path
+    how: Literal["kept", "copied", "written"]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What `save` wrote: the model's file, and what became of each external data file."""
+
+    path: Path
+    data: tuple[DataFile, ...] = ()
+
+
+def save(
+    model: ir.Model | onnx.ModelProto,
+    path: str | os.PathLike[str],
+    *,
+    source_path: str | os.PathLike[str] | None = None,
+    message_limit: int = MESSAGE_LIMIT,
+) -> Saved:
+    """Write a model to a file, in the format that the file's extension names (binary otherwise).
+
+    `source_path` is the file that the model came from: it is never overwritten, and external data
+    of a `ModelProto` are found beside it. Weights in memory beyond `message_limit` bytes go to
+    `<path>.data`.
+
+    Raises `ModelError`: the output is the input or one of its data files, cannot be written, or a
+    different file has the name of a data file that must be brought along.
+    """
+    target = Path(os.path.realpath(path))
+    if source_path is not None and _same_file(target, Path(source_path)):
+        raise ModelError(f"{path}: the output is the input; choose another output path")
+    if target.is_dir():
+        raise ModelError(f"{path}: is a directory; name a file in it")
+    if not target.parent.is_dir():
+        raise ModelError(f"{path}: the directory {target.parent} does not exist")
+    if isinstance(model, onnx.ModelProto):
+        model = ir.from_proto(model)
+        set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
+    try:
+        return _save(model, target, message_limit)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except (google.protobuf.message.EncodeError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:
+    if target.exists() and not target.is_file():  # a device or a pipe
+        target.write_bytes(_serialize(model, target))
+        return Saved(target)
+    with contextlib.ExitStack() as undo:
+        data = _bring_data_files(model, target, undo)
+        heavy = _too_heavy(model, message_limit)
+        outside: list[ir.ExternalTensor] = []
+        if heavy:
+            name = _free_name(target, {file.path for file in data})
+            directory = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+            undo.callback(shutil.rmtree, directory, ignore_errors=True)
+            weights = [value.const_value for value in heavy if value.const_value is not None]
+            outside = ir.external_data.convert_tensors_to_external(weights, directory, name)
+        with _replaced(heavy, outside):
+            content = _serialize(model, target)
+        temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        undo.callback(temporary.unlink, missing_ok=True)
+        temporary.write_bytes(content)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        if heavy:
+            os.replace(directory / name, target.with_name(name))
+            directory.rmdir()
+            data.append(DataFile(target.with_name(name), "written"))
+        os.replace(temporary, target)
+        undo.pop_all()  # everything is in its place: nothing is to be undone
+    return Saved(target, tuple(data))
+
+
+def _bring_data_files(model: ir.Model, target: Path, undo: contextlib.ExitStack) -> list[DataFile]:
+    """Make every external data file of the model reachable from the target's directory."""
+    brought: dict[tuple[str, str], DataFile] = {}
+    for tensor in ir_tensors(model):
+        if not isinstance(tensor, ir.ExternalTensor):
+            continue
+        location, base = os.fspath(tensor.location), os.fspath(tensor.base_dir)
+        if (base, location) in brought:
+            continue
+        if os.path.isabs(location) or ".." in Path(location).parts:
+            raise ModelError(f"external data file {location!r} is not inside the model's directory")
+        source = Path(os.path.realpath(Path(base) / location))
+        if not source.is_file():
+            raise ModelError(f"external data file {source} of tensor {tensor.name} does not exist")
+        if _same_file(target, source):
+            raise ModelError(f"{target}: the output is a data file of the model; choose another")
+        brought[base, location] = _bring(source, target.parent / location, undo)
+    return list(brought.values())
+
+
+def _bring(source: Path, place: Path, undo: contextlib.ExitStack) -> DataFile:
+    if place.exists():
+        if _same_file(source, place) or filecmp.cmp(source, place, shallow=False):
+            return DataFile(place, "kept")
+        raise ModelError(
+            f"{place} exists and is not the model's data {source}; "
+            "remove it or write to another directory"
+        )
+    place.parent.mkdir(parents=True, exist_ok=True)
+    undo.callback(place.unlink, missing_ok=True)
+    shutil.copyfile(source, place)
+    return DataFile(place, "copied")
+
+
+def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
+    """Return the initializers in memory, if together they do not fit into the message."""
+    inside = [
+        value
+        for graph in ir_graphs(model)
+        for value in graph.initializers.values()
+        if value.const_value is not None
+        and not isinstance(value.const_value, ir.ExternalTensor)
+        and value.const_value.dtype != ir.DataType.STRING
+    ]
+    sizes = [value.const_value.nbytes for value in inside if value.const_value is not None]
+    if sum(sizes) <= limit:
+        return []
+    return [value for value, size in zip(inside, sizes, strict=True) if size > _SMALL]
+
+
+@contextlib.contextmanager
+def _replaced(values: list[ir.Value], tensors: list[ir.ExternalTensor]) -> Iterator[None]:
+    """Let the values hold the tensors for a while."""
+    before = [value.const_value for value in values]
+    try:
+        for value, tensor in zip(values, tensors, strict=True):
+            value.const_value = tensor
+        yield
+    finally:
+        for value, old in zip(values, before, strict=True):
+            value.const_value = old
+
+
+def _free_name(target: Path, taken: set[Path]) -> str:
+    """Return a name for the target's data file that no data file of the model has."""
+    name = f"{target.name}.data"
+    while target.with_name(name) in taken:
+        name += "_"
+    return name
+
+
+def _serialize(model: ir.Model, target: Path) -> bytes:
+    registry = onnx.serialization.registry
+    form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
+    content: bytes | str = registry.get(form).serialize_proto(ir.to_proto(model))
+    return content.encode() if isinstance(content, str) else content
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except FileNotFoundError:
+        return Path(os.path.realpath(one)) == Path(os.path.realpath(other))

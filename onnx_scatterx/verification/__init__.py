@@ -1,0 +1,22 @@
+"""`verify` decides by running whether two ONNX models agree."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx_scatterx.verification.judge import verify
+    from onnx_scatterx.verification.result import Difference, Draw, Verification
+
+__all__ = ["Difference", "Draw", "Verification", "verify"]
+
+
+def __getattr__(name: str) -> object:
+    # Late, because the worker processes import this package and need none of it.
+    if name == "verify":
+        from onnx_scatterx.verification.judge import verify
+
+        return verify
+    if name in __all__:
+        from onnx_scatterx.verification import result
+
+        return getattr(result, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

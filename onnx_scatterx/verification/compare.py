@@ -1,0 +1,119 @@
+"""Two arrays compared bit for bit, any NaN equal to any NaN, and in what they differ."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["values", "rounding", "zero sign", "shape", "dtype", "missing", "failed"]
+
+# How far two results of one sum may lie apart when its order changes, relative to their size.
+_TOLERANCE = {8: 1e-12, 4: 1e-5, 2: 1e-2, 1: 0.0}
+_ABSOLUTE = {8: 1e-14, 4: 1e-6, 2: 1e-3, 1: 0.0}
+
+
+@dataclass(frozen=True)
+class ArrayDifference:
+    """In what two arrays differ; the numbers are about the elements where they do."""
+
+    kind: Kind
+    before: object
+    after: object
+    index: tuple[int, ...] | None = None
+    count: int = 0
+    size: int = 0
+    max_absolute: float | None = None
+    max_relative: float | None = None
+
+
+def compare(before: np.ndarray, after: np.ndarray) -> ArrayDifference | None:
+    """Return in what two arrays differ; None if they are the same.
+
+    >>> compare(np.array([0.0, np.nan]), np.array([-0.0, np.nan]))
+    ArrayDifference(kind='zero sign', before=0.0, after=-0.0, index=(0,), count=1, size=2,
+                    max_absolute=0.0, max_relative=0.0)
+    """
+    if before.dtype != after.dtype:
+        return ArrayDifference("dtype", str(before.dtype), str(after.dtype))
+    if before.shape != after.shape:
+        return ArrayDifference("shape", before.shape, after.shape)
+    if before.dtype.name in ("int2", "int4", "uint2", "uint4"):  # NumPy knows them by name only
+        before, after = before.astype(np.int8), after.astype(np.int8)
+    if before.dtype.kind == "O" or before.dtype.kind in "iub":
+        differ = np.asarray(before != after)
+    else:
+        differ = ~_same_bits(before, after)
+    if not differ.any():
+        return None
+    count = int(differ.sum())
+    index = tuple(int(i) for i in np.unravel_index(int(differ.argmax()), differ.shape))
+    kind: Kind = "values"
+    largest = relative = None
+    if before.dtype.kind != "O":
+        one, other = _wide(before[differ]), _wide(after[differ])
+        largest, relative = _distances(one, other)
+        if before.dtype.kind not in "iub":
+            kind = _kind(one, other, before.dtype.itemsize)
+    return ArrayDifference(
+        kind,
+        _plain(before[index]),
+        _plain(after[index]),
+        index,
+        count,
+        before.size,
+        largest,
+        relative,
+    )
+
+
+def _same_bits(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    size = before.dtype.itemsize
+    if before.dtype.kind == "c":
+        real = _same_bits(before.real, after.real)
+        return np.asarray(real & _same_bits(before.imag, after.imag))
+    bits = np.dtype(f"u{size}")
+    one, other = np.ascontiguousarray(before), np.ascontiguousarray(after)
+    equal = (one.view(bits) == other.view(bits)).reshape(before.shape)
+    return np.asarray(equal | ((before != before) & (after != after)))
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128)
+    if array.dtype.kind in "iu":
+        return np.asarray(array.astype(object))  # exact: no int64 wraps
+    return np.asarray(array.astype(np.float64))
+
+
+def _distances(one: np.ndarray, other: np.ndarray) -> tuple[float | None, float | None]:
+    """Return the largest absolute and relative distance of elements that are finite in both."""
+    if one.dtype == object:
+        gaps = [abs(int(p) - int(q)) for p, q in zip(one, other, strict=True)]
+        return float(max(gaps)), float(
+            max(g / max(1, abs(p)) for g, p in zip(gaps, one, strict=True))
+        )
+    finite = np.isfinite(one) & np.isfinite(other)
+    if not finite.any():
+        return None, None
+    with np.errstate(all="ignore"):
+        gaps = np.abs(one[finite] - other[finite])
+        scale = np.maximum(np.abs(one[finite]), np.abs(other[finite]))
+        return float(gaps.max()), float((gaps / np.where(scale == 0, 1, scale)).max())
+
+
+def _kind(one: np.ndarray, other: np.ndarray, size: int) -> Kind:
+    if ((one == 0) & (other == 0)).all():
+        return "zero sign"
+    close = np.allclose(
+        one, other, rtol=_TOLERANCE.get(size, 1e-5), atol=_ABSOLUTE.get(size, 1e-6), equal_nan=True
+    )
+    zero_lost = ((one == 0) & (other == 0)).any()
+    return "rounding" if close and not zero_lost else "values"
+
+
+def _plain(value: object) -> object:
+    """Return an element as a number or string of Python."""
+    if isinstance(value, np.generic):
+        number = value.item()
+        return number if isinstance(number, (bool, int, float, complex, str)) else float(number)
+    return value if isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,0 +1,137 @@
+"""Two running models, asked the same again and again."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.verification.compare import ArrayDifference, compare
+from onnx_scatterx.verification.draws import Source
+from onnx_scatterx.verification.result import Difference, Draw, Verification
+from onnx_scatterx.verification.runner import Failure, Runner
+
+_DIFFERING_DRAWS = 3  # that are collected before giving up
+_REASONS = 3
+
+
+@dataclass
+class Comparison:
+    """Two running models, and what has been seen of them."""
+
+    before: Runner
+    after: Runner
+    timeout: float
+    deadline: float
+    draws: int = 0
+    accepted: int = 0
+    crashed: int = 0
+    found: list[Difference] = field(default_factory=list)
+    sizes: dict[str, set[int]] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+    def load(self) -> str | None:
+        """Wait for both models; return how the second fails to load where the first does not."""
+        failure = self.before.load(self.timeout)
+        if failure is not None:
+            raise VerifyError(_cannot_load("the first model", failure.reason))
+        failure = self.after.load(self.timeout)
+        if failure is None:
+            return None
+        if _UNKNOWN_OPERATOR.search(failure.reason):
+            raise VerifyError(_cannot_load("the second model", failure.reason))
+        return f"the second model does not load: {failure.reason}"
+
+    def many(self, source: Source, samples: int) -> None:
+        """Draw until enough draws were accepted, or it is not worth while any more."""
+        wanted = self.accepted + (samples if source.varies else 1)
+        most = 6 * samples + 60
+        for number in range(most):
+            differing = len({difference.draw.number for difference in self.found})
+            if self.accepted >= wanted or differing >= _DIFFERING_DRAWS:
+                return
+            if time.monotonic() > self.deadline:
+                return
+            drawn = source.draw(number)
+            if drawn is None:
+                continue
+            draw, sizes, overridden = drawn
+            accepted = self.one(draw)
+            if accepted or not overridden:
+                source.search.tell(sizes, accepted)
+
+    def one(self, draw: Draw) -> bool:
+        """Run both models on one draw; return whether the original accepted it."""
+        self.draws += 1
+        start = time.monotonic()
+        expected = self.before.run(draw.feeds, self.timeout)
+        if isinstance(expected, Failure):
+            self.crashed += expected.kind == "crash"
+            self._reject(draw, expected.reason)
+            return False
+        # The second model may be slower, but not beyond all bounds.
+        patience = max(self.timeout, 50 * (time.monotonic() - start))
+        actual = self.after.run(draw.feeds, patience)
+        found = list(_differences(draw, expected, actual))
+        if found and not self._repeats(draw, expected):
+            self._reject(draw, "the first model gives other outputs every time")
+            return False
+        self.accepted += 1
+        for symbol, size in draw.sizes.items():
+            self.sizes.setdefault(symbol, set()).add(size)
+        self.found += found
+        return True
+
+    def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
+        """Return whether the original gives the same outputs again."""
+        again = self.before.run(draw.feeds, self.timeout)
+        return not any(_differences(draw, expected, again))
+
+    def _reject(self, draw: Draw, reason: str) -> None:
+        if len(self.reasons) < _REASONS:
+            self.reasons.append(f"{draw}: {reason}")
+
+    def result(self, seed: int, seconds: float) -> Verification:
+        """Return what was seen."""
+        return Verification(
+            draws=self.draws,
+            accepted=self.accepted,
+            crashed=self.crashed,
+            differences=tuple(self.found),
+            sizes={symbol: tuple(sorted(sizes)) for symbol, sizes in self.sizes.items()},
+            rejections=tuple(self.reasons),
+            seed=seed,
+            seconds=seconds,
+        )
+
+
+def _differences(
+    draw: Draw, expected: Mapping[str, np.ndarray], actual: Mapping[str, np.ndarray] | Failure
+) -> Iterator[Difference]:
+    if isinstance(actual, Failure):
+        yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
+        return
+    for name in [*expected, *(name for name in actual if name not in expected)]:
+        if name not in actual or name not in expected:
+            yield Difference(
+                draw, name, ArrayDifference("missing", name in expected, name in actual)
+            )
+            continue
+        found = compare(expected[name], actual[name])
+        if found is not None:
+            yield Difference(draw, name, found)
+
+
+_UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")
+
+
+def _cannot_load(what: str, reason: str) -> str:
+    match = _UNKNOWN_OPERATOR.search(reason)
+    if match is None:
+        return f"{what} cannot be loaded by ONNX Runtime: {reason}"
+    return (
+        f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
+        "give the library that has it with library="
+    )

@@ -1,0 +1,216 @@
+"""Random inputs that a model is likely to accept and that show differences.
+
+Floats are plain in some draws and sprinkled with NaN, infinities, both zeros and denormals in
+others: a model with NaN everywhere tests nothing. Integers lie where their uses ask (`bounds`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.verification.assumptions import NOTHING, Assumption
+from onnx_scatterx.verification.interface import Input
+from onnx_scatterx.verification.sizes import FREE, Combination
+from onnx_scatterx.verification.terms import evaluate
+from onnx_scatterx.verification.uses import Bound, Bounds, Demands
+
+FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
+_WORDS = ("", "a", "b", "scatter", "Größe", "0")
+
+
+def limit_name(input_name: str) -> str:
+    """Return the name of the pseudo-symbol that limits an integer input."""
+    return f"limit({input_name})"
+
+
+def rank_name(input_name: str) -> str:
+    """Return the name of the pseudo-symbol that is an input's rank, where it declares none."""
+    return f"rank({input_name})"
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """Draws one input at given sizes."""
+
+    source: Input
+    demands: Demands
+    landmarks: tuple[int, ...] = ()
+    """Numbers that the model compares with, such as the label -100."""
+    assumption: Assumption = NOTHING
+    independent: bool = False
+    """Whether dims of the same name on different inputs may differ."""
+
+    def __post_init__(self) -> None:
+        if self.source.dtype is None or self.source.dtype in (
+            ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128,
+        ):  # fmt: skip
+            raise VerifyError(
+                f"input {self.source.name!r} is no tensor of a type that can be drawn "
+                "(a sequence, an optional, a map or complex); give inputs with feeds="
+            )
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The dims of the input by name."""
+        if self.source.dims is None:
+            return tuple(f"{self.source.name}[{axis}]" for axis in range(4))
+        names = self.source.symbols
+        if not self.independent:
+            return names
+        mine = self.source.name
+        return tuple(
+            f"{name}@{mine}" if isinstance(dim, str) else name
+            for name, dim in zip(names, self.source.dims, strict=True)
+        )
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the input holds integers that may be used as indices."""
+        dtype = self.source.dtype
+        return dtype is not None and dtype.is_integer()
+
+    def shape(self, sizes: Combination) -> tuple[int, ...] | None:
+        """Return the input's shape; None if a declared dim would be negative."""
+        if self.source.dims is None:
+            return tuple(sizes[name] for name in self.symbols[: sizes[rank_name(self.source.name)]])
+        shape = [
+            dim if isinstance(dim, int) else evaluate(name, sizes)
+            for dim, name in zip(self.source.dims, self.symbols, strict=True)
+        ]
+        if any(extent is None or extent < 0 for extent in shape):
+            return None
+        return tuple(extent or 0 for extent in shape)
+
+    def draw(self, rng: np.random.Generator, sizes: Combination, flavour: str) -> np.ndarray:
+        """Return an array for the input."""
+        shape = self.shape(sizes)
+        assert shape is not None
+        dtype = self.source.dtype
+        assert dtype is not None
+        if dtype == ir.DataType.STRING:
+            return np.asarray(rng.choice(np.array(_WORDS, dtype=object), size=shape), dtype=object)
+        if dtype == ir.DataType.BOOL:
+            return np.asarray(_mask(rng, shape))
+        if dtype.is_integer():
+            return np.asarray(self._integers(rng, shape, sizes)).astype(dtype.numpy())
+        with np.errstate(all="ignore"):
+            return np.asarray(_floats(rng, shape, flavour)).astype(dtype.numpy())
+
+    def _integers(
+        self, rng: np.random.Generator, shape: tuple[int, ...], sizes: Combination
+    ) -> np.ndarray:
+        common = self.demands.get(None, frozenset())
+        columns = sorted(place for place in self.demands if place is not None)
+        if not columns or not shape or shape[-1] <= columns[-1]:
+            every = common.union(*self.demands.values())
+            return self._within(rng, shape, every, sizes)
+        parts = [
+            self._within(rng, shape[:-1], common | self.demands.get(j, frozenset()), sizes)
+            for j in range(shape[-1])
+        ]
+        return np.stack(parts, axis=-1)
+
+    def _within(
+        self, rng: np.random.Generator, shape: tuple[int, ...], bounds: Bounds, sizes: Combination
+    ) -> np.ndarray:
+        low, high, known = self._range(rng, bounds, sizes)
+        contiguous = "contiguous" in self.assumption.properties
+        unique = contiguous or "unique" in self.assumption.properties
+        if unique and not known:
+            high = max(high, low + int(np.prod(shape)))
+        distinct = unique or any(bound.distinct for bound in bounds)
+        values = _integers(rng, shape, low, high, distinct, contiguous)
+        if any(bound.nonzero for bound in bounds):
+            values = np.where(values == 0, 1, values)
+        landmarks = [n for n in self.landmarks if self.assumption.allows(n)]
+        if landmarks and not unique and rng.random() < (0.15 if known else 0.4):
+            values = np.where(rng.random(shape) < 0.3, rng.choice(landmarks, shape), values)
+        if self.assumption.comparisons and not unique:
+            allowed = np.array([n for n in range(-64, 1025) if self.assumption.allows(n)] or [0])
+            nearest = allowed[np.abs(allowed - values[..., None]).argmin(-1)]
+            values = np.where(np.isin(values, allowed), values, nearest)
+        return values
+
+    def _range(
+        self, rng: np.random.Generator, bounds: Bounds, sizes: Combination
+    ) -> tuple[int, int, bool]:
+        """Return the least and the greatest integer to draw, and whether they are known."""
+        ranges = [r for bound in bounds if (r := _bounded(bound, sizes)) is not None]
+        limit = sizes.get(limit_name(self.source.name), FREE)
+        info = np.iinfo(np.int64)
+        if self.source.dtype is not None and self.source.dtype.bitwidth < 64:
+            bits, signed = self.source.dtype.bitwidth, self.source.dtype.is_signed()
+            span = 1 << bits
+            low_bits, high_bits = (-(span // 2), span // 2 - 1) if signed else (0, span - 1)
+        else:
+            low_bits = int(info.min) if self.source.dtype != ir.DataType.UINT64 else 0
+            high_bits = int(info.max)
+        if ranges:
+            low, high = max(r[0] for r in ranges), min(r[1] for r in ranges)
+            if rng.random() < 0.75:
+                low = max(low, min(0, high))
+        else:
+            high = int(rng.choice([1, 7, 7, 30, 255]))
+            low = -2 if rng.random() < 0.1 else 0
+        low, high = max(low, low_bits, -limit), min(high, high_bits, limit - 1)
+        if "nonnegative" in self.assumption.properties:
+            low = max(low, 0)
+        return low, max(low, high), bool(ranges)
+
+
+def _bounded(bound: Bound, sizes: Combination) -> tuple[int, int] | None:
+    size = evaluate(bound.size, sizes)
+    if size is None:
+        return None
+    low = -size if bound.signed else 0
+    return low - bound.offset, size + bound.slack - 1 - bound.offset
+
+
+def _integers(
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    low: int,
+    high: int,
+    distinct: bool,
+    contiguous: bool,
+) -> np.ndarray:
+    count = int(np.prod(shape))
+    span = high - low + 1
+    choice = rng.random()
+    if count <= span and (contiguous or (count > 1 and choice < 0.3)):
+        return np.arange(count).reshape(shape) + rng.integers(low, high - count + 2)
+    if distinct and count <= span <= 1 << 20:
+        return rng.permutation(span)[:count].reshape(shape) + low
+    if distinct and shape and shape[-1] <= span <= 1 << 12:  # distinct in every row at least
+        rows = rng.random((*shape[:-1], span)).argsort(axis=-1)
+        return np.asarray(rows[..., : shape[-1]] + low)
+    if choice > 0.95:
+        low = high = int(rng.integers(low, high, endpoint=True))
+    return rng.integers(low, high, size=shape, endpoint=True)
+
+
+def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    kind = rng.random()
+    if kind < 0.2 and shape:  # lengths
+        return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
+    return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
+
+
+def _floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
+    if flavour == "counting":  # every element differs from every other
+        values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
+    elif flavour == "ties":
+        values = rng.integers(-2, 3, shape).astype(np.float64)
+    elif flavour == "unit":
+        values = rng.random(shape)
+    elif flavour == "tiny":
+        values = rng.standard_normal(shape) * 1e-40
+    else:
+        values = rng.standard_normal(shape)
+    if flavour in ("special", "tiny"):
+        special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-42, -1e-42, 1e30])
+        places = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
+        values = np.where(places, rng.choice(special, shape), values)
+    return values

@@ -1,0 +1,131 @@
+"""Where the draws come from: sizes that are searched for, and inputs of these sizes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.verification.assumptions import NOTHING, Assumption, parse_all
+from onnx_scatterx.verification.bounds import input_demands, landmarks
+from onnx_scatterx.verification.draw import FLAVOURS, Drawer, limit_name, rank_name
+from onnx_scatterx.verification.files import analysed
+from onnx_scatterx.verification.interface import Input, Interface
+from onnx_scatterx.verification.result import Draw
+from onnx_scatterx.verification.sizes import Combination, SizeSearch, Symbol
+from onnx_scatterx.verification.terms import names
+
+_ELEMENTS = 1 << 20  # in all inputs together, where the declared dims allow it
+_OVERRIDE = 0.3  # how often an overridable initializer is overridden
+
+
+@dataclass
+class Source:
+    """Where draws come from."""
+
+    drawers: Sequence[Drawer]
+    optional: Sequence[Drawer]
+    search: SizeSearch
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        model: ir.Model,
+        face: Interface,
+        seed: int,
+        assume: Mapping[str, str] | None,
+        distrust_dims: bool,
+    ) -> "Source":
+        looked_at = analysed(model)
+        demands, marks = input_demands(looked_at), landmarks(looked_at)
+        inputs = (*face.inputs, *face.overridable)
+        declared = {n for i in inputs for dim in i.symbols for n in names(dim)}
+        assumptions = parse_all(assume, {i.name for i in inputs} | declared)
+
+        def drawer(source: Input) -> Drawer:
+            return Drawer(
+                source,
+                demands.get(source.name, {}),
+                marks,
+                assumptions.get(source.name, NOTHING),
+                distrust_dims,
+            )
+
+        drawers = [drawer(i) for i in face.inputs]
+        optional = [drawer(i) for i in face.overridable if i.default is not None]
+        rng = np.random.default_rng([seed, 1 << 20])
+        symbols = _symbols(drawers, assumptions)
+        return cls(drawers, optional, SizeSearch(symbols, _fits(drawers), rng), seed)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two draws can differ."""
+        return bool(self.drawers or self.optional)
+
+    def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
+        """Return a draw, the combination it has, and whether an initializer is overridden.
+
+        None if at the sizes that come next a declared dim would be negative.
+        """
+        rng = np.random.default_rng([self.seed, number])
+        sizes = self.search.next()
+        if any(drawer.shape(sizes) is None for drawer in self.drawers):
+            return None
+        flavour = FLAVOURS[number % len(FLAVOURS)]
+        feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
+        overridden = {
+            d.source.name: _override(d, rng, flavour)
+            for d in self.optional
+            if rng.random() < _OVERRIDE
+        }
+        shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
+        return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
+
+
+def _symbols(drawers: Sequence[Drawer], assumptions: Mapping[str, Assumption]) -> list[Symbol]:
+    found: dict[str, Symbol] = {}
+    for drawer in drawers:
+        name = drawer.source.name
+        if drawer.source.dims is None:
+            found[rank_name(name)] = Symbol(rank_name(name), most=4)
+        dims = drawer.source.dims or (None,) * len(drawer.symbols)
+        for dim, symbol in zip(dims, drawer.symbols, strict=True):
+            if isinstance(dim, int):
+                continue
+            for part in names(symbol):
+                known = assumptions.get(part.partition("@")[0], NOTHING)
+                found.setdefault(part, Symbol(part, known))
+        if drawer.is_integer:
+            found[limit_name(name)] = Symbol(limit_name(name), limit=True)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _fits:  # noqa: N801 - used as a function
+    """Whether the inputs of a combination exist and are of a reasonable size."""
+
+    drawers: Sequence[Drawer]
+
+    def __call__(self, sizes: Combination) -> bool:
+        shapes = [drawer.shape(sizes) for drawer in self.drawers]
+        fixed = sum(
+            int(np.prod([dim for dim in d.source.dims or () if isinstance(dim, int)], dtype=object))
+            for d in self.drawers
+        )
+        if any(shape is None for shape in shapes):
+            return False
+        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
+        return elements <= max(_ELEMENTS, 4 * fixed)
+
+
+def _override(drawer: Drawer, rng: np.random.Generator, flavour: str) -> np.ndarray:
+    """Return another value for an initializer: its own elements in another order, or new ones."""
+    assert drawer.source.default is not None
+    default = drawer.source.default.numpy()
+    if default.size > 1 and rng.random() < 0.5:
+        return rng.permutation(default.ravel()).reshape(default.shape)
+    source = Input(drawer.source.name, drawer.source.dtype, default.shape)
+    return Drawer(source, drawer.demands, drawer.landmarks, drawer.assumption).draw(
+        rng, {}, flavour
+    )

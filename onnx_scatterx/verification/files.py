@@ -1,0 +1,72 @@
+"""Models of any kind made into files that a worker process can load, without touching weights."""
+
+import logging
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass, ShapeInferencePass
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.model_data import ir_tensors, set_base_dir
+from onnx_scatterx.model_io import ModelLike, load, save
+from onnx_scatterx.model_save import MESSAGE_LIMIT
+from onnx_scatterx.verification.runner import ModelFile
+
+_TEXT = {
+    ".onnxtxt",
+    ".onnxtext",
+    ".textproto",
+    ".prototxt",
+    ".pbtxt",
+    ".txtpb",
+    ".json",
+    ".onnxjson",
+}
+
+
+def directory_of(model: ModelLike) -> Path | None:
+    """Return the directory of a model that is a path."""
+    return None if isinstance(model, (onnx.ModelProto, ir.Model)) else Path(model).parent
+
+
+def opened(model: ModelLike, beside: Path | None) -> ir.Model:
+    """Return a model as `onnx_ir.Model`; a `ModelProto`'s external data lie in `beside`."""
+    loaded = load(model)
+    if isinstance(model, onnx.ModelProto) and beside is not None:
+        set_base_dir(loaded, beside)
+    return loaded
+
+
+def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
+    """Return a binary file of the model: its own, or one written at `place`.
+
+    External data stay where they are if they are all in one directory.
+    """
+    if directory_of(source) is not None:
+        path = Path(source)  # type: ignore[arg-type]
+        if path.suffix not in _TEXT:
+            return ModelFile(path)
+    tensors = list(ir_tensors(model))
+    outside = {Path(t.base_dir) for t in tensors if isinstance(t, ir.ExternalTensor)}
+    inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
+    if len(outside) > 1 or inside > MESSAGE_LIMIT:
+        return ModelFile(save(model, place).path)
+    place.write_bytes(ir.to_proto(model).SerializeToString())
+    return ModelFile(place, next(iter(outside), None))
+
+
+def analysed(model: ir.Model) -> ir.Model:
+    """Return a copy with functions inlined and shapes inferred, to look at and not to run."""
+    copy = model.clone()
+    try:
+        copy = InlinePass()(copy).model
+    except ir.passes.PassError as error:
+        raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
+    # Where inference fails, the declared shapes have to do: nobody needs to be warned.
+    logger = logging.getLogger("onnx_ir.passes.common.shape_inference")
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model
+    finally:
+        logger.disabled = disabled

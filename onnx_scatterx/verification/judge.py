@@ -1,0 +1,113 @@
+"""Deciding by running whether two models agree."""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.model_io import ModelLike
+from onnx_scatterx.verification.comparison import Comparison
+from onnx_scatterx.verification.draws import Source
+from onnx_scatterx.verification.files import as_file, directory_of, opened
+from onnx_scatterx.verification.interface import (
+    Interface,
+    differences,
+    require_deterministic,
+    require_same_names,
+)
+from onnx_scatterx.verification.result import Draw, Verification
+from onnx_scatterx.verification.runner import Runner
+
+Feed = Mapping[str, np.ndarray]
+SAMPLES = 40
+
+
+def verify(
+    before: ModelLike,
+    after: ModelLike,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    assume: Mapping[str, str] | None = None,
+    feeds: Iterable[Feed] | None = None,
+    library: str | os.PathLike[str] | None = None,
+    timeout: float = 120.0,
+    distrust_dims: bool = False,
+) -> Verification:
+    """Run two models on the same inputs and compare their outputs bit for bit.
+
+    Both run in ONNX Runtime on the CPU, with one thread and without graph optimizations, in
+    processes of their own. Inputs that `before` rejects, or dies on, do not count.
+
+    Args:
+        before: the original: a path, a `ModelProto` or an `onnx_ir.Model`.
+        after: what it became, as any of these. External data of a `ModelProto` are looked for
+            beside the other model.
+        samples: how many draws the original is to accept.
+        seed: of the random draws.
+        assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
+            `{"positions": "contiguous, nonnegative"}`.
+        feeds: inputs to run before the random ones, by name.
+        library: a library of custom operators to register for both models.
+        timeout: seconds after which no new draw is begun, and for which a single run may last.
+        distrust_dims: let dims of one name on different inputs differ.
+
+    Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
+    different input names, random operators, inputs that cannot be drawn, an original that ONNX
+    Runtime cannot load, an operator that it does not know.
+
+    """
+    start = time.monotonic()
+    beside = directory_of(before) or directory_of(after)
+    first, second = opened(before, beside), opened(after, beside)
+    require_deterministic(first, "the first model")
+    require_deterministic(second, "the second model")
+    face, other_face = Interface.of(first), Interface.of(second)
+    require_same_names(face, other_face)
+    different = differences(face, other_face)
+    if different:
+        return Verification(0, 0, interface=different, seed=seed)
+    given = [dict(feed) for feed in feeds or ()]
+    _check_feeds(given, face)
+    source = Source.of(first, face, seed, assume, distrust_dims) if samples else None
+    if library is not None:
+        library = _existing(library)
+    with contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        one = Runner(as_file(before, first, directory / "before.onnx"), library)
+        stack.enter_context(one)
+        other = Runner(as_file(after, second, directory / "after.onnx"), library)
+        stack.enter_context(other)
+        comparison = Comparison(one, other, timeout, start + timeout)
+        failure = comparison.load()
+        if failure is not None:
+            return Verification(0, 0, interface=(failure,), seed=seed)
+        for number, feed in enumerate(given):
+            comparison.one(Draw(-1 - number, {}, "given", feed))
+        if source is not None:
+            comparison.many(source, samples)
+    return comparison.result(seed, time.monotonic() - start)
+
+
+def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:
+    required = {i.name for i in face.inputs}
+    known = required | {i.name for i in face.overridable}
+    for number, feed in enumerate(feeds, 1):
+        if required - set(feed):
+            raise VerifyError(f"feed {number} has no input {sorted(required - set(feed))[0]!r}")
+        if set(feed) - known:
+            raise VerifyError(
+                f"feed {number} has {sorted(set(feed) - known)[0]!r}, no input of the model"
+            )
+
+
+def _existing(library: str | os.PathLike[str]) -> str:
+    path = Path(library).resolve()
+    if not path.is_file():
+        raise VerifyError(f"the library {path} does not exist")
+    return str(path)

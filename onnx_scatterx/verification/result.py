@@ -1,0 +1,175 @@
+"""What `verify` answers: whether two models agree, on how much, and where they do not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.verification.compare import ArrayDifference
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
+
+    `feeds` are the inputs themselves. Inputs that the user gave are numbered -1, -2, ...
+    """
+
+    number: int
+    sizes: Mapping[str, int]
+    flavour: str
+    feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        if self.flavour == "given":
+            return f"feed {-self.number}"
+        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One output that differs on one draw."""
+
+    draw: Draw
+    output: str
+    found: ArrayDifference
+
+    def __str__(self) -> str:
+        found, where = self.found, f"on {self.draw}"
+        if found.kind == "failed":
+            return f"the second model fails where the first runs, {where}: {found.after}"
+        if found.kind == "missing":
+            return f"output {self.output!r} is only in one of the two, {where}"
+        if found.kind in ("shape", "dtype"):
+            return (
+                f"output {self.output!r} has {found.kind} {found.before} in the first model "
+                f"and {found.after} in the second, {where}"
+            )
+        what = {"rounding": " only by rounding", "zero sign": " only in the sign of zero"}
+        largest = ""
+        if found.max_absolute is not None and found.max_relative is not None:
+            largest = f"; at most {found.max_absolute:.3g}, relatively {found.max_relative:.3g}"
+        index = ", ".join(map(str, found.index or ()))
+        return (
+            f"output {self.output!r} differs{what.get(found.kind, '')} at [{index}]: "
+            f"{found.before!r} became {found.after!r} "
+            f"({found.count} of {found.size} elements{largest}), {where}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference for JSON; numbers that are not finite are strings."""
+        found = self.found
+        return {
+            "draw": self.draw.number,
+            "sizes": dict(self.draw.sizes),
+            "flavour": self.draw.flavour,
+            "output": self.output,
+            "kind": found.kind,
+            "index": None if found.index is None else list(found.index),
+            "before": _jsonable(found.before),
+            "after": _jsonable(found.after),
+            "count": found.count,
+            "size": found.size,
+            "max_absolute": _jsonable(found.max_absolute),
+            "max_relative": _jsonable(found.max_relative),
+        }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
+
+    `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
+    died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
+    reasons why the first model rejected draws. `interface` says in what inputs and outputs differ
+    by declaration: then nothing is run.
+    """
+
+    draws: int
+    accepted: int
+    crashed: int = 0
+    differences: tuple[Difference, ...] = ()
+    interface: tuple[str, ...] = ()
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    rejections: tuple[str, ...] = ()
+    seed: int = 0
+    seconds: float = 0.0
+
+    @property
+    def same(self) -> bool:
+        """Whether the models were compared and nothing differed."""
+        return self.conclusive and not self.differences and not self.interface
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether there is an answer: some draw was accepted, or the declarations differ."""
+        return self.accepted > 0 or bool(self.interface)
+
+    @property
+    def only_rounding(self) -> bool:
+        """Whether there are differences, and all of them are of rounding."""
+        kinds = {difference.found.kind for difference in self.differences}
+        return kinds == {"rounding"} and not self.interface
+
+    def __bool__(self) -> bool:
+        return self.same
+
+    def __str__(self) -> str:
+        counts = f"{self.accepted} of {self.draws} draws accepted by the first model"
+        if self.crashed:
+            counts += f", whose process died on {self.crashed}"
+        if self.interface:
+            return "\n".join(["different:", *(f"  {line}" for line in self.interface)])
+        lines = []
+        if not self.conclusive:
+            lines.append(f"not compared: {counts}")
+            lines += [f"  {reason}" for reason in self.rejections]
+        elif self.same:
+            lines.append(f"the same, bit for bit: {counts}")
+        else:
+            word = "only rounding differs" if self.only_rounding else "different"
+            lines.append(f"{word}: {counts}")
+            lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
+            if len(self.differences) > _SHOWN:
+                lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        if self.sizes and self.accepted:
+            lines.append(
+                "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
+            )
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the drawn arrays, ready for JSON."""
+        return {
+            "same": self.same,
+            "conclusive": self.conclusive,
+            "only_rounding": self.only_rounding,
+            "draws": self.draws,
+            "accepted": self.accepted,
+            "crashed": self.crashed,
+            "interface": list(self.interface),
+            "differences": [difference.to_dict() for difference in self.differences],
+            "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
+            "rejections": list(self.rejections),
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    if len(numbers) <= 12:
+        return ", ".join(map(str, numbers))
+    return ", ".join([*map(str, numbers[:8]), "...", *map(str, numbers[-3:])])
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_jsonable(item) for item in value]
+    return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)

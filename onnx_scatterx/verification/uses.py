@@ -1,0 +1,134 @@
+"""What the operators ask of their integer operands: an index lies within the axis it indexes."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.verification.interface import Dim
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`."""
+
+    size: Dim
+    slack: int = 0
+    offset: int = 0
+    signed: bool = True
+    distinct: bool = False
+    nonzero: bool = False
+
+
+Bounds = frozenset[Bound]
+Demands = dict[int | None, Bounds]
+"""What is asked of a tensor's elements: by place in its last axis, or (None) of all of them."""
+
+SMALL = frozenset([Bound(6, signed=False)])  # what is used as an extent
+_STEP = frozenset([Bound(3, nonzero=True)])
+
+
+def _all(*bounds: Bound) -> Demands:
+    return {None: frozenset(bounds)}
+
+
+def rank_of(value: ir.Value | None) -> int | None:
+    return None if value is None or value.shape is None else len(value.shape)
+
+
+def extent_of(value: ir.Value | None, axis: int) -> Dim:
+    if value is None or value.shape is None or not -len(value.shape) <= axis < len(value.shape):
+        return None
+    dim = value.shape[axis]
+    return dim if isinstance(dim, int) else dim.value
+
+
+def constant_of(value: ir.Value | None) -> np.ndarray | None:
+    tensor = None if value is None else ir.convenience.get_const_tensor(value)
+    if tensor is None or tensor.dtype == ir.DataType.STRING or tensor.size > 64:
+        return None
+    return tensor.numpy()
+
+
+def _axis(node: ir.Node) -> Dim:
+    return extent_of(node.inputs[0], node.attributes.get_int("axis", 0))
+
+
+def _unreduced(node: ir.Node) -> bool:
+    return node.attributes.get_string("reduction", "none") == "none"
+
+
+def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Demands:
+    """Return what GatherND and ScatterND ask: column j indexes axis `first + j` of data."""
+    width = extent_of(indices, -1)
+    if not isinstance(width, int):
+        return _all(Bound(extent_of(data, first)))
+    return {column: frozenset([Bound(extent_of(data, first + column))]) for column in range(width)}
+
+
+def _scatter_nd(node: ir.Node) -> dict[int, Demands]:
+    demands = _columns(node.inputs[0], node.inputs[1], 0)
+    if len(demands) == 1 and _unreduced(node):
+        demands = {
+            place: frozenset(replace(bound, distinct=True) for bound in bounds)
+            for place, bounds in demands.items()
+        }
+    return {1: demands}
+
+
+def _tensor_scatter(node: ir.Node) -> dict[int, Demands]:
+    axis = node.attributes.get_int("axis", -2)
+    size, count = extent_of(node.inputs[0], axis), extent_of(node.inputs[1], axis)
+    slack = 1 - count if isinstance(count, int) else 0
+    if node.attributes.get_string("mode", "linear") == "circular":
+        slack = 0
+    return {2: _all(Bound(size, slack=slack, signed=False))}
+
+
+def _slice(node: ir.Node) -> dict[int, Demands]:
+    axes = constant_of(node.inputs[3]) if len(node.inputs) > 3 else np.zeros(1, np.int64)
+    size: Dim = 8
+    if axes is not None and axes.size == 1:
+        size = extent_of(node.inputs[0], int(axes.ravel()[0]))
+    edge = _all(Bound(size, slack=1))
+    return {1: edge, 2: edge, 4: {None: _STEP}}
+
+
+def _extents_at(*positions: int) -> Callable[[ir.Node], dict[int, Demands]]:
+    return lambda _: {position: {None: SMALL} for position in positions}
+
+
+USES: dict[str, Callable[[ir.Node], dict[int, Demands]]] = {
+    "Gather": lambda node: {1: _all(Bound(_axis(node)))},
+    "GatherElements": lambda node: {1: _all(Bound(_axis(node)))},
+    "ScatterElements": lambda node: {1: _all(Bound(_axis(node), distinct=_unreduced(node)))},
+    "Scatter": lambda node: {1: _all(Bound(_axis(node), distinct=True))},
+    "GatherND": lambda node: {
+        1: _columns(node.inputs[0], node.inputs[1], node.attributes.get_int("batch_dims", 0))
+    },
+    "ScatterND": _scatter_nd,
+    "TensorScatter": _tensor_scatter,
+    "OneHot": lambda node: {
+        0: _all(*(Bound(int(c.ravel()[0])) for c in _constants(node.inputs[1:2]))),
+        1: {None: SMALL},
+    },
+    "Slice": _slice,
+    "Range": lambda _: {0: {None: SMALL}, 1: {None: SMALL}, 2: {None: _STEP}},
+    "Div": lambda _: {1: _all(Bound(5, nonzero=True))},
+    "Mod": lambda _: {1: _all(Bound(5, nonzero=True))},
+    "TopK": lambda node: {
+        1: _all(Bound(extent_of(node.inputs[0], node.attributes.get_int("axis", -1)), slack=1,
+                      signed=False))
+    },
+    "Expand": _extents_at(1),
+    "Reshape": _extents_at(1),
+    "Tile": _extents_at(1),
+    "ConstantOfShape": _extents_at(0),
+    "Split": _extents_at(1),
+    "Pad": _extents_at(1),
+}  # fmt: skip
+
+
+def _constants(values: Iterable[ir.Value | None]) -> list[np.ndarray]:
+    return [c for value in values if (c := constant_of(value)) is not None and c.size]

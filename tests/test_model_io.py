@@ -1,0 +1,285 @@
+"""Models are read with one clear line for whatever is wrong, and written whole or not at all."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.model_io import load, save
+
+HEAD = '<ir_version: 8, opset_import: ["": 17, "local": 1]>'
+
+
+def parse(graph: str, head: str = HEAD) -> onnx.ModelProto:
+    return onnx.parser.parse_model(head + graph)
+
+
+def negation() -> onnx.ModelProto:
+    return parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+
+
+def with_weights(directory: Path, size: int = 400) -> Path:
+    """Write a model whose one weight is in `weights/w.bin` beside it."""
+    (directory / "weights").mkdir(parents=True)
+    values = np.arange(size, dtype=np.float32)
+    (directory / "weights" / "w.bin").write_bytes(values.tobytes())
+    proto = parse(f"g (float[N, {size}] x) => (float[N, {size}] y) {{ y = Add(x, w) }}")
+    tensor = ir.ExternalTensor(
+        "weights/w.bin", 0, 4 * size, ir.DataType.FLOAT, shape=ir.Shape([size]), name="w"
+    )
+    proto.graph.initializer.append(ir.serde.serialize_tensor(tensor))
+    (directory / "model.onnx").write_bytes(proto.SerializeToString())
+    return directory / "model.onnx"
+
+
+def weight(path: Path) -> np.ndarray:
+    value = load(path).graph.initializers["w"].const_value
+    assert value is not None
+    return value.numpy()
+
+
+@pytest.mark.parametrize("name", ["m.onnx", "m.onnxtxt", "m.textproto", "m.json"])
+def test_what_is_saved_is_loaded(tmp_path: Path, name: str) -> None:
+    save(negation(), tmp_path / name)
+    assert [node.op_type for node in load(tmp_path / name).graph] == ["Neg"]
+    assert os.listdir(tmp_path) == [name]
+
+
+def broken_files() -> dict[str, bytes]:
+    whole = negation().SerializeToString()
+    headless = negation()
+    headless.ClearField("graph")
+    return {
+        "empty": b"",
+        "text": b"this is no model\n" * 20,
+        "zeros": bytes(64),
+        "truncated": whole[: len(whole) // 2],
+        "truncated at a field": headless.SerializeToString(),
+        "random": np.random.default_rng(0).bytes(500),
+        "a zip": b"PK\x03\x04" + bytes(40),
+    }
+
+
+@pytest.mark.parametrize("case", broken_files())
+def test_broken_files(tmp_path: Path, case: str) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(broken_files()[case])
+    because = "the file is empty" if case == "empty" else "not an ONNX model, or a truncated one"
+    with pytest.raises(ModelError, match=because) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_truncation_is_a_model_error(tmp_path: Path) -> None:
+    whole = negation().SerializeToString()
+    refused = 0
+    for length in range(1, len(whole)):
+        (tmp_path / "m.onnx").write_bytes(whole[:length])
+        try:  # where a field ends, the rest may be a valid model by chance
+            load(tmp_path / "m.onnx")
+        except ModelError:
+            refused += 1
+    assert refused > 0.9 * len(whole)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".textproto", ".onnxtxt"])
+def test_broken_text_files(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"m{suffix}"
+    for content in (b"{ not a model", b"\xff\xfe\x00broken"):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match="not an ONNX model"):
+            load(path)
+
+
+def test_no_file_and_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such file"):
+        load(tmp_path / "none.onnx")
+    with pytest.raises(ModelError, match="is a directory"):
+        load(tmp_path)
+
+
+INVALID = {
+    "nothing defines the value 'q'": "{ y = Add(x, q) }",
+    "nothing defines the value 'y'": "{ z = Neg(x) }",
+    "a cycle through the value": "{ y = Add(x, a) a = Neg(y) }",
+    "used as output names multiple times": "{ y = Neg(x) y = Abs(x) }",
+    "has input size 2 not in range": "{ y = ScatterND(x, x) }",
+    "No Op registered for NoSuchOp": "{ y = NoSuchOp(x) }",
+    "Unrecognized attribute: colour": "{ y = Neg <colour = 1> (x) }",
+    "nothing defines the value 'r'": (
+        "{ c = Constant <value = bool {1}> () y = If (c) <"
+        "then_branch = a () => (float[N] s) { s = Neg(r) },"
+        "else_branch = b () => (float[N] t) { t = Neg(x) }> }"
+    ),
+    "Scatter is deprecated": "{ y = Scatter(x, x, x) }",
+}
+
+
+@pytest.mark.parametrize("because", INVALID)
+def test_invalid_graphs(because: str) -> None:
+    with pytest.raises(ModelError, match=because):
+        load(parse("g (float[N] x) => (float[N] y) " + INVALID[because]))
+
+
+@pytest.mark.parametrize(
+    ("opset", "because"), [(8, "Scatter begins with opset 9"), (999, "update onnx")]
+)
+def test_opsets_out_of_reach(opset: int, because: str) -> None:
+    proto = negation()
+    proto.opset_import[0].version = opset
+    with pytest.raises(ModelError, match=f"opset {opset} is .*{because}"):
+        load(proto)
+
+
+def test_an_ir_version_of_the_future() -> None:
+    proto = negation()
+    proto.ir_version = 999
+    with pytest.raises(ModelError, match="IR version 999 is newer"):
+        load(proto)
+
+
+TOLERATED: dict[str, Callable[[onnx.ModelProto], object]] = {
+    "an unnamed graph": lambda m: m.graph.ClearField("name"),
+    "an output of no shape": lambda m: m.graph.output[0].type.tensor_type.ClearField("shape"),
+    "an output of no type": lambda m: m.graph.output[0].ClearField("type"),
+    "an initializer that is no input, IR version 3": lambda m: m.MergeFrom(
+        onnx.ModelProto(
+            ir_version=3,
+            graph=onnx.GraphProto(initializer=[onnx.numpy_helper.from_array(np.zeros(2), "w")]),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOLERATED)
+def test_what_runtimes_accept_is_accepted(case: str) -> None:
+    proto = negation()
+    TOLERATED[case](proto)
+    assert len(load(proto).graph) == 1
+
+
+def test_nodes_are_put_in_order() -> None:
+    proto = parse(
+        "g (bool c, float[N] x) => (float[N] y) { y = Neg(a) a = If (c) <"
+        "then_branch = t () => (float[N] s) { s = Neg(r) },"
+        "else_branch = e () => (float[N] u) { u = Neg(x) }> r = Abs(x) }"
+    )
+    assert [node.op_type for node in load(proto).graph] == ["Abs", "If", "Neg"]
+
+
+def test_a_function_may_have_its_own_opset() -> None:
+    proto = parse(
+        "g (float[N] x) => (float[N] y) { y = local.f (x) }"
+        '<domain: "local", opset_import: ["": 13]> f (x) => (y) { y = ReduceMax <axes = [0]> (x) }',
+        head='<ir_version: 8, opset_import: ["": 18, "local": 1]>',
+    )
+    assert len(load(proto).functions) == 1
+
+
+def test_a_tensor_of_too_few_bytes() -> None:
+    proto = parse("g (float[N] x) => (float[N] y) { y = Add(x, w) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(2, np.float32), "w"))
+    proto.graph.initializer[0].raw_data = bytes(7)
+    with pytest.raises(ModelError, match=r"tensor w of shape \[2\] needs 8 bytes and has 7"):
+        load(proto)
+
+
+def test_external_data_are_found_and_checked(tmp_path: Path) -> None:
+    path = with_weights(tmp_path)
+    np.testing.assert_array_equal(weight(path), np.arange(400))
+    (tmp_path / "weights" / "w.bin").write_bytes(bytes(10))
+    with pytest.raises(ModelError, match="has 10 bytes, but bytes 0 to 1600 are asked for"):
+        load(path)
+    (tmp_path / "weights" / "w.bin").unlink()
+    with pytest.raises(ModelError, match=r"w\.bin does not exist"):
+        load(path)
+
+
+def test_external_data_outside_the_directory(tmp_path: Path) -> None:
+    path = with_weights(tmp_path)
+    proto = onnx.load(path, load_external_data=False)
+    proto.graph.initializer[0].external_data[0].value = "../w.bin"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(ModelError, match="is not inside the model's directory"):
+        load(path)
+
+
+def test_saving_beside_the_source_leaves_the_data(tmp_path: Path) -> None:
+    path = with_weights(tmp_path)
+    saved = save(load(path), tmp_path / "out.onnx", source_path=path)
+    assert [file.how for file in saved.data] == ["kept"]
+    np.testing.assert_array_equal(weight(tmp_path / "out.onnx"), np.arange(400))
+
+
+def test_saving_elsewhere_takes_the_data_along(tmp_path: Path) -> None:
+    path = with_weights(tmp_path / "a")
+    out = tmp_path / "b" / "out.onnx"
+    out.parent.mkdir()
+    proto = onnx.load(path, load_external_data=False)
+    for model, how in ((load(path), "copied"), (proto, "kept")):
+        saved = save(model, out, source_path=path)
+        assert [file.how for file in saved.data] == [how]
+        np.testing.assert_array_equal(weight(out), np.arange(400))
+    (out.parent / "weights" / "w.bin").unlink()
+    (out.parent / "weights" / "w.bin").write_bytes(bytes(1600))
+    with pytest.raises(ModelError, match="exists and is not the model's data"):
+        save(load(path), out, source_path=path)
+
+
+def test_the_output_is_never_the_input(tmp_path: Path) -> None:
+    path = with_weights(tmp_path)
+    before = path.read_bytes()
+    (tmp_path / "link.onnx").symlink_to(path)
+    for output in (path, tmp_path / "link.onnx", tmp_path / "weights" / ".." / "model.onnx"):
+        with pytest.raises(ModelError, match="the output is the input"):
+            save(load(path), output, source_path=path)
+    with pytest.raises(ModelError, match="the output is a data file of the model"):
+        save(load(path), tmp_path / "weights" / "w.bin", source_path=path)
+    assert path.read_bytes() == before
+
+
+def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is a directory"):
+        save(negation(), tmp_path)
+    with pytest.raises(ModelError, match="does not exist"):
+        save(negation(), tmp_path / "no" / "m.onnx")
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = with_weights(tmp_path / "a")
+    out = tmp_path / "b"
+    out.mkdir()
+    (out / "m.onnx").write_text("an older model")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ModelError, match="cannot be written: No space left on device"):
+        save(load(path), out / "m.onnx")
+    assert (out / "m.onnx").read_text() == "an older model"
+    assert [file for file in out.rglob("*") if file.is_file()] == [out / "m.onnx"]
+
+
+def test_what_is_too_big_for_the_message_goes_outside(tmp_path: Path) -> None:
+    model = load(with_weights(tmp_path / "a"))
+    heavy = np.arange(1000, dtype=np.float32)
+    model.graph.register_initializer(ir.Value(name="h", const_value=ir.tensor(heavy, name="h")))
+    saved = save(model, tmp_path / "m.onnx", message_limit=2000)
+    assert sorted((file.path.name, file.how) for file in saved.data) == [
+        ("m.onnx.data", "written"),
+        ("w.bin", "copied"),
+    ]
+    again = load(tmp_path / "m.onnx").graph.initializers
+    for name, expected in (("h", heavy), ("w", np.arange(400))):
+        tensor = again[name].const_value
+        assert tensor is not None
+        np.testing.assert_array_equal(tensor.numpy(), expected)
+    assert isinstance(model.graph.initializers["h"].const_value, ir.Tensor)
+    assert sorted(os.listdir(tmp_path)) == ["a", "m.onnx", "m.onnx.data", "weights"]

@@ -1,0 +1,302 @@
+"""Two models that agree are found to agree, and every difference is found."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.verification import Draw, Verification, verify
+from onnx_scatterx.verification.comparison import Comparison
+from onnx_scatterx.verification.runner import Failure, ModelFile, Runner
+
+HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
+
+
+def parse(graph: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(HEAD + graph)
+
+
+def unary(body: str) -> onnx.ModelProto:
+    return parse(f"g (float[N, T] x) => (float[A, B] y) {{ {body} }}")
+
+
+def part(start: int, end: int) -> onnx.ModelProto:
+    return unary(
+        f"s = Constant <value_ints = [{start}]> () e = Constant <value_ints = [{end}]> ()"
+        "a = Constant <value_ints = [1]> () y = Slice(x, s, e, a)"
+    )
+
+
+WRITE = """g (float[B, T, 4] cache, int64[1] position, float[B, 1, 4] row) => (float[B, T, 4] y) {
+    c = Transpose <perm = [1, 0, 2]> (cache)  r = Transpose <perm = [1, 0, 2]> (row)
+    i = Constant <value_ints = [-1]> ()  p = Unsqueeze(position, i)
+    w = ScatterND %s (c, p, r)  y = Transpose <perm = [1, 0, 2]> (w)
+}"""
+
+
+def only(verification: Verification) -> dict[str, object]:
+    """Return the first difference, after checking that all answers are consistent."""
+    assert not verification
+    assert not verification.same
+    assert verification.conclusive
+    assert json.loads(json.dumps(verification.to_dict(), allow_nan=False))["differences"]
+    return verification.differences[0].to_dict()
+
+
+def test_a_cache_write_agrees_with_itself() -> None:
+    model = parse(WRITE % "")
+    verification = verify(model, ir.from_proto(model), samples=50)
+    assert verification
+    assert verification.accepted == 50
+    assert set(verification.sizes) == {"B", "T"}
+    assert {0, 1, 2} <= set(verification.sizes["B"])
+    assert {1, 2} <= set(verification.sizes["T"])
+    assert max(verification.sizes["T"]) >= 8
+    assert "the same, bit for bit: 50 of" in str(verification)
+    assert json.loads(json.dumps(verification.to_dict()))["same"] is True
+
+
+def test_most_draws_of_an_index_are_accepted() -> None:
+    verification = verify(parse(WRITE % ""), parse(WRITE % '<reduction = "add">'), samples=20)
+    assert only(verification)["kind"] in ("values", "zero sign")
+    assert verification.accepted > 0.5 * verification.draws
+
+
+def test_off_by_one() -> None:
+    difference = only(verify(part(0, 3), part(0, 4)))
+    assert difference["kind"] == "shape"
+    difference = only(verify(part(1, 9), part(0, 8)))
+    assert difference["kind"] in ("values", "shape")
+    assert difference["output"] == "y"
+    assert set(difference["sizes"]) == {"N", "T"}  # type: ignore[call-overload]
+
+
+def test_a_lost_sign_of_zero() -> None:
+    zero = "z = Constant <value = float {0.0}> () y = "
+    verification = verify(unary("y = Identity(x)"), unary(zero + "Add(x, z)"))
+    difference = only(verification)
+    assert difference["kind"] == "zero sign"
+    assert (difference["before"], difference["after"]) == (-0.0, 0.0)
+    assert not verification.only_rounding
+    assert "only in the sign of zero" in str(verification)
+
+
+def test_a_dropped_nan() -> None:
+    drop = "n = IsNaN(x) z = Constant <value = float {1.0}> () y = Where(n, z, x)"
+    difference = only(verify(unary("y = Identity(x)"), unary(drop)))
+    assert (difference["kind"], difference["before"], difference["after"]) == ("values", "nan", 1.0)
+
+
+def test_rounding_alone_is_told_apart() -> None:
+    divided = unary("c = Constant <value = float {3.0}> () y = Div(x, c)")
+    multiplied = unary("c = Constant <value = float {0.33333334}> () y = Mul(x, c)")
+    verification = verify(divided, multiplied, samples=10)
+    assert only(verification)["kind"] == "rounding"
+    assert verification.only_rounding
+    assert str(verification).startswith("only rounding differs")
+
+
+def test_another_type_is_a_difference_without_running() -> None:
+    other = parse("g (float[N, T] x) => (double[N, T] y) { y = Cast <to = 11> (x) }")
+    verification = verify(unary("y = Identity(x)"), other)
+    assert not verification
+    assert verification.conclusive
+    assert "output y: FLOAT became DOUBLE" in str(verification)
+    assert verification.to_dict()["draws"] == 0
+
+
+def test_an_original_that_accepts_nothing_is_inconclusive() -> None:
+    model = unary("s = Constant <value_ints = [1000003]> () f = Reshape(x, s) y = Identity(f)")
+    verification = verify(model, model, samples=2)
+    assert verification.accepted == 0
+    assert not verification
+    assert not verification.conclusive
+    assert str(verification).startswith("not compared: 0 of")
+    assert "Reshape" in verification.rejections[0]
+
+
+def test_draws_that_only_the_second_accepts_do_not_count() -> None:
+    picky = unary("i = Constant <value_int = 5> () r = Gather <axis = 1> (x, i) y = Identity(x)")
+    verification = verify(picky, unary("y = Identity(x)"), samples=10)
+    assert verification
+    assert min(verification.sizes["T"]) >= 6
+    assert verification.draws > verification.accepted
+
+
+def test_a_second_model_that_fails_is_a_difference() -> None:
+    cut = "i = Constant <value_int = 5> () g0 = Gather <axis = 1> (x, i) y = Identity(x)"
+    verification = verify(unary("y = Identity(x)"), unary(cut), samples=10)
+    difference = only(verification)
+    assert difference["kind"] == "failed"
+    assert "the second model fails where the first runs" in str(verification)
+
+
+def test_an_original_that_dies_at_some_sizes() -> None:
+    """Einsum divides by the batch size in ONNX Runtime 1.31, and the process gets SIGFPE."""
+    model = parse(
+        "g (float[B, 2, 4] x) => (float[B, 2, 2] y)"
+        '{ y = Einsum <equation = "bij,bkj->bik"> (x, x) }'
+    )
+    verification = verify(model, model, samples=12)
+    assert verification
+    assert verification.accepted == 12
+    assert verification.crashed or 0 in verification.sizes["B"]
+
+
+def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(unary("y = Neg(x)").SerializeToString())
+    feeds = {"x": np.ones((1, 2), np.float32)}
+    with Runner(ModelFile(path)) as runner:
+        assert runner.load(60) is None
+        os.kill(runner.process_id, signal.SIGKILL)
+        died = runner.run(feeds, 60)
+        assert isinstance(died, Failure)
+        assert (died.kind, "SIGKILL" in died.reason) == ("crash", True)
+        outputs = runner.run(feeds, 60)
+        assert isinstance(outputs, dict)
+        np.testing.assert_array_equal(outputs["y"], -feeds["x"])
+        assert runner.run({"x": np.ones(2, np.int64)}, 60) == Failure(
+            "error",
+            "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
+            "(tensor(int64)) , expected: (tensor(float))",
+        )
+        os.kill(runner.process_id, signal.SIGSTOP)
+        late = runner.run(feeds, 0.2)
+        assert isinstance(late, Failure)
+        assert late.kind == "timeout"
+
+
+def test_overridable_initializers_are_overridden() -> None:
+    text = "g (float[N] x, int64[2] i) => (float[2] y) <int64[2] i = {0, 1}> "
+    before = parse(text + "{ y = Gather(x, i) }")
+    after = parse(text + "{ k = Constant <value_ints = [0, 1]> () y = Gather(x, k) }")
+    assert verify(before, before, samples=10)
+    assert only(verify(before, after))["kind"] == "values"
+
+
+def test_every_element_type_goes_through() -> None:
+    types = ("bfloat16", "float16", "double", "float8e4m3fn", "uint8", "int16", "uint64", "bool")
+    inputs = ", ".join(f"{t}[N] x{k}" for k, t in enumerate(types))
+    outputs = ", ".join(f"{t}[N] y{k}" for k, t in enumerate(types))
+    body = " ".join(f"y{k} = Identity(x{k})" for k in range(len(types)))
+    model = parse(f"g ({inputs}) => ({outputs}) {{ {body} }}")
+    assert verify(model, model, samples=6)
+    # strings and 4-bit integers
+    model = parse(
+        "g (string[N] x, int4[N] i, float s) => (string[N] y, float[N] z)"
+        "{ y = Identity(x) z = DequantizeLinear(i, s) }"
+    )
+    assert verify(model, model, samples=6)
+
+
+def test_sequence_outputs_are_compared() -> None:
+    def model(second: str) -> onnx.ModelProto:
+        return parse(
+            "g (float[N] x) => (seq(float[N]) y)"
+            f"{{ a = Neg(x) b = Abs(x) y = SequenceConstruct(a, {second}) }}"
+        )
+
+    assert verify(model("a"), model("a"), samples=3)
+    assert only(verify(model("a"), model("b"), samples=6))["output"] == "y[1]"
+
+
+def test_models_that_cannot_be_compared() -> None:
+    plain = unary("y = Identity(x)")
+    cases: Mapping[str, tuple[onnx.ModelProto, onnx.ModelProto]] = {
+        "take different inputs": (
+            plain,
+            parse("g (float[N, T] z) => (float[N, T] y) { y = Neg(z) }"),
+        ),
+        r"\(RandomNormalLike\) draws random numbers": (plain, unary("y = RandomNormalLike(x)")),
+        r"'s' is no tensor of a type that can be drawn": (
+            parse("g (seq(float[N]) s) => (float[A, B] y) { y = ConcatFromSequence <axis=0> (s) }"),
+        )
+        * 2,
+    }
+    for because, (before, after) in cases.items():
+        with pytest.raises(VerifyError, match=because):
+            verify(before, after)
+
+
+def test_operators_that_the_runtime_does_not_know(tmp_path: Path) -> None:
+    model = unary("y = local.Foo(x)")
+    with pytest.raises(ScatterXError, match="uses the operator local:Foo, which ONNX Runtime does"):
+        verify(unary("y = Identity(x)"), model)
+    with pytest.raises(VerifyError, match="does not exist"):
+        verify(model, model, library=tmp_path / "none.so")
+
+
+def test_feeds_of_the_user() -> None:
+    before = unary("y = Identity(x)")
+    after = unary("c = Constant <value = float {12345.0}> () e = Equal(x, c) y = Where(e, c, x)")
+    assert verify(before, after, feeds=[{"x": np.zeros((1, 1), np.float32)}], samples=0).draws == 1
+    with pytest.raises(VerifyError, match="feed 1 has no input 'x'"):
+        verify(before, after, feeds=[{}])
+    with pytest.raises(VerifyError, match="feed 1 has 'z', no input of the model"):
+        verify(before, after, feeds=[{"x": np.zeros((1, 1)), "z": np.zeros(1)}])
+
+
+def test_assumptions_are_kept() -> None:
+    assume = {"T": ">= 3, <= 12, % 3 == 0", "position": "nonnegative"}
+    model = parse(WRITE % "")
+    verification = verify(model, model, samples=20, assume=assume)
+    assert verification
+    assert set(verification.sizes["T"]) <= {3, 6, 9, 12}
+    assert len(verification.sizes["T"]) > 1
+    with pytest.raises(VerifyError, match="no such input or symbol"):
+        verify(model, model, assume={"Q": "<= 3"})
+    with pytest.raises(VerifyError, match="cannot read the assumption 'big'"):
+        verify(model, model, assume={"T": "big"})
+
+
+def test_external_data_and_text_files(tmp_path: Path) -> None:
+    proto = unary("y = Add(x, w)")
+    weights = np.arange(3000, dtype=np.float32)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    path = tmp_path / "a" / "m.onnx"
+    path.parent.mkdir()
+    onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    outside = onnx.load(path, load_external_data=False)
+    assert verify(path, outside, samples=3)  # the data of `outside` are looked for beside `path`
+    text = tmp_path / "m.textproto"
+    onnx.save(onnx.load(path), text, format="textproto")
+    assert verify(ir.load(path), text, samples=3)
+
+
+def test_dims_that_are_expressions_and_names_that_lie() -> None:
+    model = parse("g (float[N] x, float[M] y) => (float[K] z) { z = Concat <axis = 0> (x, y) }")
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "2*N + 1"
+    assert set(verify(model, model, samples=3).sizes) == {"N"}
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "N"
+    sizes = verify(model, model, samples=12, distrust_dims=True).sizes
+    assert sizes["N@x"] != sizes["N@y"] or len(sizes["N@x"]) > 2
+
+
+class Answers:
+    """Stands for a worker: gives its answers one after the other."""
+
+    def __init__(self, *answers: float) -> None:
+        self.answers = list(answers)
+
+    def run(self, feeds: Mapping[str, np.ndarray], timeout: float) -> dict[str, np.ndarray]:
+        return {"y": np.array(self.answers.pop(0))}
+
+
+def test_an_original_that_differs_from_itself_is_not_compared() -> None:
+    draw = Draw(0, {"N": 3}, "plain")
+    for answers, accepted, differences in (((1.0, 1.0), 1, 1), ((1.0, 3.0), 0, 0)):
+        before, after = cast("list[Runner]", [Answers(*answers), Answers(2.0)])
+        comparison = Comparison(before, after, timeout=1.0, deadline=0.0)
+        assert comparison.one(draw) == (accepted == 1)
+        result = comparison.result(0, 0.0)
+        assert (result.accepted, len(result.differences)) == (accepted, differences)
+    assert "other outputs every time" in str(result)
