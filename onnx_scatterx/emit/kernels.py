@@ -1,0 +1,55 @@
+"""Which operators have a kernel in ONNX Runtime's CPU provider, by version and element type.
+
+Probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more: a rewriting that only
+ONNX allows would not load where the original did.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+T = ir.DataType
+
+_FLOATS = {T.FLOAT, T.DOUBLE, T.FLOAT16}
+_WIDE = {T.INT32, T.INT64, T.UINT32, T.UINT64}
+_NARROW = {T.INT8, T.UINT8, T.INT16, T.UINT16}
+_ALL = _FLOATS | _WIDE | _NARROW | {T.BOOL, T.STRING}
+
+_MOVES = {
+    "Concat",
+    "Gather",
+    "Identity",
+    "Reshape",
+    "Shape",
+    "Slice",
+    "Squeeze",
+    "Transpose",
+    "Unsqueeze",
+}
+
+# operator: (from this version, element types), newest first
+_KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
+    **dict.fromkeys(_MOVES, ((13, _ALL | {T.BFLOAT16}), (9, _ALL))),
+    **dict.fromkeys(("Add", "Mul"), ((14, _FLOATS | _WIDE | _NARROW), (9, _FLOATS | _WIDE))),
+    **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
+    **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
+    "Expand": ((9, _ALL),),
+    "Pad": (
+        (13, _FLOATS | _WIDE | {T.INT8, T.UINT8, T.BOOL}),
+        (11, _FLOATS | _WIDE | {T.INT8, T.UINT8}),
+        (9, _FLOATS),
+    ),
+    "Where": ((9, _FLOATS | {T.INT32, T.INT64, T.UINT32, T.INT8, T.UINT8, T.STRING}),),
+}
+
+
+def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
+    """Return whether an operator of an operator-set version runs on an element type.
+
+    >>> has_kernel("Where", 18, ir.DataType.BOOL), has_kernel("Slice", 18, ir.DataType.BOOL)
+    (False, True)
+    """
+    for since, dtypes in _KERNELS.get(op, ()):
+        if version >= since:
+            return dtype in dtypes
+    return False

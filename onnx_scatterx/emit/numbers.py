@@ -1,0 +1,200 @@
+"""Terms as values of the graph: a size is read from a tensor's shape, and computed with.
+
+Everything is a vector of one int64, the form in which Slice takes its bounds. A number that the
+graph computes anyway is used as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Leaf, Pos, Step, Term, as_term
+from onnx_scatterx.reasons import Reason, RefusedError
+
+_INT64 = ir.DataType.INT64
+
+
+class Sources:
+    """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
+
+    ``order`` gives every value's place in the graph: what stands before the anchor can be used.
+    """
+
+    def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
+        self.order: dict[ir.Value, int] = {}
+        self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
+        self.scalars: dict[Term, list[ir.Value]] = {}
+        spared = set(spared)
+        values = [v for v in (*graph.inputs, *graph.initializers.values())]
+        self.order.update(dict.fromkeys(values, -1))
+        for place, node in enumerate(graph):
+            values.extend(node.outputs)
+            self.order.update(dict.fromkeys(node.outputs, place))
+        for value in values:
+            if value not in spared:
+                self._note(value, scope)
+
+    def _note(self, value: ir.Value, scope: Scope) -> None:
+        found = scope.values.get(value)
+        if found is None or found.shape is None:
+            return
+        for axis, dim in enumerate(found.shape):
+            if dim.constant is None:
+                self.dims.setdefault(dim, []).append((value, axis))
+        if found.dtype == _INT64 and len(found.shape) <= 1:
+            scalar = found.scalar
+            if scalar is not None and scalar.constant is None:
+                self.scalars.setdefault(scalar, []).append(value)
+
+
+class Numbers:
+    """Writes terms as vectors of one int64."""
+
+    def __init__(self, writer: Writer, scope: Scope, sources: Sources) -> None:
+        self.writer = writer
+        self.scope = scope
+        self.sources = sources
+
+    def _available(self, value: ir.Value) -> bool:
+        anchor = self.writer.anchor
+        assert anchor is not None
+        place = self.sources.order.get(anchor.outputs[0], -1)
+        return self.sources.order.get(value, place) < place
+
+    def cost(self, t: Term) -> int:
+        """Return how many nodes it takes to have a term as a value, or refuse."""
+        if t.constant is not None:
+            return 0
+        for value in self.sources.scalars.get(t, ()):
+            if self._available(value):
+                return 0 if self._rank(value) == 1 else 1
+        if self._dim(t) is not None:
+            return 1 if self.writer.version >= 15 else 2
+        total = 0
+        for monomial, coefficient in t.items:
+            total += sum(self._cost_of(a) for a in monomial)
+            total += max(0, len(monomial) - 1) + (abs(coefficient) != 1 and bool(monomial))
+        return total + max(0, len(t.items) - 1)
+
+    def _cost_of(self, atom: Atom) -> int:
+        if isinstance(atom, Leaf):
+            return self._leaf_cost(atom)
+        if isinstance(atom, Pos):
+            return self.cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
+        if isinstance(atom, FloorDiv) and self._divides(atom):
+            return self.cost(atom.parts[0]) + self.cost(atom.parts[1]) + 1
+        if isinstance(atom, Step):
+            return self.cost(atom.parts[0]) + 2
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
+
+    def _leaf_cost(self, atom: Leaf) -> int:
+        t = as_term(atom)
+        if self._dim(t) is not None:
+            return 1 if self.writer.version >= 15 else 2
+        for value in self.sources.scalars.get(t, ()):
+            if self._available(value):
+                return 0 if self._rank(value) == 1 else 1
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
+
+    def _divides(self, atom: FloorDiv) -> bool:
+        """Div rounds towards zero, which is down where nothing is negative."""
+        facts = self.scope.facts
+        return facts.proves(atom.parts[0]) and facts.proves(atom.parts[1])
+
+    def _rank(self, value: ir.Value) -> int:
+        found = self.scope.values[value]
+        return len(found.shape or ())
+
+    def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
+        for value, axis in self.sources.dims.get(t, ()):
+            if self._available(value):
+                return value, axis
+        return None
+
+    def vector(self, t: Term) -> ir.Value:
+        """Return a term as a vector of one int64."""
+        w = self.writer
+        if t.constant is not None:
+            return w.constant([t.constant])
+        for value in self.sources.scalars.get(t, ()):
+            if self._available(value):
+                return value if self._rank(value) == 1 else w.axes("Unsqueeze", value, _INT64, [0])
+        found = self._dim(t)
+        if found is not None:
+            return self._read(*found)
+        total: ir.Value | None = None
+        # Positive parts first: they need no negation.
+        for monomial, coefficient in sorted(t.items, key=lambda item: (item[1] < 0, not item[0])):
+            part: ir.Value | None = None
+            for atom in monomial:
+                factor = self._atom(atom)
+                part = factor if part is None else w.node("Mul", [part, factor], _INT64)
+            size = abs(coefficient)
+            if part is None:
+                total = self._sum(total, w.constant([size]), coefficient)
+                continue
+            if size != 1:
+                part = w.node("Mul", [part, w.constant([size])], _INT64)
+            total = self._sum(total, part, coefficient)
+        assert total is not None
+        return total
+
+    def _sum(self, total: ir.Value | None, part: ir.Value, sign: int) -> ir.Value:
+        w = self.writer
+        if total is None:
+            return part if sign > 0 else w.node("Neg", [part], _INT64)
+        return w.node("Add" if sign > 0 else "Sub", [total, part], _INT64)
+
+    def _atom(self, atom: Atom) -> ir.Value:
+        w = self.writer
+        if isinstance(atom, Leaf):
+            self._leaf_cost(atom)
+            return self.vector(as_term(atom))
+        if isinstance(atom, Pos):
+            inner = self.vector(atom.parts[0])
+            if w.version >= 12:
+                return w.node("Max", [inner, w.constant([0])], _INT64)
+            twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
+            return w.node("Div", [twice, w.constant([2])], _INT64)
+        if isinstance(atom, FloorDiv) and self._divides(atom):
+            parts = [self.vector(p) for p in atom.parts]
+            return w.node("Div", parts, _INT64)
+        if isinstance(atom, Step):
+            inner = self.vector(atom.parts[0])
+            hit = w.node("Greater", [inner, w.constant([-1])], ir.DataType.BOOL)
+            return w.node("Cast", [hit], _INT64, to=_INT64.value)
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
+
+    def _read(self, value: ir.Value, axis: int) -> ir.Value:
+        w = self.writer
+        if w.version >= 15:
+            return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
+        whole = w.node("Shape", [value], _INT64)
+        return w.node("Gather", [whole, w.constant([axis])], _INT64, axis=0)
+
+    def shape(self, dims: Iterable[Term]) -> ir.Value:
+        """Return a shape as a vector: read whole where a tensor has it."""
+        dims = list(dims)
+        if all(d.constant is not None for d in dims):
+            return self.writer.constant([d.constant or 0 for d in dims])
+        for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
+            shape = self.scope.values[value].shape
+            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+                return self.writer.node("Shape", [value], _INT64)
+        return self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
+
+    def shape_cost(self, dims: Iterable[Term]) -> int:
+        """Return how many nodes ``shape`` takes, or refuse."""
+        dims = list(dims)
+        if all(d.constant is not None for d in dims):
+            return 0
+        for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
+            shape = self.scope.values[value].shape
+            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+                return 1
+        return 1 + sum(self.cost(d) for d in dims)
+

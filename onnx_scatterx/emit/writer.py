@@ -1,0 +1,183 @@
+"""Builds nodes in front of a node of a graph, each operator as the model's version wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.kernels import has_kernel
+from onnx_scatterx.reasons import Reason, RefusedError
+
+FAR = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+
+
+class Names:
+    """Names that no value or node of a model has."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._taken: set[str] = set()
+        for graph in [*model.graphs(), *(f.graph for f in model.functions.values())]:
+            self._taken.update(graph.initializers)
+            self._taken.update(v.name for v in graph.inputs if v.name)
+            for node in graph:
+                self._taken.add(node.name or "")
+                self._taken.update(v.name for v in node.outputs if v.name)
+        self._next: dict[str, int] = {}
+
+    def new(self, stem: str) -> str:
+        """Return a name with this stem that is not taken, and take it."""
+        while True:
+            number = self._next.get(stem, 0)
+            self._next[stem] = number + 1
+            name = f"{stem}_{number}" if number else stem
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
+
+
+class Writer:
+    """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
+
+    ``metadata`` goes onto every new node: it says what the node replaces.
+    """
+
+    def __init__(self, graph: ir.Graph, version: int, names: Names, *, in_function: bool) -> None:
+        self.graph = graph
+        self.version = version
+        self.names = names
+        self.in_function = in_function
+        self.anchor: ir.Node | None = None
+        self.stem = "scatterx"
+        self.metadata: Mapping[str, str] = {}
+        self.made: list[ir.Node] = []
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
+        self._nodes: dict[tuple[object, ...], ir.Value] = {}
+
+    def require(self, op: str, dtype: ir.DataType) -> None:
+        """Refuse where an operator has no kernel for an element type."""
+        if not has_kernel(op, self.version, dtype):
+            raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType,
+        **attributes: int | str | Sequence[int],
+    ) -> ir.Value:
+        """Add a node with one output of an element type, or return the one that is there."""
+        frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
+        key = (op, tuple(inputs), frozen)
+        found = self._nodes.get(key)
+        if found is not None:
+            return found
+        output = ir.Value(name=self.names.new(f"{self.stem}/{op}"), type=ir.TensorType(dtype))
+        node = ir.Node(
+            "",
+            op,
+            inputs,
+            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
+            outputs=[output],
+            name=output.name,
+            metadata_props=dict(self.metadata),
+        )
+        assert self.anchor is not None
+        self.graph.insert_before(self.anchor, node)
+        self.made.append(node)
+        self._nodes[key] = output
+        return output
+
+    def constant(self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node in a function."""
+        array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
+        dtype = dtype or ir.DataType.INT64
+        key = (dtype.name, array.shape, array.tobytes())
+        keep = array.dtype != object
+        found = self._constants.get(key) if keep else None
+        if found is not None:
+            return found
+        name = self.names.new(f"{self.stem}/constant")
+        tensor = ir.tensor(array, dtype=dtype, name=name)
+        value = ir.Value(
+            name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
+        )
+        if self.in_function:
+            node = ir.Node(
+                "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
+            )
+            assert self.anchor is not None
+            self.graph.insert_before(self.anchor, node)
+            self.made.append(node)
+        else:
+            self.graph.register_initializer(value)
+        if keep:
+            self._constants[key] = value
+        return value
+
+    def slice(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axes: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        steps: Sequence[int],
+    ) -> ir.Value:
+        """Add a Slice with constant bounds."""
+        self.require("Slice", dtype)
+        if self.version < 10:
+            if any(s != 1 for s in steps):
+                raise RefusedError(Reason.OPSET, "Slice with steps needs operator set 10")
+            far = 2**63 - 1
+            return self.node(
+                "Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=[min(e, far) for e in ends]
+            )
+        inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
+        if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):
+            inputs.append(self.constant(list(axes)))
+        if any(s != 1 for s in steps):
+            inputs.append(self.constant(list(steps)))
+        return self.node("Slice", inputs, dtype)
+
+    def slice_dynamic(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axis: int,
+        start: ir.Value,
+        end: ir.Value,
+        step: int,
+    ) -> ir.Value:
+        """Add a Slice of one axis with bounds that are vectors of one element."""
+        self.require("Slice", dtype)
+        if self.version < 10:
+            raise RefusedError(Reason.OPSET, "Slice with computed bounds needs operator set 10")
+        inputs = [x, start, end, self.constant([axis])]
+        if step != 1:
+            inputs.append(self.constant([step]))
+        return self.node("Slice", inputs, dtype)
+
+    def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
+        """Add a Transpose, unless nothing would move."""
+        if list(perm) == list(range(len(perm))):
+            return x
+        self.require("Transpose", dtype)
+        return self.node("Transpose", [x], dtype, perm=list(perm))
+
+    def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
+        """Add a Squeeze or an Unsqueeze, unless there are no axes."""
+        if not axes:
+            return x
+        self.require(op, dtype)
+        if self.version < 13:
+            return self.node(op, [x], dtype, axes=list(axes))
+        return self.node(op, [x, self.constant(list(axes))], dtype)
+
+    def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a Concat, unless there is one part."""
+        if len(parts) == 1:
+            return parts[0]
+        self.require("Concat", dtype)
+        return self.node("Concat", list(parts), dtype, axis=axis)

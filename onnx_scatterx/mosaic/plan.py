@@ -1,0 +1,149 @@
+"""Choosing how to write a region out: every form that can do it says what it costs.
+
+A form is one rule of ``rewrites/``. It makes a plan or gives a reason; a plan is written only when
+it was chosen, so a refusal never leaves anything half-built.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.indexing.abstract import Shape
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.fills import Fills
+from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+
+@dataclass(frozen=True)
+class Region:
+    """A box of a tensor, ``low[d] <= x_d < high[d]``, and the cells that cover it."""
+
+    cells: tuple[Cell, ...]
+    low: Shape
+    high: Shape
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.low)
+
+    def extent(self, axis: int) -> Term:
+        """Return how long the region is on an axis."""
+        return self.high[axis] - self.low[axis]
+
+    @property
+    def extents(self) -> Shape:
+        """The shape of the region."""
+        return tuple(self.extent(d) for d in range(self.rank))
+
+    def part(self, axis: int, low: Term, high: Term, cells: Sequence[Cell]) -> Region:
+        """Return the region between two positions of an axis, covered by these cells."""
+        return Region(
+            tuple(cells),
+            (*self.low[:axis], low, *self.low[axis + 1 :]),
+            (*self.high[:axis], high, *self.high[axis + 1 :]),
+        )
+
+    @classmethod
+    def of(cls, mosaic: Mosaic) -> Region:
+        """Return a whole tensor as a region."""
+        return cls(mosaic.cells, tuple(ZERO for _ in mosaic.shape), mosaic.shape)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to write a region: its cost in nodes, the forms it uses, and the writing itself."""
+
+    cost: int
+    forms: frozenset[str]
+    write: Callable[[], ir.Value]
+
+
+class Form(ABC):
+    """A way to write regions out."""
+
+    name: str
+
+    @abstractmethod
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        """Return a plan for a region, or why this form cannot write it."""
+
+
+class Planner:
+    """Finds the cheapest plan for regions of one element type."""
+
+    def __init__(
+        self,
+        forms: Sequence[Form],
+        writer: Writer,
+        numbers: Numbers,
+        facts: Facts,
+        fills: Fills,
+        dtype: ir.DataType,
+    ) -> None:
+        self.forms = forms
+        self.writer = writer
+        self.numbers = numbers
+        self.facts = facts
+        self.fills = fills
+        self.dtype = dtype
+        self._plans: dict[Region, Plan | Refusal] = {}
+
+    def best(self, region: Region) -> Plan | Refusal:
+        """Return the plan with the fewest nodes, or the most telling refusal."""
+        if region not in self._plans:
+            self._plans[region] = self._best(region)
+        return self._plans[region]
+
+    def require(self, region: Region) -> Plan:
+        """Return the best plan for a part of a region, or refuse the whole."""
+        found = self.best(region)
+        if isinstance(found, Refusal):
+            raise RefusedError(found.reason, found.detail)
+        return found
+
+    def _best(self, region: Region) -> Plan | Refusal:
+        plans: list[Plan] = []
+        refusals: list[Refusal] = []
+        for form in self.forms:
+            try:
+                found = form.plan(region, self)
+            except RefusedError as error:
+                found = error.refusal
+            if isinstance(found, Plan):
+                plans.append(found)
+                if found.cost == 0:
+                    break
+            else:
+                refusals.append(found)
+        if plans:
+            return min(plans, key=lambda p: p.cost)
+        telling = [r for r in refusals if r.reason is not Reason.NO_RULE]
+        return telling[0] if telling else Refusal(Reason.NO_RULE)
+
+    def plan(self, cost: int, form: Form, write: Callable[[], ir.Value], *parts: Plan) -> Plan:
+        """Return a plan of a form over the plans of its parts; the cost includes theirs."""
+        forms = frozenset((form.name,)).union(*(p.forms for p in parts))
+        return Plan(cost + sum(p.cost for p in parts), forms, write)
+
+    def simplified(self, t: Term) -> Term:
+        """Return a term with the cases decided that the facts decide."""
+        return simplify(t, self.facts)
+
+
+def edges(span: Span) -> tuple[Term, Term]:
+    """Return the first position of a span and the one after its last."""
+    m, r = span.modulus, span.residue
+    if m == 1:
+        return span.low, span.high
+    return m * span.low + r, m * (span.high - 1) + r + 1

@@ -1,0 +1,104 @@
+"""A region that can be cut across is the Concat of its parts.
+
+    before   y = ScatterND(data, [[2], [3], [4]], updates)
+    after    y = Concat(data[:2], updates, data[5:], axis=0)
+
+A cut is a position that every cell lies wholly before or wholly behind, proven for all sizes. A box
+of several axes is cut axis by axis, which takes a number of nodes linear in the axes.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+_TRIED = 24  # cells up to which the best order of axes is searched
+
+
+class ConcatForm(Form):
+    """Writes a region as parts side by side."""
+
+    name = "concat"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if len(region.cells) < 2:
+            return Refusal(Reason.NO_RULE)
+        planner.writer.require("Concat", planner.dtype)
+        choices = []
+        for axis in range(region.rank):
+            cuts = axis_cuts(region, axis, planner)
+            if cuts:
+                choices.append((axis, split(region, axis, cuts, planner)))
+        if not choices:
+            return Refusal(Reason.NO_CUT)
+        if len(region.cells) > _TRIED:
+            choices = [max(choices, key=lambda c: len(c[1]))]
+        best: Plan | Refusal = Refusal(Reason.NO_CUT)
+        for axis, parts in choices:
+            found = self._along(axis, parts, planner)
+            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+                best = found
+        return best
+
+    def _along(self, axis: int, parts: list[Region], planner: Planner) -> Plan | Refusal:
+        try:
+            plans = [planner.require(p) for p in parts]
+        except RefusedError as error:
+            return error.refusal
+
+        def write() -> ir.Value:
+            return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)
+
+        return planner.plan(int(len(plans) > 1), self, write, *plans)
+
+
+def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
+    """Return the positions of an axis that no cell straddles, in their proven order."""
+    facts = planner.facts
+    spans = [edges(c.box[axis]) for c in region.cells]
+    ends = (region.low[axis], region.high[axis])
+    found: list[Term] = []
+    for position in dict.fromkeys(p for pair in spans for p in pair):
+        if any(position is e or facts.equal(position, e) for e in ends):
+            continue
+        if any(position is c or facts.equal(position, c) for c in found):
+            continue
+        if all(facts.proves(position - high) or facts.proves(low - position) for low, high in spans):
+            _insert(found, position, planner)
+    return found
+
+
+def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
+    """Put a position into a list in proven order, if its place is proven."""
+    place = 0
+    while place < len(cuts) and planner.facts.proves(position - cuts[place]):
+        place += 1
+    if all(planner.facts.proves(c - position) for c in cuts[place : place + 1]):
+        cuts.insert(place, position)
+
+
+def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region]:
+    """Return the parts of a region between cuts of an axis, those that have cells."""
+    facts = planner.facts
+    bounds = [region.low[axis], *cuts, region.high[axis]]
+    groups: list[list[Cell]] = [[] for _ in bounds[1:]]
+    for cell in region.cells:
+        high = edges(cell.box[axis])[1]
+        place = 0
+        while place < len(cuts) and not facts.proves(cuts[place] - high):
+            place += 1
+        groups[place].append(cell)
+    parts = []
+    for i, cells in enumerate(groups):
+        if cells:
+            parts.append(region.part(axis, bounds[i], bounds[i + 1], cells))
+        elif not facts.proves(bounds[i] - bounds[i + 1]):
+            raise AssertionError(f"no cell covers [{bounds[i]}, {bounds[i + 1]}) of axis {axis}")
+    return parts
+
+
+concat = ConcatForm()

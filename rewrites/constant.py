@@ -1,0 +1,92 @@
+"""A region of constants is a constant.
+
+    before   y = ScatterND(zeros, [[2]], [5.0])
+    after    y = the array
+
+Holds where all sources are constants of the graph and all sizes are known, as long as the result is
+not much larger than what it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.mosaic.cells import Cell, View
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.reasons import Reason, Refusal
+
+_FREE = 4096  # bytes of a new constant that nobody minds
+
+
+class ConstantForm(Form):
+    """Writes a region of known numbers."""
+
+    name = "constant"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        extents = [n.constant for n in region.extents]
+        sources: dict[ir.Value, np.ndarray] = {}
+        for cell in region.cells:
+            if not isinstance(cell.source, View) or any(n is None for n in extents):
+                return Refusal(Reason.NO_RULE)
+            array = planner.fills.array(cell.source.value)
+            if array is None:
+                return Refusal(Reason.NO_RULE)
+            sources[cell.source.value] = array
+        if len(region.cells) == 1 and _is_whole(region, planner):
+            return Refusal(Reason.NO_RULE)  # it is there already
+        numbers = [n for n in extents if n is not None]
+        stored = sum(a.nbytes for v, a in sources.items() if planner.fills.tensor(v) is not None)
+        size = math.prod(numbers) * max(planner.dtype.itemsize, 1)
+        if size > max(_FREE, stored):
+            return Refusal(Reason.NO_RULE)
+        result = np.empty(numbers, next(iter(sources.values())).dtype)
+        for cell in region.cells:
+            assert isinstance(cell.source, View)
+            if not _copy(result, cell, sources[cell.source.value], region):
+                return Refusal(Reason.NO_RULE)
+
+        def write() -> ir.Value:
+            return planner.writer.constant(result, planner.dtype)
+
+        return planner.plan(0, self, write)
+
+
+def _is_whole(region: Region, planner: Planner) -> bool:
+    source = region.cells[0].source
+    assert isinstance(source, View)
+    return planner.fills.tensor(source.value) is not None and all(
+        w.dim == d and w.step == 1 and w.start.constant == 0 and region.extent(d) is n
+        for d, (w, n) in enumerate(zip(source.walks, source.shape, strict=True))
+    ) and len(source.walks) == region.rank
+
+
+def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) -> bool:
+    """Copy a cell's elements; False where a bound is not a number."""
+    assert isinstance(cell.source, View)
+    spans = [(s.low.constant, s.high.constant) for s in cell.box]
+    lows = [t.constant for t in region.low]
+    starts = [w.start.constant for w in cell.source.walks]
+    if None in [b for pair in spans for b in pair] + lows + starts:
+        return False
+    q = [np.arange(low, high) for low, high in spans]  # type: ignore[arg-type]
+    into = tuple(
+        s.modulus * positions + s.residue - low
+        for s, positions, low in zip(cell.box, q, lows, strict=True)
+    )
+    shape = [len(p) for p in q]
+    grids = np.ix_(*q) if q else ()
+    picked = tuple(
+        np.broadcast_to(
+            start + (walk.step * grids[walk.dim] if walk.dim is not None else 0), shape
+        )
+        for start, walk in zip(starts, cell.source.walks, strict=True)
+    )
+    result[np.ix_(*into) if into else ()] = source[picked] if picked else source
+    return True
+
+
+constant = ConstantForm()

@@ -1,0 +1,109 @@
+"""Rows in any known order are one Gather.
+
+    before   y = ScatterND(data, [[3], [0], [7]], updates)
+    after    y = Gather(Concat(data, updates), table)
+
+Holds where all positions on one axis are known, the cells are whole on all other axes, and they come
+from one or two sources that look the same but for that axis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.mosaic.cells import Cell, View, Walk
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.reasons import Reason, Refusal
+
+_SOURCES = 3
+_ROWS = 1 << 16
+
+
+class GatherForm(Form):
+    """Writes a region row by row from a few sources."""
+
+    name = "gather"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if len(region.cells) < 3:
+            return Refusal(Reason.NO_RULE)
+        best: Plan | Refusal = Refusal(Reason.NO_RULE)
+        for axis in range(region.rank):
+            found = self._along(region, axis, planner)
+            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+                best = found
+        return best
+
+    def _along(self, region: Region, axis: int, planner: Planner) -> Plan | Refusal:
+        count, low = region.extent(axis).constant, region.low[axis].constant
+        if count is None or low is None or not 0 < count <= _ROWS:
+            return Refusal(Reason.NO_RULE)
+        sources: dict[object, tuple[Cell, Term]] = {}
+        offsets: dict[object, int] = {}
+        table = np.full(count, -1, dtype=np.int64)
+        for cell in region.cells:
+            row = _row_walk(cell, region, axis, planner)
+            if row is None:
+                return Refusal(Reason.NO_RULE)
+            key, start, step, extent = row
+            if key not in sources:
+                offsets[key] = sum(e.constant or 0 for _, e in sources.values())
+                sources[key] = cell, extent
+            if len(sources) > _SOURCES or start.constant is None or extent.constant is None:
+                return Refusal(Reason.NO_RULE)
+            span = cell.box[axis]
+            if span.low.constant is None or span.high.constant is None:
+                return Refusal(Reason.NO_RULE)
+            q = np.arange(span.low.constant, span.high.constant)
+            table[span.modulus * q + span.residue - low] = offsets[key] + start.constant + step * q
+        if (table < 0).any():
+            return Refusal(Reason.NO_RULE)
+        planner.writer.require("Gather", planner.dtype)
+        parts = [
+            planner.require(_whole(cell, region, axis, extent))
+            for cell, extent in sources.values()
+        ]
+
+        def write() -> ir.Value:
+            w, dtype = planner.writer, planner.dtype
+            rows = w.concat([p.write() for p in parts], dtype, axis)
+            return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
+
+        return planner.plan(1 + int(len(parts) > 1), self, write, *parts)
+
+
+def _row_walk(
+    cell: Cell, region: Region, axis: int, planner: Planner
+) -> tuple[object, Term, int, Term] | None:
+    """Return (source but for the axis, start, step, extent of the source's axis)."""
+    if not isinstance(cell.source, View):
+        return None
+    for d, span in enumerate(cell.box):
+        if d != axis and (
+            span.modulus != 1
+            or not planner.facts.equal(span.low, region.low[d])
+            or not planner.facts.equal(span.high, region.high[d])
+        ):
+            return None
+    along = [a for a, w in enumerate(cell.source.walks) if w.dim == axis]
+    if len(along) != 1:
+        return None
+    walk, extent = cell.source.walks[along[0]], cell.source.shape[along[0]]
+    others = tuple(w for a, w in enumerate(cell.source.walks) if a != along[0])
+    return (cell.source.value, along[0], others), walk.start, walk.step, extent
+
+
+def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
+    """Return the region of a source with all its rows."""
+    source = cell.source
+    assert isinstance(source, View)
+    walks = tuple(Walk(axis, 1, term(0)) if w.dim == axis else w for w in source.walks)
+    box = (*cell.box[:axis], Span.interval(term(0), extent), *cell.box[axis + 1 :])
+    whole = Cell(box, View(source.value, source.shape, walks))
+    return region.part(axis, term(0), extent, [whole])
+
+
+gather = GatherForm()

@@ -1,0 +1,135 @@
+"""Strided cells that complete each other are a Concat on a new axis and a Reshape.
+
+    before   y = ScatterND(ScatterND(data, even, a), odd, b)
+    after    y = Reshape(Concat(Unsqueeze(a), Unsqueeze(b)))
+
+On one axis, position ``K q + r`` is position q of class r. Classes of unequal length are brought to
+one length with elements that the last Slice takes away again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.terms import Term, floor_div, term
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+_CLASSES = 16
+
+
+class InterleaveForm(Form):
+    """Writes a region with strided cells class by class."""
+
+    name = "interleave"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        best: Plan | Refusal = Refusal(Reason.NO_RULE)
+        for axis in range(region.rank):
+            classes = math.lcm(*(c.box[axis].modulus for c in region.cells))
+            if classes == 1:
+                continue
+            try:
+                found: Plan | Refusal = self._along(region, axis, classes, planner)
+            except RefusedError as error:
+                found = error.refusal
+            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+                best = found
+        return best
+
+    def _along(self, region: Region, axis: int, classes: int, planner: Planner) -> Plan | Refusal:
+        low = region.low[axis].constant
+        if classes > _CLASSES or low is None or low % classes:
+            return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
+        for op in ("Unsqueeze", "Concat", "Reshape"):
+            planner.writer.require(op, planner.dtype)
+        parts = [_class(region, axis, classes, r, planner) for r in range(classes)]
+        plans = [planner.require(p) for p in parts]
+        longest = parts[0].extent(axis)
+        missing = [planner.simplified(longest - p.extent(axis)) for p in parts]
+        even = all(planner.facts.equal(m, 0) for m in missing)
+        rows = tuple(longest * classes if d == axis else n for d, n in enumerate(region.extents))
+        target, allow_zero, target_cost = _target(rows, axis, planner)
+        cost = classes + 2 + target_cost
+        for m in missing if not even else ():
+            cost += 2 if not planner.facts.equal(m, 0) else 0
+            cost += planner.numbers.cost(m)
+        if not even:
+            cost += 1 + planner.numbers.cost(region.extent(axis))
+
+        def write() -> ir.Value:
+            w, dtype = planner.writer, planner.dtype
+            values = [p.write() for p in plans]
+            for i, m in enumerate(missing):
+                if not planner.facts.equal(m, 0):
+                    values[i] = w.concat([values[i], _head(values[0], axis, m, planner)], dtype, axis)
+            stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
+            x = w.concat(stacked, dtype, axis + 1)
+            shape = (
+                w.constant([t if isinstance(t, int) else 0 for t in target])
+                if all(isinstance(t, int) for t in target)
+                else planner.numbers.shape([term(t) for t in target])
+            )
+            x = w.node("Reshape", [x, shape], dtype, **({"allowzero": 1} if allow_zero else {}))
+            return x if even else _head(x, axis, region.extent(axis), planner)
+
+        return planner.plan(cost, self, write, *plans)
+
+
+def _class(region: Region, axis: int, classes: int, residue: int, planner: Planner) -> Region:
+    """Return one residue class of a region as a region in its own coordinate q."""
+
+    def q(position: Term) -> Term:
+        return planner.simplified(floor_div(position - residue + classes - 1, classes))
+
+    low, high = q(region.low[axis]), q(region.high[axis])
+    cells = []
+    for cell in region.cells:
+        if residue % cell.box[axis].modulus != cell.box[axis].residue:
+            continue
+        part = cell.restricted(axis, cell.box[axis].refined(classes, residue))
+        span = part.box[axis]
+        plain = Span.interval(planner.simplified(span.low), planner.simplified(span.high))
+        if not plain.is_empty(planner.facts):
+            cells.append(Cell((*part.box[:axis], plain, *part.box[axis + 1 :]), part.source))
+    return region.part(axis, low, high, cells)
+
+
+def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
+    """Return the first elements along an axis."""
+    w = planner.writer
+    if count.constant is not None:
+        return w.slice(x, planner.dtype, [axis], [0], [count.constant], [1])
+    end = planner.numbers.vector(count)
+    return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
+
+
+def _target(rows: tuple[Term, ...], axis: int, planner: Planner) -> tuple[list[int | Term], bool, int]:
+    """Return (shape, allowzero, cost in nodes) for the Reshape of the stacked classes.
+
+    A 0 copies the dim at its place, which is right before the stacked axes; behind them a 0 would
+    copy the wrong dim, so dims that may be 0 there need ``allowzero`` (operator set 14). A -1 does
+    not work for empty tensors.
+    """
+    behind = rows[axis + 1 :]
+    if all(planner.facts.proves(n - 1) for n in behind):
+        target: list[int | Term] = [0] * axis
+        target += [n if n.constant is None else n.constant for n in rows[axis:]]
+        allow_zero = False
+        whole = planner.numbers.shape_cost(rows)
+        if whole < planner.numbers.shape_cost([term(t) for t in target]):
+            return list(rows), False, whole
+    elif planner.writer.version >= 14:
+        target = [n if n.constant is None else n.constant for n in rows]
+        allow_zero = True
+    else:
+        raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
+    dims = [term(t) for t in target]
+    return target, allow_zero, planner.numbers.shape_cost(dims)
+
+
+interleave = InterleaveForm()

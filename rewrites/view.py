@@ -1,0 +1,200 @@
+"""A region of one tensor is that tensor, sliced, transposed and given the right axes.
+
+    before   y = Scatter(data, all of it, updates)
+    after    y = updates            (a full cover: nothing at all, or Slice, Transpose, ...)
+
+Holds for a region of one cell whose elements all come from one source. Slice clamps its bounds, so
+a bound may be any number that is the right one after clamping; a bound that is known only when the
+model runs is computed from sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.indexing.terms import Term, maximum, minimum, term
+from onnx_scatterx.mosaic.cells import View, Walk
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A Slice of one axis: bounds as literals, or as terms that the run computes."""
+
+    axis: int
+    start: int | Term
+    end: int | Term
+    step: int
+
+    @property
+    def is_literal(self) -> bool:
+        return isinstance(self.start, int) and isinstance(self.end, int)
+
+
+class ViewForm(Form):
+    """Writes a region that is part of one tensor."""
+
+    name = "view"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if len(region.cells) != 1 or not isinstance(region.cells[0].source, View):
+            return Refusal(Reason.NO_RULE)
+        if any(s.modulus != 1 for s in region.cells[0].box):
+            return Refusal(Reason.NO_RULE)
+        view = region.cells[0].source
+        cuts = [
+            cut
+            for axis, walk in enumerate(view.walks)
+            if (cut := _cut(axis, walk, view.shape[axis], region, planner)) is not None
+        ]
+        literal = [c for c in cuts if c.is_literal]
+        computed = [c for c in cuts if not c.is_literal]
+        layout = _layout(view, region)
+        cost = bool(literal) + len(computed)
+        for cut in computed:
+            for bound in (cut.start, cut.end):
+                cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
+        cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
+        wide = [d for d in layout.added if region.extent(d).constant != 1]
+        if wide:
+            cost += 1 + planner.numbers.shape_cost(region.extents)
+        _check(planner, bool(cuts), layout, bool(wide))
+
+        def write() -> ir.Value:
+            w, dtype = planner.writer, planner.dtype
+            x = view.value
+            if literal:
+                x = w.slice(
+                    x,
+                    dtype,
+                    [c.axis for c in literal],
+                    [c.start for c in literal if isinstance(c.start, int)],
+                    [c.end for c in literal if isinstance(c.end, int)],
+                    [c.step for c in literal],
+                )
+            for c in computed:
+                bounds = [
+                    planner.numbers.vector(b) if isinstance(b, Term) else w.constant([b])
+                    for b in (c.start, c.end)
+                ]
+                x = w.slice_dynamic(x, dtype, c.axis, bounds[0], bounds[1], c.step)
+            x = w.axes("Squeeze", x, dtype, layout.squeezed)
+            x = w.transpose(x, dtype, layout.perm)
+            x = w.axes("Unsqueeze", x, dtype, layout.added)
+            if wide:
+                x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
+            return x
+
+        return planner.plan(cost, self, write)
+
+
+def _check(planner: Planner, sliced: bool, layout: _Layout, expanded: bool) -> None:
+    needed = {
+        "Slice": sliced,
+        "Squeeze": bool(layout.squeezed),
+        "Transpose": layout.is_permuted,
+        "Unsqueeze": bool(layout.added),
+        "Expand": expanded,
+    }
+    for op, used in needed.items():
+        if used:
+            planner.writer.require(op, planner.dtype)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What brings the axes of a source into the order of the region."""
+
+    squeezed: list[int]
+    perm: list[int]
+    added: list[int]
+
+    @property
+    def is_permuted(self) -> bool:
+        return self.perm != list(range(len(self.perm)))
+
+
+def _layout(view: View, region: Region) -> _Layout:
+    """Match the axes of a source with those of the region.
+
+    Source axes of one position serve region axes of extent 1 that nothing runs over; those that
+    are left are squeezed, region axes that are left are added.
+    """
+    runs = {w.dim: axis for axis, w in enumerate(view.walks) if w.dim is not None}
+    if len(runs) < sum(w.dim is not None for w in view.walks):
+        raise RefusedError(Reason.DIAGONAL)
+    fixed = [axis for axis, w in enumerate(view.walks) if w.dim is None]
+    bare = [d for d in range(region.rank) if d not in runs]
+    units = [d for d in bare if region.extent(d).constant == 1]
+    for axis, d in zip(fixed, units, strict=False):
+        runs[d] = axis
+    squeezed = fixed[len(units) :]
+    added = [d for d in bare if d not in runs]
+    kept = [a for a in range(len(view.walks)) if a not in squeezed]
+    perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
+    return _Layout(squeezed, perm, added)
+
+
+def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> _Cut | None:
+    """Return the Slice that leaves what a walk visits of an axis, or None where that is all."""
+    if walk.dim is None:
+        first, count, step = walk.start, term(1), 1
+    else:
+        first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
+        count, step = region.extent(walk.dim), walk.step
+    facts = planner.facts
+    if step > 0:
+        end = first + step * count
+        whole = facts.proves(end - extent)
+        if step == 1 and whole and facts.equal(first, 0):
+            return None
+        last: int | Term = FAR if whole else _literal(end, extent, planner)
+        return _Cut(axis, _literal(first, extent, planner), last, step)
+    if not facts.proves(count - 1) or not facts.proves(first):
+        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
+    end = first + step * count
+    if facts.proves(-end - 1):
+        return _Cut(axis, _literal(first, extent, planner), -FAR, step)
+    if not facts.proves(end):
+        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice ends: {end}")
+    return _Cut(axis, _literal(first, extent, planner), _literal(end, extent, planner), step)
+
+
+def _literal(bound: Term, extent: Term, planner: Planner) -> int | Term:
+    """Return a Slice bound as a number, wherever one clamps to it in every run.
+
+    ``-c`` stands for ``max(0, extent - c)``, and ``c`` for ``min(c, extent)``. Else return a term
+    that is never negative and clamps to the bound.
+    """
+    if bound.constant is not None:
+        return bound.constant
+    facts = planner.facts
+    high = facts.interval(bound)[1]
+    if high < 2**31 and facts.equal(minimum(term(int(high)), extent), bound):
+        return int(high)
+    for t in (planner.simplified(extent - bound), extent - bound):
+        left = facts.interval(t)[1]
+        if 0 < left < 2**31 and facts.equal(maximum(extent - int(left), 0), bound):
+            return -int(left)
+    return min(_candidates(bound, extent, planner), key=planner.numbers.cost)
+
+
+def _candidates(bound: Term, extent: Term, planner: Planner) -> list[Term]:
+    """Return terms that Slice clamps to a bound, those whose cost is known."""
+    found = []
+    for t in (bound, planner.simplified(bound)):
+        try:
+            planner.numbers.cost(t)
+        except RefusedError:
+            continue
+        found.append(t)
+    if not found:
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(bound))
+    return found
+
+
+view = ViewForm()
