@@ -14,6 +14,7 @@ import onnx
 import onnx.parser
 import onnx.reference
 import onnxruntime as ort
+from numpy.typing import ArrayLike
 
 import onnx_scatterx
 
@@ -44,12 +45,11 @@ def run(model: onnx.ModelProto, feed: Feed) -> list[Any]:
 
     What a model rejects raises one of ONNX Runtime's own exceptions.
     """
-    arrays = {k: np.asarray(v) if isinstance(v, np.generic) else v for k, v in feed.items()}
-    return list(open_session(model).run(None, arrays))
+    return list(open_session(model).run(None, dict(feed)))
 
 
 def run_reference(model: onnx.ModelProto, feed: Feed, new_ops: Sequence[type] = ()) -> list[Any]:
-    """Return the outputs of a model in ONNX's reference implementation: for what ONNX Runtime lacks."""
+    """Return the outputs in ONNX's reference implementation, for what ONNX Runtime lacks."""
     evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=list(new_ops))
     return list(evaluator.run(None, dict(feed)))
 
@@ -93,6 +93,16 @@ def nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
             for graph in (attribute.g, *attribute.graphs):
                 waiting += graph.node
     return found
+
+
+def f32(values: ArrayLike) -> np.ndarray:
+    """Make an array of float32."""
+    return np.asarray(values, np.float32)
+
+
+def i64(values: ArrayLike) -> np.ndarray:
+    """Make an array of int64."""
+    return np.asarray(values, np.int64)
 
 
 def sample(dtype: str, *shape: int, seed: int = 0) -> np.ndarray:

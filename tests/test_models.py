@@ -42,7 +42,9 @@ def test_outputs_stay(path: Path) -> None:
 
 
 def test_the_table_is_right() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|.*\|(.*)\|(.*)\|(.*)\|(.*)\|$", (FOLDER / "README.md").read_text(), re.M)
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*\|(.*)\|(.*)\|(.*)\|(.*)\|$", (FOLDER / "README.md").read_text(), re.M
+    )
     said = {
         f"{name}_{export}.onnx": int(count)
         for name, *counts in rows

@@ -8,11 +8,14 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.support import agree, assert_sound, parse, sample, scatters
+from tests.support import agree, assert_sound, f32, parse, sample, scatters
 
 MODEL = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
     y = ScatterND (x, i, u) }""")
-FEED = {"x": np.float32([[-0.0, 1 / 3]] * 4), "u": sample("float32", 2, 2, seed=1)}
+FEED = {
+    "x": f32([[-0.0, 0.3], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+    "u": sample("float32", 2, 2, seed=1),
+}
 
 
 def replace(monkeypatch: pytest.MonkeyPatch, change: Callable[[onnx.ModelProto], object]) -> None:
@@ -111,7 +114,7 @@ def test_feeds_that_the_original_rejects_prove_nothing(monkeypatch: pytest.Monke
 
 
 def test_agree_sees_types_shapes_and_signs() -> None:
-    zero = np.float32([0.0])
+    zero = f32([0.0])
     assert agree([zero, [zero]], [zero.copy(), [zero.copy()]])
     assert agree(np.array(["a"], object), np.array(["a"], object))
     assert agree(None, None)
@@ -119,8 +122,8 @@ def test_agree_sees_types_shapes_and_signs() -> None:
     assert not agree(zero, zero.astype(np.float64))
     assert not agree(zero, zero[None])
     assert not agree([zero], [zero, zero])
-    assert not agree(np.float16([np.nan]), np.float16([1]))
-    assert not agree(np.float32([np.nan]), np.float32([np.inf]))
+    assert not agree(f32([np.nan]).astype("float16"), f32([1]).astype("float16"))
+    assert not agree(f32([np.nan]), f32([np.inf]))
     assert not agree(None, zero)
 
 

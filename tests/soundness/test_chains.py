@@ -82,7 +82,9 @@ class Chain:
         rows = self.constant(*self.few()) if self.draw.random() < 0.4 else self.rows(0)
         updates = self.updates(self.new(f"Gather <axis = 0> ({self.value}, {rows})"))
         indices = self.new(f"Unsqueeze ({rows}, {self.constant(-1)})")
-        self.value = self.new(f"ScatterND <{self.reduction()}> ({self.value}, {indices}, {updates})")
+        self.value = self.new(
+            f"ScatterND <{self.reduction()}> ({self.value}, {indices}, {updates})"
+        )
 
     def scatter_columns(self) -> None:
         """Write columns between transposes."""
@@ -102,7 +104,9 @@ class Chain:
         ]
         indices = self.new(f"Concat <axis = -1> ({', '.join(parts)})")
         updates = self.updates(self.new(f"GatherND ({self.value}, {indices})"))
-        self.value = self.new(f"ScatterND <{self.reduction()}> ({self.value}, {indices}, {updates})")
+        self.value = self.new(
+            f"ScatterND <{self.reduction()}> ({self.value}, {indices}, {updates})"
+        )
 
     def scatter_elements(self) -> None:
         """Write along an axis with indices that are expanded."""
@@ -210,7 +214,8 @@ def test_scatters_of_constant_points() -> None:
         width = data.draw(st.integers(1, len(shape)))
         count = data.draw(st.integers(0, 6))
         rows = [
-            [data.draw(st.integers(-size, size - 1)) for size in shape[:width]] for _ in range(count)
+            [data.draw(st.integers(-size, size - 1)) for size in shape[:width]]
+            for _ in range(count)
         ]
         if data.draw(st.booleans()):
             rows.sort()

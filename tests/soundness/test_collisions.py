@@ -6,7 +6,7 @@ A transpose of the updates must therefore not change who is last.
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, sample
+from tests.support import assert_sound, i64, sample
 
 
 def counting(*shape: int) -> np.ndarray:
@@ -17,7 +17,8 @@ def counting(*shape: int) -> np.ndarray:
 @pytest.mark.parametrize("rows", ["1,1", "2,1,2", "-1,3", "0,1,2,3,0", "3,2,1,0,3,2,1,0"])
 def test_rows(rows: str) -> None:
     count = len(rows.split(","))
-    model = f"""g (float[4,3] x, float[{count},3] u) => (float[4,3] y) <int64[{count},1] i = {{{rows}}}> {{
+    model = f"""g (float[4,3] x, float[{count},3] u)
+        => (float[4,3] y) <int64[{count},1] i = {{{rows}}}> {{
         y = ScatterND (x, i, u) }}"""
     assert_sound(model, {"x": sample("float32", 4, 3), "u": counting(count, 3)})
 
@@ -61,7 +62,8 @@ def test_data_updates_and_output_transposed() -> None:
 
 
 def test_columns_that_repeat() -> None:
-    model = """g (float[2,4] x, float[2,3] u) => (float[2,4] y) <int64[2,3] i = {1, 2, 1, 1, 2, 1}> {
+    model = """g (float[2,4] x, float[2,3] u)
+        => (float[2,4] y) <int64[2,3] i = {1, 2, 1, 1, 2, 1}> {
         y = ScatterElements <axis = 1> (x, i, u) }"""
     assert_sound(model, {"x": sample("float32", 2, 4), "u": counting(2, 3)})
 
@@ -100,7 +102,7 @@ def test_indices_that_collide_only_at_some_values() -> None:
         w = Transpose <perm = [1, 0]> (u)
         y = ScatterND (x, i, w) }"""
     base = {"x": sample("float32", 4, 2), "u": counting(2, 2)}
-    assert_sound(model, *({**base, "r": np.int64(r)} for r in ((0, 1), (1, 1), (3, -1), (2, 0))))
+    assert_sound(model, *({**base, "r": i64(r)} for r in ((0, 1), (1, 1), (3, -1), (2, 0))))
 
 
 def test_indices_modulo_the_size_collide() -> None:

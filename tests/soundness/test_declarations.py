@@ -6,7 +6,7 @@ ONNX Runtime warns of wrong shapes at most, and runs.
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, sample
+from tests.support import assert_sound, i64, sample
 
 COVER = "int64[2,1] i = {0, 1}"
 
@@ -23,7 +23,7 @@ def test_the_shape_of_sliced_data(claim: str) -> None:
             y = Neg (s) }}"""
     feed = {"x": sample("float32", 6, 3), "u": sample("float32", 2, 3, seed=1)}
     cuts = ((0, 2), (0, 6), (1, 5), (3, 6))
-    assert_sound(model, *({**feed, "a": np.int64([a]), "b": np.int64([b])} for a, b in cuts))
+    assert_sound(model, *({**feed, "a": i64([a]), "b": i64([b])} for a, b in cuts))
 
 
 def test_the_shape_of_reshaped_data() -> None:
@@ -32,7 +32,7 @@ def test_the_shape_of_reshaped_data() -> None:
             t = Reshape (x, s)
             y = ScatterND (t, i, u) }}"""
     feeds = [
-        {"x": sample("float32", 6), "u": sample("float32", 2, 6 // r), "s": np.int64([r, 6 // r])}
+        {"x": sample("float32", 6), "u": sample("float32", 2, 6 // r), "s": i64([r, 6 // r])}
         for r in (2, 3, 6)
     ]
     assert_sound(model, *feeds)
@@ -82,12 +82,13 @@ def test_a_derived_name_that_ignores_a_clamp() -> None:
 
 @pytest.mark.parametrize("rows", ["2", "7", "N"])
 def test_the_shape_of_an_output(rows: str) -> None:
-    model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b) => (float[{rows},3] y) <{COVER}> {{
+    model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b)
+        => (float[{rows},3] y) <{COVER}> {{
         t = Slice (x, a, b)
         y = ScatterND (t, i, u) }}"""
     feed = {"x": sample("float32", 6, 3), "u": sample("float32", 2, 3, seed=1)}
     cuts = ((0, 2), (0, 6), (1, 5))
-    assert_sound(model, *({**feed, "a": np.int64([a]), "b": np.int64([b])} for a, b in cuts))
+    assert_sound(model, *({**feed, "a": i64([a]), "b": i64([b])} for a, b in cuts))
 
 
 def test_an_input_without_a_shape() -> None:
@@ -104,19 +105,21 @@ def test_inputs_whose_sizes_are_unknown() -> None:
         y = ScatterElements <axis = 1> (x, i, u) }"""
     feeds = [
         {"x": sample("float32", 3, 4), "u": sample("float32", *i.shape, seed=1), "i": i}
-        for i in (np.int64([[1, 2]]), np.int64([[0], [3], [-1]]), np.zeros((0, 2), np.int64))
+        for i in (i64([[1, 2]]), i64([[0], [3], [-1]]), np.zeros((0, 2), np.int64))
     ]
     assert_sound(model, *feeds)
 
 
 def test_the_declared_shape_of_a_loop_carried_value() -> None:
-    model = f"""g (float[2,3] x, float[2,3] u, int64 n) => (float[R,3] y) <bool go = {{1}}, {COVER}> {{
-        y = Loop (n, go, x) <body = b (int64 k, bool c, float[2,3] d) => (bool more, float[2,3] e) {{
+    model = f"""g (float[2,3] x, float[2,3] u, int64 n)
+        => (float[R,3] y) <bool go = {{1}}, {COVER}> {{
+        y = Loop (n, go, x) <body = b (int64 k, bool c, float[2,3] d)
+            => (bool more, float[2,3] e) {{
             s = ScatterND (d, i, u)
             e = Concat <axis = 0> (s, x)
             more = Identity (c) }}> }}"""
     feed = {"x": sample("float32", 2, 3), "u": sample("float32", 2, 3, seed=1)}
-    feeds = [{**feed, "n": np.int64(n)} for n in (0, 1, 2, 3)]
+    feeds = [{**feed, "n": i64(n)} for n in (0, 1, 2, 3)]
     assert_sound(model, *feeds, rejected=len(feeds) - 1)
 
 
@@ -126,7 +129,7 @@ def test_the_type_and_shape_of_indices() -> None:
             i = Unsqueeze (r, last)
             y = ScatterND (x, i, u) }"""
     feeds = [
-        {"x": sample("float32", 5, 2), "u": sample("float32", len(r), 2), "r": np.int64(r)}
+        {"x": sample("float32", 5, 2), "u": sample("float32", len(r), 2), "r": i64(r)}
         for r in ([0, 1, 2, 3, 4], [2], [4, 0], [])
     ]
     assert_sound(model, *feeds)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, parse, run, run_reference, sample
+from tests.support import assert_sound, i64, parse, run, run_reference, sample
 
 LOCAL = ', "local" : 1'
 
@@ -50,7 +50,7 @@ def test_one_caller_has_a_constant_and_one_has_not() -> None:
     )
     feed = {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)}
     rows = ([0, 1], [2, 2], [-1, 0])
-    assert_sound(model, *({**feed, "j": np.int64(r).reshape(2, 1)} for r in rows))
+    assert_sound(model, *({**feed, "j": i64(r).reshape(2, 1)} for r in rows))
 
 
 def test_two_callers_with_other_ranks_and_types() -> None:

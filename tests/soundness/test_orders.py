@@ -50,7 +50,8 @@ def test_elements_of_an_axis(kind: str, rows: str) -> None:
     # The index depends on the axis alone, and on fewer columns than the data has.
     n = len(rows.split(","))
     indices = ", ".join(f"{r}, {r}" for r in rows.split(","))
-    model = f"""g (float[4,3] x, float[{n},2] u) => (float[4,3] y) <{kind}[{n},2] i = {{{indices}}}> {{
+    model = f"""g (float[4,3] x, float[{n},2] u)
+        => (float[4,3] y) <{kind}[{n},2] i = {{{indices}}}> {{
         y = ScatterElements <axis = 0> (x, i, u) }}"""
     assert_sound(model, {"x": sample("float32", 4, 3), "u": sample("float32", n, 2, seed=1)})
 
@@ -163,7 +164,8 @@ def test_elements_that_all_differ() -> None:
 def test_indices_out_of_bounds(rows: str) -> None:
     # The original never runs, so anything may come out; but optimize must not fail.
     n = len(rows.split(","))
-    model = parse(f"""g (float[4,3] x, float[{n},3] u) => (float[4,3] y) <int64[{n},1] i = {{{rows}}}> {{
+    model = parse(f"""g (float[4,3] x, float[{n},3] u)
+        => (float[4,3] y) <int64[{n},1] i = {{{rows}}}> {{
         y = ScatterND (x, i, u) }}""")
     assert [o.name for o in optimize(model).graph.output] == ["y"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import Feed, assert_sound, sample
+from tests.support import Feed, assert_sound, f32, sample
 
 ALL = "int64[4,1] all = {0, 1, 2, 3}"
 SOME = "int64[2,1] some = {1, 2}"
@@ -29,7 +29,8 @@ def test_a_full_cover_by_an_initializer() -> None:
 
 
 def test_a_scatter_of_nothing_gives_the_input() -> None:
-    model = f"g (float[4,3] x, float[0,3] e) => (float[4,3] y) <{NONE}> {{ y = ScatterND (x, none, e) }}"
+    model = f"""g (float[4,3] x, float[0,3] e) => (float[4,3] y) <{NONE}> {{
+        y = ScatterND (x, none, e) }}"""
     assert_sound(model, feed("x", "e"), left=0)
 
 
@@ -71,11 +72,11 @@ def test_an_output_inside_a_transposed_chain(seen: str, shape: str) -> None:
 
 
 def test_the_indices_are_an_output() -> None:
-    model = f"""g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r)
-        <int64 a = {{1}}, int64 b = {{3}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
+    model = """g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r)
+        <int64 a = {1}, int64 b = {3}, int64 one = {1}, int64[1] last = {-1}> {
             r = Range (a, b, one)
             i = Unsqueeze (r, last)
-            y = ScatterND (x, i, u) }}"""
+            y = ScatterND (x, i, u) }"""
     assert_sound(model, feed("x", "u"), left=0)
 
 
@@ -92,15 +93,14 @@ def test_an_input_is_an_output() -> None:
 
 
 def test_an_output_that_is_read_again() -> None:
-    model = f"""g (float[4,3] x, float[4,3] v, float[2,3] u) => (float[4,3] y, float[4,3] z, float[3] r)
+    model = f"""g (float[4,3] x, float[4,3] v, float[2,3] u)
+        => (float[4,3] y, float[4,3] z, float[3] r)
         <{ALL}, {SOME}, int64[1] axis = {{0}}> {{
             y = ScatterND (x, all, v)
             n = Neg (y)
             z = ScatterND (n, some, u)
             r = ReduceMax <keepdims = 0> (y, axis) }}"""
-    assert_sound(
-        model, {**feed("x", "v", "u"), "v": np.float32(np.arange(12)).reshape(4, 3)}, left=0
-    )
+    assert_sound(model, {**feed("x", "v", "u"), "v": f32(np.arange(12)).reshape(4, 3)}, left=0)
 
 
 def test_an_output_through_identities() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import Feed, assert_sound, parse, sample
+from tests.support import Feed, assert_sound, i64, parse, sample
 
 ROWS = [[1, 2], [0, 4], [3, 3], [-1, 0], [2, 1]]
 
@@ -17,13 +17,13 @@ def feeds(name: str, *values: object) -> list[Feed]:
 def test_indices() -> None:
     model = """g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
         y = ScatterND (x, i, u) }"""
-    assert_sound(model, *feeds("i", *np.int64(ROWS)[..., None]))
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]))
 
 
 def test_indices_of_elements() -> None:
     model = """g (float[5,2] x, float[2,2] u, int64[2,2] i = {0, 0, 1, 1}) => (float[5,2] y) {
         y = ScatterElements <axis = 0> (x, i, u) }"""
-    assert_sound(model, *feeds("i", np.int64([[4, 0], [1, 1]]), np.int64([[2, 2], [2, 2]])))
+    assert_sound(model, *feeds("i", i64([[4, 0], [1, 1]]), i64([[2, 2], [2, 2]])))
 
 
 @pytest.mark.parametrize("ir_version", [3, 4, 8, 10])
@@ -36,7 +36,7 @@ def test_indices_in_ir_versions(ir_version: int) -> None:
         ir_version=ir_version,
     )
     count = len(ROWS) if ir_version == 3 else 0
-    assert_sound(model, *feeds("i", *np.int64(ROWS)[..., None]), rejected=count)
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]), rejected=count)
 
 
 def test_indices_through_a_chain() -> None:
@@ -45,7 +45,7 @@ def test_indices_through_a_chain() -> None:
             r = Add (steps, first)
             i = Unsqueeze (r, last)
             y = ScatterND (x, i, u) }"""
-    assert_sound(model, *feeds("first", *(np.int64(n) for n in (0, 3, -1, -3))))
+    assert_sound(model, *feeds("first", *(i64(n) for n in (0, 3, -1, -3))))
 
 
 def test_the_end_of_a_range() -> None:
@@ -57,7 +57,7 @@ def test_the_end_of_a_range() -> None:
             u = Slice (v, start, n)
             y = ScatterND (x, i, u) }"""
     base = {"x": sample("float32", 5, 2), "v": sample("float32", 5, 2, seed=1)}
-    assert_sound(model, base, *({**base, "end": np.int64(n)} for n in (0, 1, 4)))
+    assert_sound(model, base, *({**base, "end": i64(n)} for n in (0, 1, 4)))
 
 
 def test_the_start_of_a_slice() -> None:
@@ -67,7 +67,7 @@ def test_the_start_of_a_slice() -> None:
             i = Unsqueeze (r, last)
             y = ScatterND (x, i, u) }"""
     base = feeds("start")[0]
-    others = [{**base, "start": np.int64([n]), "end": np.int64([n + 2])} for n in (0, 3, -4)]
+    others = [{**base, "start": i64([n]), "end": i64([n + 2])} for n in (0, 3, -4)]
     assert_sound(model, base, *others)
 
 
@@ -91,7 +91,7 @@ def test_a_shape_that_looks_constant() -> None:
         x = ConstantOfShape (s)
         y = ScatterND (x, i, u) }"""
     u = sample("float32", 2, 3)
-    assert_sound(model, {"u": u}, *({"u": u, "s": np.int64([n, 3])} for n in (2, 3, 7)))
+    assert_sound(model, {"u": u}, *({"u": u, "s": i64([n, 3])} for n in (2, 3, 7)))
 
 
 def test_captured_by_a_subgraph() -> None:
@@ -99,7 +99,7 @@ def test_captured_by_a_subgraph() -> None:
         y = If (c) <
             then_branch = a () => (float[5,2] p) { p = ScatterND (x, i, u) },
             else_branch = b () => (float[5,2] q) { q = Neg (x) }> }"""
-    chosen = [{**feed, "c": np.array(True)} for feed in feeds("i", *np.int64(ROWS)[..., None])]
+    chosen = [{**feed, "c": np.array(True)} for feed in feeds("i", *i64(ROWS)[..., None])]
     assert_sound(model, *chosen, {**chosen[1], "c": np.array(False)})
 
 
@@ -111,14 +111,15 @@ def test_passed_to_a_function() -> None:
         put (data, rows, updates) => (out) { out = ScatterND (data, rows, updates) }""",
         more=', "local" : 1',
     )
-    assert_sound(model, *feeds("i", *np.int64(ROWS)[..., None]))
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]))
 
 
 def test_the_initializer_of_a_branch_is_constant() -> None:
     model = """g (float[5,2] x, float[2,2] u, bool c) => (float[5,2] y) {
         y = If (c) <
-            then_branch = a () => (float[5,2] p) <int64[2,1] i = {1, 2}> { p = ScatterND (x, i, u) },
-            else_branch = b () => (float[5,2] q) <int64[2,1] i = {3, 4}> { q = ScatterND (x, i, u) }
-        > }"""
+            then_branch = a () => (float[5,2] p) <int64[2,1] i = {1, 2}> {
+                p = ScatterND (x, i, u) },
+            else_branch = b () => (float[5,2] q) <int64[2,1] i = {3, 4}> {
+                q = ScatterND (x, i, u) }> }"""
     base = feeds("c", True, False)[1:]
     assert_sound(model, *base, left=0)

@@ -6,10 +6,10 @@ ONNX Runtime's max is `x > u ? x : u`: a NaN in the data gives way, a NaN in the
 import numpy as np
 import pytest
 
-from tests.support import Feed, assert_sound, parse, sample
+from tests.support import Feed, assert_sound, f32, i64, parse, sample
 
 REDUCTIONS = ("add", "mul", "max", "min")
-HARD = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.4e38])
+HARD = f32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.4e38])
 
 
 def pairs(x_shape: tuple[int, ...], u_shape: tuple[int, ...], dtype: str) -> list[Feed]:
@@ -43,7 +43,8 @@ def test_rows(rows: str, reduction: str) -> None:
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_columns(reduction: str) -> None:
-    model = f"""g (float[3,5] x, float[3,2] u) => (float[3,5] y) <int64[3,2] i = {{1, 2, 1, 2, 1, 2}}> {{
+    model = f"""g (float[3,5] x, float[3,2] u)
+        => (float[3,5] y) <int64[3,2] i = {{1, 2, 1, 2, 1, 2}}> {{
         y = ScatterElements <axis = 1, reduction: string = "{reduction}"> (x, i, u) }}"""
     assert_sound(model, *pairs((3, 5), (3, 2), "float32"), left=0)
 
@@ -77,16 +78,17 @@ def test_data_that_is_an_identity_almost(fill: str, reduction: str) -> None:
         <int64[2] s = {{4, 3}}, int64[2,1] i = {{1, 2}}, float[1] v = {{{fill}}}> {{
             x = Expand (v, s)
             y = ScatterND <reduction: string = "{reduction}"> (x, i, u) }}"""
-    zeros = np.float32([[0.0, -0.0, 1.0], [-0.0, np.nan, -np.inf]])
+    zeros = f32([[0.0, -0.0, 1.0], [-0.0, np.nan, -np.inf]])
     assert_sound(model, {"u": zeros}, *({"u": sample("float32", 2, 3, seed=s)} for s in range(3)))
 
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_adding_everywhere_to_constant_zeros(op: str) -> None:
-    model = f"""g (float[4,1] u) => (float[4,1] y) <int64[2] s = {{4, 1}}, int64[4,1] i = {{0, 1, 2, 3}}> {{
+    model = f"""g (float[4,1] u)
+        => (float[4,1] y) <int64[2] s = {{4, 1}}, int64[4,1] i = {{0, 1, 2, 3}}> {{
         x = ConstantOfShape (s)
         y = {op} <reduction: string = "add"> (x, i, u) }}"""
-    assert_sound(model, {"u": np.float32([[-0.0], [0.0], [np.nan], [1.0]])})
+    assert_sound(model, {"u": f32([[-0.0], [0.0], [np.nan], [1.0]])})
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -106,17 +108,17 @@ def test_duplicates_with_nan(reduction: str) -> None:
     # The order counts: a NaN gives way to what comes later.
     model = f"""g (float[2] x, float[4] u) => (float[2] y) <int64[4] i = {{0, 1, 0, 1}}> {{
         y = ScatterElements <reduction: string = "{reduction}"> (x, i, u) }}"""
-    x = np.float32([0.5, np.nan])
+    x = f32([0.5, np.nan])
     updates = ([np.nan, 1, 2, np.nan], [1, np.nan, np.nan, 0], [-0.0, 0.0, 0.0, -0.0])
-    assert_sound(model, *({"x": x, "u": np.float32(u)} for u in updates))
+    assert_sound(model, *({"x": x, "u": f32(u)} for u in updates))
 
 
 def test_indices_that_collide_only_at_some_values() -> None:
     model = """g (float[3,2] x, float[2,2] u, int64[2,1] i) => (float[3,2] y) {
         y = ScatterND <reduction: string = "add"> (x, i, u) }"""
-    feed = {"x": np.float32([[1, 2], [3, 4], [5, 6]]), "u": np.float32([[10, 20], [30, 40]])}
+    feed = {"x": f32([[1, 2], [3, 4], [5, 6]]), "u": f32([[10, 20], [30, 40]])}
     rows = ([0, 1], [1, 1], [2, -1], [-3, 2])
-    assert_sound(model, *({**feed, "i": np.int64(r).reshape(2, 1)} for r in rows))
+    assert_sound(model, *({**feed, "i": i64(r).reshape(2, 1)} for r in rows))
 
 
 def test_accumulating_as_torchscript_does() -> None:
@@ -128,7 +130,7 @@ def test_accumulating_as_torchscript_does() -> None:
         y = Add (x, t) }"""
     feed = {"x": sample("float32", 4, 2), "u": sample("float32", 3, 2, seed=1)}
     rows = ([0, 1, 2], [1, 1, 3], [2, -1, 3])
-    assert_sound(model, *({**feed, "i": np.int64(r).reshape(3, 1)} for r in rows))
+    assert_sound(model, *({**feed, "i": i64(r).reshape(3, 1)} for r in rows))
 
 
 @pytest.mark.parametrize("second", ["none", "add", "max"])
@@ -152,7 +154,7 @@ def test_resetting_before_reducing() -> None:
             y = ScatterElements <axis = 0, reduction: string = "max"> (t, i, u) }"""
     feed = {"x": sample("float32", 4, 2), "u": sample("float32", 3, 2, seed=1)}
     indices = ([0, 1, 1, 1, 3, 0], [0, 0, 0, 0, 0, 0], [3, -1, 2, 1, 0, 2])
-    assert_sound(model, *({**feed, "i": np.int64(k).reshape(3, 2)} for k in indices))
+    assert_sound(model, *({**feed, "i": i64(k).reshape(3, 2)} for k in indices))
 
 
 @pytest.mark.parametrize("ir_version", [8, 10])

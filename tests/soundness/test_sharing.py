@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.support import assert_sound, parse, run_reference, sample
+from tests.support import assert_sound, i64, parse, run_reference, sample
 
 ROWS = "int64[2,1] i = {1, 2}, int64[2,1] j = {0, 2}, int64[4,1] all = {0, 1, 2, 3}"
 
@@ -82,14 +82,14 @@ def test_the_data_and_the_indices_are_one_value() -> None:
     model = """g (int64[3,1] x) => (int64[3,1] y, int64[3,1] z) <int64[3,1] i = {2, 0, 1}> {
         y = ScatterND (i, i, x)
         z = ScatterND (x, i, i) }"""
-    assert_sound(model, {"x": np.int64([[5], [6], [7]])}, left=0)
+    assert_sound(model, {"x": i64([[5], [6], [7]])}, left=0)
 
 
 def test_data_that_is_its_own_indices() -> None:
     model = """g (int64[3,1] x, int64[3,1] u) => (int64[3,1] y) { y = ScatterND (x, x, u) }"""
     rows = ([2, 0, 1], [1, 1, 1], [-1, 0, 2])
-    u = np.int64([[5], [6], [7]])
-    assert_sound(model, *({"x": np.int64(r).reshape(3, 1), "u": u} for r in rows))
+    u = i64([[5], [6], [7]])
+    assert_sound(model, *({"x": i64(r).reshape(3, 1), "u": u} for r in rows))
 
 
 def test_indices_that_were_scattered() -> None:
@@ -104,7 +104,8 @@ def test_indices_that_were_scattered() -> None:
 def test_a_known_tensor_is_changed_twice() -> None:
     # One constant, two scatters into it: neither may see the other's updates.
     model = """g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z)
-        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] three = {3}, int64[1,1] two = {2}> {
+        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] three = {3},
+         int64[1,1] two = {2}> {
             i = ScatterND (rows, at, three)
             j = ScatterND (rows, at, two)
             y = ScatterND (x, i, u)
@@ -112,11 +113,11 @@ def test_a_known_tensor_is_changed_twice() -> None:
     assert_sound(model, feed(x=(4, 2), u=(2, 2)))
 
 
-@pytest.mark.parametrize(
-    "taken",
-    ["y_slice", "y_concat", "slice_0", "concat_0", "val_0", "val_1", "starts", "ends", "axes", "y_1"]
-    + ["tmp", "const", "node_0", "Slice_0", "Concat_0", "Constant_0", "scatterx_0", "y/before"],
-)
+TAKEN = """y_slice y_concat slice_0 concat_0 val_0 val_1 starts ends axes y_1 tmp const node_0
+    Slice_0 Concat_0 Constant_0 scatterx_0 y/before"""
+
+
+@pytest.mark.parametrize("taken", TAKEN.split())
 def test_names_that_are_taken(taken: str) -> None:
     # As an input, as an inner value, in a branch that captures the scatter.
     model = parse(
@@ -124,9 +125,12 @@ def test_names_that_are_taken(taken: str) -> None:
         <int64[2,1] i = {1, 2}> {
             y = ScatterND (x, i, taken)
             z = If (c) <
-                then_branch = a () => (float[4,2] p) { inner = Neg (y) p = ScatterND (inner, i, taken) },
-                else_branch = b () => (float[4,2] q) { inner = Abs (y) q = ScatterND (inner, i, taken) }
-            > }"""
+                then_branch = a () => (float[4,2] p) {
+                    inner = Neg (y)
+                    p = ScatterND (inner, i, taken) },
+                else_branch = b () => (float[4,2] q) {
+                    inner = Abs (y)
+                    q = ScatterND (inner, i, taken) }> }"""
     )
     for role in ("taken", "inner"):
         named = onnx.load_from_string(model.SerializeToString())

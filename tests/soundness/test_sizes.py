@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, sample
+from tests.support import assert_sound, f32, sample
 
 
 def test_nothing_is_written() -> None:
@@ -54,7 +54,7 @@ def test_one_index_without_a_batch() -> None:
         <int64[1] i = {2}, int64[2] j = {-1, -2}> {
             t = ScatterND (x, i, u)
             y = ScatterND (t, j, v) }"""
-    feed = {"x": sample("float32", 4, 3), "u": sample("float32", 3), "v": np.float32(7)}
+    feed = {"x": sample("float32", 4, 3), "u": sample("float32", 3), "v": f32(7)}
     assert_sound(model, feed, left=0)
 
 
@@ -64,7 +64,7 @@ def test_data_of_rank_zero() -> None:
         s = Constant <value = int64[1] {1}> ()
         t = Reshape (z, s)
         y = ScatterElements (t, i, u) }"""
-    feed = {"x": np.float32(-0.0), "u": np.float32([3])}
+    feed = {"x": f32(-0.0), "u": f32([3])}
     assert_sound(model, feed, left=0)
 
 
@@ -118,7 +118,8 @@ def test_more_rows_than_there_are_and_nothing_in_them(
 ) -> None:
     # On the written axis indices may be longer than data; with no element no index is wrong.
     sizes, dims = (",".join(map(str, s)) for s in (data, indices))
-    model = f"""g (float[{sizes}] x, float[{dims}] u) => (float[{sizes}] y) <int64[{dims}] i = {{}}> {{
+    model = f"""g (float[{sizes}] x, float[{dims}] u)
+        => (float[{sizes}] y) <int64[{dims}] i = {{}}> {{
         y = ScatterElements <axis = 1> (x, i, u) }}"""
     feed = {"x": sample("float32", *data), "u": sample("float32", *indices)}
     assert_sound(model, feed, left=0)
@@ -150,7 +151,8 @@ def test_elements_smaller_than_data(part: tuple[int, ...]) -> None:
     # Only a corner of the other axes is written.
     dims = ",".join(map(str, part))
     values = ", ".join(str(p[1] % 3) for p in np.ndindex(part))
-    model = f"""g (float[2,3,4] x, float[{dims}] u) => (float[2,3,4] y) <int64[{dims}] i = {{{values}}}> {{
+    model = f"""g (float[2,3,4] x, float[{dims}] u)
+        => (float[2,3,4] y) <int64[{dims}] i = {{{values}}}> {{
         y = ScatterElements <axis = 1> (x, i, u) }}"""
     feed = {"x": sample("float32", 2, 3, 4), "u": sample("float32", *part, seed=1)}
     assert_sound(model, feed, left=0)
@@ -171,7 +173,8 @@ def test_a_column_written_by_expanding_its_number() -> None:
 def test_the_first_two_rows_or_all_there_are(size: int) -> None:
     # x[:2] = u[:2] by a Range that ends at min(N, 2).
     model = """g (float[N,2] x, float[2,2] u) => (float[N,2] y)
-        <int64 a = {0}, int64 b = {1}, int64[1] two = {2}, int64[1] last = {-1}, int64[1] zero = {0}> {
+        <int64 a = {0}, int64 b = {1}, int64[1] two = {2}, int64[1] last = {-1},
+         int64[1] zero = {0}> {
             n = Shape <end = 1> (x)
             m = Min (n, two)
             s = Squeeze (m)

@@ -1,9 +1,8 @@
 """Slice assignments as exporters write them, at sizes at which slices clamp to nothing."""
 
-import numpy as np
 import pytest
 
-from tests.support import assert_sound, parse, sample
+from tests.support import assert_sound, i64, parse, sample
 
 SLICES = {
     "[1:-1]": (1, -1, 1),
@@ -29,7 +28,8 @@ ZERO = (
 
 def constants(name: str) -> str:
     start, end, step = SLICES[name]
-    return f"{ZERO}, int64[1] start = {{{start}}}, int64[1] end = {{{end}}}, int64[1] step = {{{step}}}"
+    cut = {"start": start, "end": end, "step": step}
+    return ", ".join([ZERO, *(f"int64[1] {name} = {{{value}}}" for name, value in cut.items())])
 
 
 @pytest.mark.parametrize("name", SLICES)
@@ -60,7 +60,8 @@ def test_between_transposes(opset: int, name: str) -> None:
 @pytest.mark.parametrize("name", SLICES)
 def test_with_one_column_per_axis(name: str) -> None:
     # TorchScript: the ranges of both axes, broadcast and put side by side.
-    model = f"""g (float[B,N] x) => (float[B,N] y) <{constants(name)}, int64[2] upright = {{-1, 1}}> {{
+    model = f"""g (float[B,N] x)
+        => (float[B,N] y) <{constants(name)}, int64[2] upright = {{-1, 1}}> {{
         s = Shape (x)
         b = Gather <axis = 0> (s, zero)
         n = Gather <axis = 0> (s, one)
@@ -130,7 +131,7 @@ def test_an_end_that_is_fed(end: int) -> None:
         part = Slice (x, v0, end)
         u = Neg (part)
         y = ScatterND (x, i, u) }}"""
-    feeds = [{"x": sample("float32", n, 2), "end": np.int64([end])} for n in (1, 2, 4, 6)]
+    feeds = [{"x": sample("float32", n, 2), "end": i64([end])} for n in (1, 2, 4, 6)]
     assert_sound(model, *feeds)
 
 
@@ -142,7 +143,7 @@ def test_a_start_that_is_fed(start: int) -> None:
             r = Add (at, steps)
             i = Unsqueeze (r, last)
             y = ScatterND (x, i, u) }}"""
-    feed = {"u": sample("float32", 2, 2, seed=1), "at": np.int64(start)}
+    feed = {"u": sample("float32", 2, 2, seed=1), "at": i64(start)}
     assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (5, 6, 9)))
 
 
@@ -156,7 +157,7 @@ def test_an_index_made_positive(at: int) -> None:
         r = Where (negative, wrapped, at)
         i = Unsqueeze (r, last)
         y = ScatterND (x, i, u) }}"""
-    feed = {"u": sample("float32", 1, 2, seed=1), "at": np.int64([at])}
+    feed = {"u": sample("float32", 1, 2, seed=1), "at": i64([at])}
     assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (4, 5)))
 
 
@@ -247,7 +248,8 @@ def test_updates_that_broadcast_over_data() -> None:
 def test_one_row_by_number(axis: str) -> None:
     # dynamo's x.select(axis, -1)[...] = u: ScatterElements with an expanded number.
     place = int(axis) % 2
-    model = f"""g (float[N,M] x) => (float[N,M] y) <{ZERO}, int64 minus = {{-1}}, int64[1] two = {{2}}> {{
+    model = f"""g (float[N,M] x)
+        => (float[N,M] y) <{ZERO}, int64 minus = {{-1}}> {{
         p = Gather <axis: int = {axis}> (x, last)
         u = Neg (p)
         s = Shape (u)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, parse, sample
+from tests.support import assert_sound, f32, i64, parse, sample
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18, 21])
@@ -56,8 +56,8 @@ def test_a_loop_writes_a_row_per_step() -> None:
                     e = ScatterND (d, i, v)
                     s = ReduceSum <keepdims = 0> (v, front)
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 5, 2), "u": np.float32([[1, 2]])}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 3, 5)))
+    feed = {"x": sample("float32", 5, 2), "u": f32([[1, 2]])}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 3, 5)))
 
 
 def test_a_loop_with_constant_rows() -> None:
@@ -70,7 +70,7 @@ def test_a_loop_with_constant_rows() -> None:
                     e = ScatterND (d, i, v)
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 4)))
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 4)))
 
 
 def test_indices_carried_by_a_loop() -> None:
@@ -83,7 +83,7 @@ def test_indices_carried_by_a_loop() -> None:
                     j = Add (i, one)
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 5, 2), "u": sample("float32", 1, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 2, 5)))
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
 
 
 def test_data_that_grows_in_a_loop() -> None:
@@ -96,7 +96,7 @@ def test_data_that_grows_in_a_loop() -> None:
                     e = Concat <axis = 0> (s, x)
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 2, 4)))
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 4)))
 
 
 def test_two_carried_values_change_places() -> None:
@@ -109,11 +109,12 @@ def test_two_carried_values_change_places() -> None:
                     more = Identity (c) }> }"""
     shapes = {"x": (2, 2), "z": (4, 2), "u": (2, 2)}
     feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 2, 3)))
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 3)))
 
 
 def test_a_scan_with_a_state() -> None:
-    model = """g (float[4,2] x, float[3,1,2] us, int64[3,1,1] at) => (float[4,2] y, float[3,4,2] all) {
+    model = """g (float[4,2] x, float[3,1,2] us, int64[3,1,1] at)
+        => (float[4,2] y, float[3,4,2] all) {
         y, all = Scan <num_scan_inputs = 2, body = b (float[4,2] d, float[1,2] u, int64[1,1] i)
             => (float[4,2] e, float[4,2] out) <int64[2,1] j = {0, 3}> {
                 s = ScatterND (d, i, u)
@@ -122,7 +123,7 @@ def test_a_scan_with_a_state() -> None:
                 out = Identity (e) }> (x, us, at) }"""
     feed = {"x": sample("float32", 4, 2), "us": sample("float32", 3, 1, 2)}
     rows = ([0, 1, 2], [3, 3, 3], [-1, 0, -4])
-    assert_sound(model, *({**feed, "at": np.int64(r).reshape(3, 1, 1)} for r in rows))
+    assert_sound(model, *({**feed, "at": i64(r).reshape(3, 1, 1)} for r in rows))
 
 
 def test_a_branch_in_a_loop_captures_from_both() -> None:
@@ -140,7 +141,7 @@ def test_a_branch_in_a_loop_captures_from_both() -> None:
                             h = ScatterND (d, j, v) }>
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": np.int64(n)} for n in (0, 1, 2, 5)))
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
 
 
 def test_a_branch_is_the_only_reader() -> None:

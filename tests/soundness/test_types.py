@@ -6,12 +6,10 @@ What is emitted must exist in the model's opset and have a kernel for the type.
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, parse, sample
+from tests.support import assert_sound, i64, parse, sample
 
-TYPES = (
-    "float double float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string"
-).split()
-CODES = {"float": 1, "bfloat16": 16}
+TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]
+TYPES += [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 NUMPY = {"float": "float32", "double": "float64"}
 
 # Indices, the shape of updates and the node, for data of shape [4, 6].
@@ -49,9 +47,8 @@ def test_constant_boxes_in_every_type(dtype: str, form: str) -> None:
             c = Cast <to = 1> (y) }}""")
         names = ("a", "b")
     else:
-        model = parse(
-            f"g ({dtype}[4,6] x, {dtype}[{shape}] u) => ({dtype}[4,6] y) <{indices}> {{ y = {node} }}"
-        )
+        model = parse(f"""g ({dtype}[4,6] x, {dtype}[{shape}] u) => ({dtype}[4,6] y) <{indices}> {{
+            y = {node} }}""")
         names = ("x", "u")
     kind = NUMPY.get(dtype, "float32" if dtype == "bfloat16" else dtype)
     sizes = [int(size) for size in shape.split(",")]
@@ -68,7 +65,7 @@ def test_constant_data_in_every_type(dtype: str) -> None:
     kind = {"float16": "float", "bfloat16": "float"}.get(dtype, dtype)
     zero = '""' if dtype == "string" else "0"
     code = {"float16": 10, "bfloat16": 16}.get(dtype)
-    cast = "Cast <to = %s>" % code if code else "Identity"
+    cast = f"Cast <to = {code}>" if code else "Identity"
     back = "Cast <to = 1>" if code else "Identity"
     model = f"""g ({kind}[3] v) => ({kind}[6] y)
         <{kind}[6] z = {{{", ".join([zero] * 6)}}}, int64[3,1] i = {{2, 3, 4}}> {{
@@ -103,8 +100,13 @@ def test_masks_in_every_type(dtype: str) -> None:
 
 @pytest.mark.parametrize(
     ("opset", "ir_version"),
-    [(9, 3), (9, 4), (10, 5), (11, 3), (11, 6), (13, 7), (15, 8), (16, 8)]
-    + [(18, 8), (19, 9), (20, 9), (20, 10), (21, 10), (22, 10), (23, 11), (24, 11)],
+    list(
+        zip(
+            (9, 9, 10, 11, 11, 13, 15, 16, 18, 19, 20, 20, 21, 22, 23, 24),
+            (3, 4, 5, 3, 6, 7, 8, 8, 8, 9, 9, 10, 10, 10, 11, 11),
+            strict=True,
+        )
+    ),
 )
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_elements_in_every_opset(opset: int, ir_version: int, axis: int) -> None:
@@ -163,7 +165,7 @@ def test_tensor_scatter_at_positions_that_are_fed() -> None:
             {
                 "x": sample("float32", b, 6, 2),
                 "u": sample("float32", b, t, 2),
-                "w": np.resize(np.int64(positions), b),
+                "w": np.resize(i64(positions), b),
             }
             for b, t in ((1, 1), (2, 2), (3, 1))
         ]
