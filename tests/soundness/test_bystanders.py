@@ -26,14 +26,21 @@ def feed(seed: int = 0) -> Feed:
 
 
 def kept(model: onnx.ModelProto, *ops: str) -> None:
-    """Check that the nodes of these operators come through, byte for byte."""
+    """Check that the nodes of these operators come through as they were."""
     for op in ops:
-        before, after = (
-            [n.SerializeToString(deterministic=True) for n in nodes(m) if n.op_type == op]
-            for m in (model, optimize(model))
-        )
+        before, after = (written(m, op) for m in (model, optimize(model)))
         assert before, f"the model has no {op}"
-        assert sorted(before) == sorted(after)
+        assert before == after
+
+
+def written(model: onnx.ModelProto, op: str) -> list[bytes]:
+    """Serialize the nodes of an operator; an empty domain counts as none."""
+    copy = onnx.load_from_string(model.SerializeToString())
+    found = [node for node in nodes(copy) if node.op_type == op]
+    for node in found:
+        if not node.domain:
+            node.ClearField("domain")
+    return sorted(node.SerializeToString(deterministic=True) for node in found)
 
 
 def test_quantized_values() -> None:

@@ -12,7 +12,7 @@ CONSTANTS = """int64 m3 = {-3}, int64 m1 = {-1}, int64 c0 = {0}, int64 c1 = {1},
     int64 c3 = {3}, int64 c5 = {5}, int64[1] v0 = {0}, int64[1] v1 = {1}, int64[1] v2 = {2},
     int64[1] vm1 = {-1}, int64[2] v12 = {1, 2}, int64[2] vm11 = {-1, 1}, int64[2] v01 = {0, 1}"""
 ALL = "all = Range (c0, n, c1)"
-SIZES = (1, 2, 3, 4, 5, 8)
+SIZES = (1, 2, 3, 4, 5, 8, 100)
 
 # Rows that the original accepts at the sizes beside them.
 CHAINS = {

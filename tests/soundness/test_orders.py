@@ -93,7 +93,6 @@ def grid(*axes: range) -> np.ndarray:
         (range(0, 4, 2), range(1, 5, 2)),
         (range(3, -1, -1), range(0, 5, 2)),
         (range(-2, 0), range(-5, -1)),
-        (range(-1, 2), range(-1, 2)),
         (range(2, 3), range(4, 5)),
         (range(1, 1), range(5)),
         (range(1, 3), range(1, 4), range(2)),
@@ -142,6 +141,7 @@ def test_random_points(seed: int) -> None:
         ((range(0, 2), range(0, 2)), (range(2, 4), range(2, 4))),
         ((range(0, 2), range(0, 2)), (range(1, 3), range(1, 3))),  # they overlap
         ((range(0, 2), range(0, 5)), (range(2, 4), range(0, 5))),
+        ((range(-1, 2), range(-1, 2)), (range(2, 3), range(1, 3))),  # it wraps on both axes
     ],
     ids=str,
 )

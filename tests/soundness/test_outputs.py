@@ -47,6 +47,12 @@ def test_two_outputs_are_the_same_updates() -> None:
     assert_sound(model, feed("x", "v"), left=0)
 
 
+def test_one_value_is_two_outputs() -> None:
+    model = f"""g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] y) <{ALL}> {{
+        y = ScatterND (x, all, v) }}"""
+    assert_sound(model, feed("x", "v"))
+
+
 def test_every_link_of_a_chain_is_an_output() -> None:
     model = f"""g (float[4,3] x, float[2,3] u, float[4,3] v)
         => (float[4,3] a, float[4,3] b, float[4,3] c) <{ALL}, {SOME}, int64[2,1] ends = {{0, 3}}> {{
