@@ -1,0 +1,222 @@
+"""What stands beside a scatter stays as it is: other types, domains, kinds of values."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.reference.op_run import OpRun
+
+from tests.support import (
+    Feed,
+    assert_sound,
+    f32,
+    i64,
+    nodes,
+    optimize,
+    parse,
+    run_reference,
+    sample,
+)
+
+ROWS = "int64[2,1] i = {1, 2}"
+
+
+def feed(seed: int = 0) -> Feed:
+    return {"x": sample("float32", 4, 2, seed=seed), "u": sample("float32", 2, 2, seed=seed + 1)}
+
+
+def kept(model: onnx.ModelProto, *ops: str) -> None:
+    """Check that the nodes of these operators come through as they were."""
+    for op in ops:
+        before, after = (written(m, op) for m in (model, optimize(model)))
+        assert before, f"the model has no {op}"
+        assert before == after
+
+
+def written(model: onnx.ModelProto, op: str) -> list[bytes]:
+    """Serialize the nodes of an operator; an empty domain counts as none."""
+    copy = onnx.load_from_string(model.SerializeToString())
+    found = [node for node in nodes(copy) if node.op_type == op]
+    for node in found:
+        if not node.domain:
+            node.ClearField("domain")
+    return sorted(node.SerializeToString(deterministic=True) for node in found)
+
+
+def test_quantized_values() -> None:
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y)
+        <{ROWS}, float scale = {{0.05}}, uint8 zero = {{128}}> {{
+            q = QuantizeLinear (x, scale, zero)
+            v = QuantizeLinear (u, scale, zero)
+            s = ScatterND (q, i, v)
+            y = DequantizeLinear (s, scale, zero) }}""")
+    finite = {name: np.nan_to_num(value, posinf=9, neginf=-9) for name, value in feed().items()}
+    assert_sound(model, finite, left=0)
+    kept(model, "QuantizeLinear", "DequantizeLinear")
+
+
+def test_four_bit_integers_beside() -> None:
+    # ONNX Runtime slices no int4: nothing may be done to it.
+    model = parse(
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, int8[6] z)
+        <{ROWS}> {{
+            y = ScatterND (x, i, u)
+            z = Cast <to = 3> (w) }}""",
+        opset=21,
+        ir_version=10,
+    )
+    w = onnx.helper.make_tensor("w", onnx.TensorProto.INT4, [6], [-8, 7, 1, 0, -1, 3])
+    model.graph.initializer.append(w)
+    assert_sound(model, feed(), left=0)
+    kept(model, "Cast")
+
+
+def test_a_sparse_initializer() -> None:
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+        s = ScatterND (x, i, u)
+        y = Add (s, w) }}""")
+    sparse = model.graph.sparse_initializer.add()
+    sparse.dims.extend([4, 2])
+    sparse.values.CopyFrom(onnx.numpy_helper.from_array(f32([3.0, 5.0]), "w"))
+    sparse.indices.CopyFrom(onnx.numpy_helper.from_array(i64([1, 6]), "w_indices"))
+    assert_sound(model, feed())
+    assert optimize(model).graph.sparse_initializer == model.graph.sparse_initializer
+
+
+def test_data_is_a_sparse_initializer() -> None:
+    model = parse(f"g (float[2,2] u) => (float[4,2] y) <{ROWS}> {{ y = ScatterND (w, i, u) }}")
+    sparse = model.graph.sparse_initializer.add()
+    sparse.dims.extend([4, 2])
+    sparse.values.CopyFrom(onnx.numpy_helper.from_array(f32([3.0, 5.0]), "w"))
+    sparse.indices.CopyFrom(onnx.numpy_helper.from_array(i64([1, 6]), "w_indices"))
+    assert_sound(model, {"u": sample("float32", 2, 2)})
+
+
+def test_sequences() -> None:
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (seq(float[4,2]) ys, float[4,2] y, int64 n)
+        <{ROWS}, int64 zero = {{0}}> {{
+            ys0 = SequenceConstruct (x, x)
+            first = SequenceAt (ys0, zero)
+            s = ScatterND (first, i, u)
+            ys = SequenceInsert (ys0, s, zero)
+            y = SequenceAt (ys, zero)
+            n = SequenceLength (ys) }}""")
+    assert_sound(model, feed())
+    kept(model, "SequenceConstruct", "SequenceAt", "SequenceInsert", "SequenceLength")
+
+
+def test_a_sequence_that_is_fed() -> None:
+    model = parse(f"""g (seq(float[4,2]) xs, float[2,2] u)
+        => (float[4,2] y) <{ROWS}, int64 one = {{1}}> {{
+        x = SequenceAt (xs, one)
+        y = ScatterND (x, i, u) }}""")
+    xs = [sample("float32", 4, 2, seed=seed) for seed in range(2)]
+    assert_sound(model, {"xs": xs, "u": sample("float32", 2, 2)})
+
+
+def test_optional_values() -> None:
+    model = parse(
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+        o = Optional (x)
+        d = OptionalGetElement (o)
+        s = ScatterND (d, i, u)
+        y = Clip (s, , top)
+    }}""".replace("<int64", "<float top = {1}, int64")
+    )
+    assert_sound(model, feed())
+    kept(model, "Optional", "OptionalGetElement", "Clip")
+
+
+def test_an_operator_of_onnx_runtime() -> None:
+    model = parse(
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+            a = com.microsoft.QuickGelu <alpha: float = 1.5> (x)
+            s = ScatterND (a, i, u)
+            y = com.microsoft.QuickGelu <alpha: float = 0.5> (s) }}""",
+        more=', "com.microsoft" : 1',
+    )
+    assert_sound(model, feed())
+    kept(model, "QuickGelu")
+
+
+class Twice(OpRun):
+    """An operator that nobody else knows."""
+
+    op_domain = "acme"
+
+    def _run(self, x: np.ndarray, **_: Any) -> tuple[np.ndarray]:
+        return (x * 2,)
+
+
+class ScatterND(OpRun):
+    """No scatter: a sum that only shares the name."""
+
+    op_domain = "acme"
+
+    def _run(self, x: np.ndarray, i: np.ndarray, u: np.ndarray, **_: Any) -> tuple[np.ndarray]:
+        return (x + u.sum(),)
+
+
+def reference(model: onnx.ModelProto, given: Feed) -> list[Any]:
+    return run_reference(model, given, [Twice, ScatterND])
+
+
+def test_operators_that_nobody_knows() -> None:
+    model = parse(
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+            a = acme.Twice <mode: string = "loud", speed: int = 3> (x)
+            s = ScatterND (a, i, u)
+            y = acme.Twice (s) }}""",
+        more=', "acme" : 7',
+    )
+    assert_sound(model, feed(), judge=reference)
+    kept(model, "Twice")
+    assert {o.domain: o.version for o in optimize(model).opset_import}["acme"] == 7
+
+
+def test_another_domain_has_a_scatter_too() -> None:
+    model = parse(
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+            y = acme.ScatterND (x, i, u) }}""",
+        more=', "acme" : 1',
+    )
+    given = {name: np.nan_to_num(value, posinf=9, neginf=-9) for name, value in feed().items()}
+    assert_sound(model, given, judge=reference)
+    kept(model, "ScatterND")
+
+
+def test_the_standard_domain_by_its_long_name() -> None:
+    model = parse(
+        f"g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{ y = ScatterND (x, i, u) }}"
+    )
+    model.graph.node[0].domain = "ai.onnx"
+    assert_sound(model, feed())
+
+
+def test_metadata_and_untouched_nodes_stay() -> None:
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) <{ROWS}> {{
+        y = ScatterND (x, i, u)
+        n = Neg (x)
+        z = Exp (n) }}""")
+    model.producer_name, model.doc_string, model.graph.doc_string = "someone", "about", "the graph"
+    model.metadata_props.add(key="licence", value="MIT")
+    model.graph.node[1].name, model.graph.node[1].doc_string = "my negation", "why not"
+    model.graph.node[1].metadata_props.add(key="origin", value="by hand")
+    kept(model, "Neg", "Exp")
+    optimized = optimize(model)
+    assert optimized.metadata_props[:] == model.metadata_props[:]
+    assert (optimized.doc_string, optimized.graph.name) == ("about", "g")
+    assert optimized.producer_name == "someone"
+    assert (optimized.ir_version, optimized.opset_import) == (model.ir_version, model.opset_import)
+
+
+def test_no_scatter_at_all() -> None:
+    # Comes back unchanged, dead nodes and foldable ones included.
+    model = parse("""g (float[4,2] x)
+        => (float[4,2] y)
+        <float[1] one = {1}, float[1] unused = {2}> {
+        two = Add (one, one)
+        dead = Neg (x)
+        y = Mul (x, two) }""")
+    assert_sound(model, {"x": sample("float32", 4, 2)}, left=0)
+    assert optimize(model) == model

@@ -1,0 +1,135 @@
+"""What a model says about its inner values is a hint; only graph inputs are declarations.
+
+ONNX Runtime warns of wrong shapes at most, and runs.
+"""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound, i64, sample
+
+COVER = "int64[2,1] i = {0, 1}"
+
+
+@pytest.mark.parametrize(
+    "claim", ["float[2,3]", "float[N,3]", "float[1,3]", "float[9,3]", "float[]"]
+)
+def test_the_shape_of_sliced_data(claim: str) -> None:
+    # t has as many rows as the caller asks for; rows 0 and 1 cover it if it had two.
+    model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b) => (float[M,3] y)
+        <{COVER}, {claim} t, float[2,3] s> {{
+            t = Slice (x, a, b)
+            s = ScatterND (t, i, u)
+            y = Neg (s) }}"""
+    feed = {"x": sample("float32", 6, 3), "u": sample("float32", 2, 3, seed=1)}
+    cuts = ((0, 2), (0, 6), (1, 5), (3, 6))
+    assert_sound(model, *({**feed, "a": i64([a]), "b": i64([b])} for a, b in cuts))
+
+
+def test_the_shape_of_reshaped_data() -> None:
+    model = f"""g (float[6] x, float[2,K] u, int64[2] s) => (float[A,B] y)
+        <{COVER}, float[2,3] t> {{
+            t = Reshape (x, s)
+            y = ScatterND (t, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", 6), "u": sample("float32", 2, 6 // r), "s": i64([r, 6 // r])}
+        for r in (2, 3, 6)
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_the_shape_of_what_a_mask_selects() -> None:
+    model = f"""g (float[N] x, bool[N] m, float[2] u) => (float[K] y) <{COVER}, float[2] t> {{
+        t = Compress (x, m)
+        y = ScatterND (t, i, u) }}"""
+    masks = ([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1])
+    feed = {"x": sample("float32", 4), "u": sample("float32", 2, seed=1)}
+    assert_sound(model, *({**feed, "m": np.array(m, bool)} for m in masks))
+
+
+def test_a_shared_name_of_unequal_sizes() -> None:
+    # t has 2 N rows and is written at K of them; the model says N for both.
+    model = """g (float[N,3] x, float[K,3] v) => (float[M,3] y)
+        <int64 o = {0}, int64 s = {1}, int64[1] last = {-1}, float[N,3] t, int64[N,1] i> {
+            t = Concat <axis = 0> (x, x)
+            n = Shape <end = 1> (v)
+            m = Squeeze (n)
+            q = Range (o, m, s)
+            i = Unsqueeze (q, last)
+            y = ScatterND (t, i, v) }"""
+    feeds = [
+        {"x": sample("float32", n, 3), "v": sample("float32", k, 3, seed=1)}
+        for n, k in ((2, 2), (2, 4), (3, 0), (3, 5))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_a_derived_name_that_ignores_a_clamp() -> None:
+    # Exporters mean N - 2 rows for x[1:-1]; with fewer than two rows the slice has none.
+    model = """g (float[N,3] x) => (float[N,3] y)
+        <int64[1] one = {1}, int64[1] end = {-1}, int64[1] zero = {0}, int64 a = {0}, int64 b = {1},
+         int64[1] last = {-1}, float[unk__7,3] u, int64[unk__7,1] i> {
+            u0 = Slice (x, one, end, zero)
+            u = Neg (u0)
+            n = Shape <end = 1> (x)
+            m = Squeeze (n)
+            r = Range (a, m, b)
+            c = Slice (r, one, end)
+            i = Unsqueeze (c, last)
+            y = ScatterND (x, i, u) }"""
+    assert_sound(model, *({"x": sample("float32", n, 3)} for n in (1, 2, 3, 6)))
+
+
+@pytest.mark.parametrize("rows", ["2", "7", "N"])
+def test_the_shape_of_an_output(rows: str) -> None:
+    model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b)
+        => (float[{rows},3] y) <{COVER}> {{
+        t = Slice (x, a, b)
+        y = ScatterND (t, i, u) }}"""
+    feed = {"x": sample("float32", 6, 3), "u": sample("float32", 2, 3, seed=1)}
+    cuts = ((0, 2), (0, 6), (1, 5))
+    assert_sound(model, *({**feed, "a": i64([a]), "b": i64([b])} for a, b in cuts))
+
+
+def test_an_input_without_a_shape() -> None:
+    model = f"""g (float[] x, float[] u) => (float[] y) <{COVER}> {{ y = ScatterND (x, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", n, *tail), "u": sample("float32", 2, *tail, seed=1)}
+        for n, tail in ((2, ()), (5, (3,)), (2, (2, 2)), (4, (0,)))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_inputs_whose_sizes_are_unknown() -> None:
+    model = """g (float[?,?] x, float[?,?] u, int64[?,?] i) => (float[?,?] y) {
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    feeds = [
+        {"x": sample("float32", 3, 4), "u": sample("float32", *i.shape, seed=1), "i": i}
+        for i in (i64([[1, 2]]), i64([[0], [3], [-1]]), np.zeros((0, 2), np.int64))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_the_declared_shape_of_a_loop_carried_value() -> None:
+    model = f"""g (float[2,3] x, float[2,3] u, int64 n)
+        => (float[R,3] y) <bool go = {{1}}, {COVER}> {{
+        y = Loop (n, go, x) <body = b (int64 k, bool c, float[2,3] d)
+            => (bool more, float[2,3] e) {{
+            s = ScatterND (d, i, u)
+            e = Concat <axis = 0> (s, x)
+            more = Identity (c) }}> }}"""
+    feed = {"x": sample("float32", 2, 3), "u": sample("float32", 2, 3, seed=1)}
+    feeds = [{**feed, "n": i64(n)} for n in (0, 1, 2, 3)]
+    assert_sound(model, *feeds, rejected=len(feeds) - 1)
+
+
+def test_the_type_and_shape_of_indices() -> None:
+    model = """g (float[5,2] x, float[K,2] u, int64[K] r) => (float[5,2] y)
+        <int64[1] last = {-1}, int64[5,1] i> {
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u) }"""
+    feeds = [
+        {"x": sample("float32", 5, 2), "u": sample("float32", len(r), 2), "r": i64(r)}
+        for r in ([0, 1, 2, 3, 4], [2], [4, 0], [])
+    ]
+    assert_sound(model, *feeds)

@@ -1,0 +1,125 @@
+"""An initializer that is also a graph input is a default value, no constant."""
+
+import numpy as np
+import pytest
+
+from tests.support import Feed, assert_sound, i64, parse, sample
+
+ROWS = [[1, 2], [0, 4], [3, 3], [-1, 0], [2, 1]]
+
+
+def feeds(name: str, *values: object) -> list[Feed]:
+    """The default first, then every other value."""
+    others = {"x": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
+    return [others, *({**others, name: np.array(value)} for value in values)]
+
+
+def test_indices() -> None:
+    model = """g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
+        y = ScatterND (x, i, u) }"""
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]))
+
+
+def test_indices_of_elements() -> None:
+    model = """g (float[5,2] x, float[2,2] u, int64[2,2] i = {0, 0, 1, 1}) => (float[5,2] y) {
+        y = ScatterElements <axis = 0> (x, i, u) }"""
+    assert_sound(model, *feeds("i", i64([[4, 0], [1, 1]]), i64([[2, 2], [2, 2]])))
+
+
+@pytest.mark.parametrize("ir_version", [3, 4, 8, 10])
+def test_indices_in_ir_versions(ir_version: int) -> None:
+    # Before IR version 4 every initializer is an input; ONNX Runtime then lets none be fed.
+    model = parse(
+        """g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
+            y = ScatterND (x, i, u) }""",
+        opset=11,
+        ir_version=ir_version,
+    )
+    count = len(ROWS) if ir_version == 3 else 0
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]), rejected=count)
+
+
+def test_indices_through_a_chain() -> None:
+    model = """g (float[5,2] x, float[2,2] u, int64 first = {1}) => (float[5,2] y)
+        <int64[2] steps = {0, 1}, int64[1] last = {-1}> {
+            r = Add (steps, first)
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u) }"""
+    assert_sound(model, *feeds("first", *(i64(n) for n in (0, 3, -1, -3))))
+
+
+def test_the_end_of_a_range() -> None:
+    model = """g (float[5,2] x, float[5,2] v, int64 end = {5}) => (float[5,2] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] start = {0}> {
+            r = Range (zero, end, one)
+            i = Unsqueeze (r, last)
+            n = Shape <end = 1> (i)
+            u = Slice (v, start, n)
+            y = ScatterND (x, i, u) }"""
+    base = {"x": sample("float32", 5, 2), "v": sample("float32", 5, 2, seed=1)}
+    assert_sound(model, base, *({**base, "end": i64(n)} for n in (0, 1, 4)))
+
+
+def test_the_start_of_a_slice() -> None:
+    model = """g (float[5,2] x, float[2,2] u, int64[1] start = {1}, int64[1] end = {3})
+        => (float[5,2] y) <int64[5] all = {0, 1, 2, 3, 4}, int64[1] last = {-1}> {
+            r = Slice (all, start, end)
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u) }"""
+    base = feeds("start")[0]
+    others = [{**base, "start": i64([n]), "end": i64([n + 2])} for n in (0, 3, -4)]
+    assert_sound(model, base, *others)
+
+
+def test_data_that_looks_like_zeros() -> None:
+    model = """g (float[2,2] u, float[5,2] x = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) => (float[5,2] y)
+        <int64[2,1] i = {1, 2}> { y = ScatterND (x, i, u) }"""
+    u = sample("float32", 2, 2)
+    assert_sound(model, {"u": u}, {"u": u, "x": sample("float32", 5, 2)}, left=0)
+
+
+def test_updates_that_look_constant() -> None:
+    model = """g (float[2,2] x, float[2,2] u = {1, 1, 1, 1}) => (float[2,2] y)
+        <int64[2,1] i = {0, 1}> { y = ScatterND (x, i, u) }"""
+    x = sample("float32", 2, 2)
+    assert_sound(model, {"x": x}, {"x": x, "u": sample("float32", 2, 2, seed=1)}, left=0)
+
+
+def test_a_shape_that_looks_constant() -> None:
+    # The data is as large as the caller wants; two rows cover it only by default.
+    model = """g (float[2,3] u, int64[2] s = {2, 3}) => (float[N,3] y) <int64[2,1] i = {0, 1}> {
+        x = ConstantOfShape (s)
+        y = ScatterND (x, i, u) }"""
+    u = sample("float32", 2, 3)
+    assert_sound(model, {"u": u}, *({"u": u, "s": i64([n, 3])} for n in (2, 3, 7)))
+
+
+def test_captured_by_a_subgraph() -> None:
+    model = """g (float[5,2] x, float[2,2] u, bool c, int64[2,1] i = {1, 2}) => (float[5,2] y) {
+        y = If (c) <
+            then_branch = a () => (float[5,2] p) { p = ScatterND (x, i, u) },
+            else_branch = b () => (float[5,2] q) { q = Neg (x) }> }"""
+    chosen = [{**feed, "c": np.array(True)} for feed in feeds("i", *i64(ROWS)[..., None])]
+    assert_sound(model, *chosen, {**chosen[1], "c": np.array(False)})
+
+
+def test_passed_to_a_function() -> None:
+    model = parse(
+        """g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
+            y = local.put (x, i, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (data, rows, updates) => (out) { out = ScatterND (data, rows, updates) }""",
+        more=', "local" : 1',
+    )
+    assert_sound(model, *feeds("i", *i64(ROWS)[..., None]))
+
+
+def test_the_initializer_of_a_branch_is_constant() -> None:
+    model = """g (float[5,2] x, float[2,2] u, bool c) => (float[5,2] y) {
+        y = If (c) <
+            then_branch = a () => (float[5,2] p) <int64[2,1] i = {1, 2}> {
+                p = ScatterND (x, i, u) },
+            else_branch = b () => (float[5,2] q) <int64[2,1] i = {3, 4}> {
+                q = ScatterND (x, i, u) }> }"""
+    base = feeds("c", True, False)[1:]
+    assert_sound(model, *base, left=0)

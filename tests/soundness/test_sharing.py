@@ -1,0 +1,161 @@
+"""Values with several readers, dead scatters, and names that an optimizer would like to use."""
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.support import assert_sound, i64, parse, run_reference, sample
+
+ROWS = "int64[2,1] i = {1, 2}, int64[2,1] j = {0, 2}, int64[4,1] all = {0, 1, 2, 3}"
+
+
+def feed(**shapes: tuple[int, ...]) -> dict[str, np.ndarray]:
+    return {name: sample("float32", *s, seed=k) for k, (name, s) in enumerate(shapes.items())}
+
+
+def test_data_is_read_after_it_was_scattered() -> None:
+    model = f"""g (float[4,2] a, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+        x = Neg (a)
+        s = ScatterND (x, i, u)
+        y = Sub (s, x) }}"""
+    assert_sound(model, feed(a=(4, 2), u=(2, 2)), left=0)
+
+
+def test_one_data_two_scatters() -> None:
+    model = f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) <{ROWS}> {{
+        y = ScatterND (x, i, u)
+        z = ScatterND (x, j, u) }}"""
+    assert_sound(model, feed(x=(4, 2), u=(2, 2)), left=0)
+
+
+def test_one_list_of_rows_two_scatters() -> None:
+    model = f"""g (float[4,2] x, float[2,2] u, float[2,2] v) => (float[4,2] y) <{ROWS}> {{
+        s = ScatterND (x, i, u)
+        t = Neg (s)
+        y = ScatterND (t, i, v) }}"""
+    assert_sound(model, feed(x=(4, 2), u=(2, 2), v=(2, 2)), left=0)
+
+
+def test_updates_come_from_the_data() -> None:
+    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
+        u = GatherND (x, j)
+        y = ScatterND (x, i, u) }}"""
+    assert_sound(model, feed(x=(4, 2)), left=0)
+
+
+def test_rows_change_places() -> None:
+    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
+        u = GatherND (x, i)
+        v = GatherND (x, j)
+        s = ScatterND (x, j, u)
+        y = ScatterND (s, i, v) }}"""
+    assert_sound(model, feed(x=(4, 2)), left=0)
+
+
+def test_data_is_its_own_update() -> None:
+    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}, int64[4,1] back = {{3, 2, 1, 0}}> {{
+        s = ScatterND (x, all, x)
+        y = ScatterND (s, back, s) }}"""
+    assert_sound(model, feed(x=(4, 2)), left=0)
+
+
+def test_what_was_written_is_read_and_written_back() -> None:
+    # x[1:3] += u as dynamo writes it: the region is read again and written a second time.
+    model = f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y)
+        <{ROWS}, int64[1] a = {{1}}, int64[1] b = {{3}}> {{
+            p = Slice (x, a, b)
+            q = Add (p, u)
+            s = ScatterND (x, i, q)
+            r = Slice (s, a, b)
+            y = ScatterND (s, i, r) }}"""
+    assert_sound(model, feed(x=(4, 2), u=(2, 2)), left=0)
+
+
+def test_a_dead_scatter() -> None:
+    model = f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+        dead = ScatterND (x, i, u)
+        y = Neg (x) }}"""
+    assert_sound(model, feed(x=(4, 2), u=(2, 2)))
+
+
+def test_the_data_and_the_indices_are_one_value() -> None:
+    model = """g (int64[3,1] x) => (int64[3,1] y, int64[3,1] z) <int64[3,1] i = {2, 0, 1}> {
+        y = ScatterND (i, i, x)
+        z = ScatterND (x, i, i) }"""
+    assert_sound(model, {"x": i64([[5], [6], [7]])}, left=0)
+
+
+def test_data_that_is_its_own_indices() -> None:
+    model = """g (int64[3,1] x, int64[3,1] u) => (int64[3,1] y) { y = ScatterND (x, x, u) }"""
+    rows = ([2, 0, 1], [1, 1, 1], [-1, 0, 2])
+    u = i64([[5], [6], [7]])
+    assert_sound(model, *({"x": i64(r).reshape(3, 1), "u": u} for r in rows))
+
+
+def test_indices_that_were_scattered() -> None:
+    # Scatters of known values give known indices.
+    model = """g (float[5,2] x, float[2,2] u) => (float[5,2] y)
+        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] row = {3}> {
+            i = ScatterND (rows, at, row)
+            y = ScatterND (x, i, u) }"""
+    assert_sound(model, feed(x=(5, 2), u=(2, 2)))
+
+
+def test_a_known_tensor_is_changed_twice() -> None:
+    # One constant, two scatters into it: neither may see the other's updates.
+    model = """g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z)
+        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] three = {3},
+         int64[1,1] two = {2}> {
+            i = ScatterND (rows, at, three)
+            j = ScatterND (rows, at, two)
+            y = ScatterND (x, i, u)
+            z = ScatterND (x, j, u) }"""
+    assert_sound(model, feed(x=(4, 2), u=(2, 2)))
+
+
+TAKEN = """y_slice y_concat slice_0 concat_0 val_0 val_1 starts ends axes y_1 tmp const node_0
+    Slice_0 Concat_0 Constant_0 scatterx_0 y/before"""
+
+
+@pytest.mark.parametrize("taken", TAKEN.split())
+def test_names_that_are_taken(taken: str) -> None:
+    # As an input, as an inner value, in a branch that captures the scatter.
+    model = parse(
+        """g (float[4,2] x, float[2,2] taken, bool c) => (float[4,2] y, float[4,2] z)
+        <int64[2,1] i = {1, 2}> {
+            y = ScatterND (x, i, taken)
+            z = If (c) <
+                then_branch = a () => (float[4,2] p) {
+                    inner = Neg (y)
+                    p = ScatterND (inner, i, taken) },
+                else_branch = b () => (float[4,2] q) {
+                    inner = Abs (y)
+                    q = ScatterND (inner, i, taken) }> }"""
+    )
+    for role in ("taken", "inner"):
+        named = onnx.load_from_string(model.SerializeToString())
+        _rename(named.graph, role, taken)
+        named.graph.node[0].name = taken
+        base = feed(x=(4, 2))
+        base["taken" if role == "inner" else taken] = sample("float32", 2, 2, seed=9)
+        assert_sound(named, *({**base, "c": np.array(c)} for c in (True, False)), left=0)
+
+
+def _rename(graph: onnx.GraphProto, old: str, new: str) -> None:
+    for value in graph.input:
+        value.name = new if value.name == old else value.name
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = [new if name == old else name for name in names]
+        for attribute in node.attribute:
+            _rename(attribute.g, old, new)
+
+
+def test_nodes_without_names_and_with_one_name() -> None:
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+        s = ScatterND (x, i, u)
+        t = ScatterND (s, j, u)
+        y = ScatterND (t, i, u) }}""")
+    for node in model.graph.node[1:]:
+        node.name = "same"
+    assert_sound(model, feed(x=(4, 2), u=(2, 2)), left=0, judge=run_reference)

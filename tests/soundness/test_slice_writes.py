@@ -1,0 +1,259 @@
+"""Slice assignments as exporters write them, at sizes at which slices clamp to nothing."""
+
+import pytest
+
+from tests.support import assert_sound, i64, parse, sample
+
+SLICES = {
+    "[1:-1]": (1, -1, 1),
+    "[:2]": (0, 2, 1),
+    "[2:]": (2, 2**63 - 1, 1),
+    "[-3:]": (-3, 2**63 - 1, 1),
+    "[-3:-1]": (-3, -1, 1),
+    "[3:-3]": (3, -3, 1),
+    "[5:2]": (5, 2, 1),
+    "[::2]": (0, 2**63 - 1, 2),
+    "[1::2]": (1, 2**63 - 1, 2),
+    "[2:-1:3]": (2, -1, 3),
+    "[::-1]": (-1, -(2**63 - 1), -1),
+    "[-2:0:-1]": (-2, 0, -1),
+    "[::-2]": (2**63 - 1, -(2**63 - 1), -2),
+    "[:]": (-(2**63 - 1), 2**63 - 1, 1),
+}
+SIZES = (1, 2, 3, 4, 5, 8, 100)
+ZERO = (
+    "int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] v0 = {0}, int64[1] v1 = {1}"
+)
+
+
+def constants(name: str) -> str:
+    start, end, step = SLICES[name]
+    cut = {"start": start, "end": end, "step": step}
+    return ", ".join([ZERO, *(f"int64[1] {name} = {{{value}}}" for name, value in cut.items())])
+
+
+@pytest.mark.parametrize("name", SLICES)
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_between_transposes(opset: int, name: str) -> None:
+    # dynamo: x[:, slice] = -2 * x[:, slice], on no rows as well.
+    unsqueeze = "Unsqueeze <axes = [-1]> (r)" if opset < 13 else "Unsqueeze (r, last)"
+    model = parse(
+        f"""g (float[B,N] x) => (float[B,N] y) <{constants(name)}> {{
+            s = Shape (x)
+            n = Gather <axis = 0> (s, one)
+            all = Range (zero, n, one)
+            r = Slice (all, start, end, v0, step)
+            i = {unsqueeze}
+            part = Slice (x, start, end, v1, step)
+            minus = Neg (part)
+            u = Add (minus, minus)
+            t = Transpose <perm = [1, 0]> (x)
+            w = Transpose <perm = [1, 0]> (u)
+            z = ScatterND (t, i, w)
+            y = Transpose <perm = [1, 0]> (z) }}""",
+        opset,
+    )
+    shapes = [(2, n) for n in SIZES] + [(0, 3), (1, 1)]
+    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_with_one_column_per_axis(name: str) -> None:
+    # TorchScript: the ranges of both axes, broadcast and put side by side.
+    model = f"""g (float[B,N] x)
+        => (float[B,N] y) <{constants(name)}, int64[2] upright = {{-1, 1}}> {{
+        s = Shape (x)
+        b = Gather <axis = 0> (s, zero)
+        n = Gather <axis = 0> (s, one)
+        rows = Range (zero, b, one)
+        all = Range (zero, n, one)
+        columns = Slice (all, start, end, v0, step)
+        p = Reshape (rows, upright)
+        q = Add (p, columns)
+        shape = Shape (q)
+        rank = Shape (shape)
+        ones = ConstantOfShape <value = int64[1] {{1}}> (rank)
+        minus = Neg (ones)
+        wild = Equal (shape, minus)
+        target = Where (wild, ones, shape)
+        e = Expand (p, target)
+        f = Expand (columns, target)
+        h = Unsqueeze (e, last)
+        k = Unsqueeze (f, last)
+        i = Concat <axis = -1> (h, k)
+        part = Slice (x, start, end, v1, step)
+        u0 = Neg (part)
+        u = Reshape (u0, shape)
+        y = ScatterND (x, i, u) }}"""
+    shapes = [(2, n) for n in SIZES] + [(1, 1), (5, 3)]
+    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+
+
+@pytest.mark.parametrize("inner", ["[1:-1]", "[2:]", "[::2]", "[-2:0:-1]"])
+@pytest.mark.parametrize("outer", ["[1:-1]", "[-3:]", "[1::2]"])
+def test_on_two_axes(outer: str, inner: str) -> None:
+    # dynamo: the inner axis is written into a slice, the slice is written back.
+    (a, b, c), (d, e, f) = SLICES[outer], SLICES[inner]
+    model = f"""g (float[N,M] x) => (float[N,M] y)
+        <{ZERO}, int64[1] a = {{{a}}}, int64[1] b = {{{b}}}, int64[1] c = {{{c}}},
+         int64[1] d = {{{d}}}, int64[1] e = {{{e}}}, int64[1] f = {{{f}}}> {{
+            view = Slice (x, a, b, v0, c)
+            part = Slice (view, d, e, v1, f)
+            u = Neg (part)
+            s = Shape (view)
+            m = Gather <axis = 0> (s, one)
+            columns = Range (zero, m, one)
+            cut = Slice (columns, d, e, v0, f)
+            j = Unsqueeze (cut, last)
+            t = Transpose <perm = [1, 0]> (view)
+            w = Transpose <perm = [1, 0]> (u)
+            z = ScatterND (t, j, w)
+            back = Transpose <perm = [1, 0]> (z)
+            s2 = Shape (x)
+            n = Gather <axis = 0> (s2, zero)
+            rows = Range (zero, n, one)
+            cut2 = Slice (rows, a, b, v0, c)
+            i = Unsqueeze (cut2, last)
+            y = ScatterND (x, i, back) }}"""
+    shapes = [(n, m) for n in (1, 2, 5) for m in (1, 2, 6)]
+    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+
+
+@pytest.mark.parametrize("end", [-3, -1, 0, 1, 2, 4, 9])
+def test_an_end_that_is_fed(end: int) -> None:
+    # x[:end] = -x[:end]: negative, beyond the end, nothing.
+    model = f"""g (float[N,2] x, int64[1] end) => (float[N,2] y) <{ZERO}> {{
+        n1 = Shape <end = 1> (x)
+        n = Squeeze (n1)
+        all = Range (zero, n, one)
+        r = Slice (all, v0, end)
+        i = Unsqueeze (r, last)
+        part = Slice (x, v0, end)
+        u = Neg (part)
+        y = ScatterND (x, i, u) }}"""
+    feeds = [{"x": sample("float32", n, 2), "end": i64([end])} for n in (1, 2, 4, 6)]
+    assert_sound(model, *feeds)
+
+
+@pytest.mark.parametrize("start", [-5, -3, -1, 0, 1, 3])
+def test_a_start_that_is_fed(start: int) -> None:
+    # Two rows from start on; a negative start counts from the end, and -1 wraps to row 0.
+    model = f"""g (float[N,2] x, float[2,2] u, int64 at) => (float[N,2] y)
+        <{ZERO}, int64[2] steps = {{0, 1}}> {{
+            r = Add (at, steps)
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u) }}"""
+    feed = {"u": sample("float32", 2, 2, seed=1), "at": i64(start)}
+    assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (5, 6, 9)))
+
+
+@pytest.mark.parametrize("at", [-4, -1, 0, 2])
+def test_an_index_made_positive(at: int) -> None:
+    # Where(at < 0, at + n, at), as PyTorch normalizes.
+    model = f"""g (float[N,2] x, float[1,2] u, int64[1] at) => (float[N,2] y) <{ZERO}> {{
+        n = Shape <end = 1> (x)
+        negative = Less (at, v0)
+        wrapped = Add (at, n)
+        r = Where (negative, wrapped, at)
+        i = Unsqueeze (r, last)
+        y = ScatterND (x, i, u) }}"""
+    feed = {"u": sample("float32", 1, 2, seed=1), "at": i64([at])}
+    assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (4, 5)))
+
+
+def test_a_size_of_zero_copies_a_size() -> None:
+    # Reshape takes 0 for "as before": with K = 0 there are N rows, and nothing covers them.
+    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <{ZERO}, int64[1] two = {{2}}> {{
+        k1 = Shape <end = 1> (u)
+        k = Squeeze (k1)
+        shape = Concat <axis = 0> (k1, two)
+        t = Reshape (x, shape)
+        r = Range (zero, k, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (t, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", n, 2), "u": sample("float32", k, 2, seed=1)}
+        for n, k in ((3, 0), (3, 3), (1, 1), (1, 0))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_a_size_of_zero_is_a_size_if_allowed() -> None:
+    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <{ZERO}, int64[1] two = {{2}}> {{
+        k1 = Shape <end = 1> (u)
+        k = Squeeze (k1)
+        shape = Concat <axis = 0> (k1, two)
+        t = Reshape <allowzero = 1> (x, shape)
+        both = Concat <axis = 0> (t, u)
+        r = Range (zero, k, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (both, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", n, 2), "u": sample("float32", n, 2, seed=1)} for n in (1, 2, 5)
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_rows_of_a_flattened_grid() -> None:
+    # The first column of an image of H rows and W columns, flattened: 0, W, 2 W, ...
+    model = f"""g (float[H,W,2] x) => (float[F,2] y) <{ZERO}, int64[2] flat = {{-1, 2}}> {{
+        s = Shape (x)
+        h = Gather (s, zero)
+        w = Gather (s, one)
+        hw = Mul (h, w)
+        t = Reshape (x, flat)
+        r = Range (zero, hw, w)
+        i = Unsqueeze (r, last)
+        p = Gather <axis = 0> (t, r)
+        u = Neg (p)
+        y = ScatterND (t, i, u) }}"""
+    shapes = [(1, 1), (1, 4), (4, 1), (3, 5)]
+    assert_sound(model, *({"x": sample("float32", h, w, 2)} for h, w in shapes))
+
+
+def test_updates_that_broadcast_where_their_size_is_one() -> None:
+    model = f"""g (float[N,2] x, float[K,2] v) => (float[N,2] y) <{ZERO}> {{
+        s = Shape (x)
+        n = Gather (s, zero)
+        u = Expand (v, s)
+        r = Range (zero, n, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (x, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", n, 2), "v": sample("float32", k, 2, seed=1)}
+        for n, k in ((1, 1), (4, 1), (4, 4))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_updates_that_broadcast_over_data() -> None:
+    # The target shape of Expand is a minimum only: u has max(N, K) rows and r has to follow.
+    model = f"""g (float[N,2] x, float[K,2] v) => (float[R,2] y) <{ZERO}> {{
+        s = Shape (x)
+        u = Expand (v, s)
+        x2 = Add (x, u)
+        k1 = Shape <end = 1> (v)
+        k = Squeeze (k1)
+        r = Range (zero, k, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (x2, i, v) }}"""
+    feeds = [
+        {"x": sample("float32", n, 2), "v": sample("float32", k, 2, seed=1)}
+        for n, k in ((1, 1), (1, 4), (4, 1), (4, 4))
+    ]
+    assert_sound(model, *feeds)
+
+
+@pytest.mark.parametrize("axis", ["0", "1", "-1"])
+def test_one_row_by_number(axis: str) -> None:
+    # dynamo's x.select(axis, -1)[...] = u: ScatterElements with an expanded number.
+    place = int(axis) % 2
+    model = f"""g (float[N,M] x)
+        => (float[N,M] y) <{ZERO}, int64 minus = {{-1}}> {{
+        p = Gather <axis: int = {axis}> (x, last)
+        u = Neg (p)
+        s = Shape (u)
+        i = Expand (minus, s)
+        y = ScatterElements <axis: int = {axis}> (x, i, u) }}"""
+    shapes = [(1, 1), (3, 4), (4, 1), (0, 3) if place else (3, 0)]
+    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))

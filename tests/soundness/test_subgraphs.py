@@ -1,0 +1,169 @@
+"""Scatters in the bodies of If, Loop and Scan, with what they capture and what they carry."""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound, f32, i64, parse, sample
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18, 21])
+def test_branches_with_captured_data(opset: int) -> None:
+    model = parse(
+        """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) {
+            i = Constant <value = int64[2,1] {1, 2}> ()
+            y = If (c) <
+                then_branch = a () => (float[4,2] p) { p = ScatterND (x, i, u) },
+                else_branch = b () => (float[4,2] q) {
+                    j = Constant <value = int64[2,1] {3, 0}> ()
+                    q = ScatterND (x, j, u) }> }""",
+        opset,
+    )
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+
+
+def test_branches_use_one_name_for_two_things() -> None:
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) {
+        y = If (c) <
+            then_branch = a () => (float[4,2] r) <int64[2,1] i = {1, 2}> {
+                t = Neg (x)
+                r = ScatterND (t, i, u) },
+            else_branch = b () => (float[4,2] r) <int64[2,1] i = {0, 3}> {
+                t = Abs (x)
+                r = ScatterND (t, i, u) }> }"""
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+
+
+def test_the_indices_are_chosen_by_a_branch() -> None:
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) {
+        i = If (c) <
+            then_branch = a () => (int64[2,1] p) <int64[2,1] k = {0, 1}> { p = Identity (k) },
+            else_branch = b () => (int64[2,1] q) <int64[2,1] k = {3, 3}> { q = Identity (k) }>
+        y = ScatterND (x, i, u) }"""
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)})
+
+
+def test_a_loop_writes_a_row_per_step() -> None:
+    model = """g (float[5,2] x, float[1,2] u, int64 n) => (float[5,2] y, float[S,2] seen)
+        <bool go = {1}, int64[1] front = {0}, int64[2] square = {1, 1}> {
+            y, seen = Loop (n, go, x) <body = b (int64 k, bool c, float[5,2] d)
+                => (bool more, float[5,2] e, float[2] s) {
+                    i = Reshape (k, square)
+                    w = Cast <to = 1> (k)
+                    v = Add (u, w)
+                    e = ScatterND (d, i, v)
+                    s = ReduceSum <keepdims = 0> (v, front)
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 5, 2), "u": f32([[1, 2]])}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 3, 5)))
+
+
+def test_a_loop_with_constant_rows() -> None:
+    model = """g (float[5,2] x, float[2,2] u, int64 n) => (float[5,2] y)
+        <bool go = {1}, int64[2,1] i = {1, 2}> {
+            y = Loop (n, go, x) <body = b (int64 k, bool c, float[5,2] d)
+                => (bool more, float[5,2] e) {
+                    w = Cast <to = 1> (k)
+                    v = Add (u, w)
+                    e = ScatterND (d, i, v)
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 4)))
+
+
+def test_indices_carried_by_a_loop() -> None:
+    # The first value is a constant; the value in the body is not.
+    model = """g (float[5,2] x, float[1,2] u, int64 n) => (float[5,2] y, int64[1,1] z)
+        <bool go = {1}, int64[1,1] first = {0}, int64 one = {1}> {
+            y, z = Loop (n, go, x, first) <body = b (int64 k, bool c, float[5,2] d, int64[1,1] i)
+                => (bool more, float[5,2] e, int64[1,1] j) {
+                    e = ScatterND (d, i, u)
+                    j = Add (i, one)
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 5, 2), "u": sample("float32", 1, 2, seed=1)}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
+
+
+def test_data_that_grows_in_a_loop() -> None:
+    # Two rows cover the carried tensor in the first step only.
+    model = """g (float[2,2] x, float[2,2] u, int64 n) => (float[R,2] y)
+        <bool go = {1}, int64[2,1] i = {0, 1}> {
+            y = Loop (n, go, x) <body = b (int64 k, bool c, float[M,2] d)
+                => (bool more, float[P,2] e) {
+                    s = ScatterND (d, i, u)
+                    e = Concat <axis = 0> (s, x)
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 4)))
+
+
+def test_two_carried_values_change_places() -> None:
+    model = """g (float[2,2] x, float[4,2] z, int64 n, float[2,2] u) => (float[A,2] y, float[B,2] w)
+        <bool go = {1}, int64[2,1] i = {0, 1}> {
+            y, w = Loop (n, go, x, z) <body = b (int64 k, bool c, float[A,2] p, float[B,2] q)
+                => (bool more, float[B,2] r, float[A,2] s) {
+                    r = ScatterND (q, i, u)
+                    s = ScatterND (p, i, u)
+                    more = Identity (c) }> }"""
+    shapes = {"x": (2, 2), "z": (4, 2), "u": (2, 2)}
+    feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 3)))
+
+
+def test_a_scan_with_a_state() -> None:
+    model = """g (float[4,2] x, float[3,1,2] us, int64[3,1,1] at)
+        => (float[4,2] y, float[3,4,2] all) {
+        y, all = Scan <num_scan_inputs = 2, body = b (float[4,2] d, float[1,2] u, int64[1,1] i)
+            => (float[4,2] e, float[4,2] out) <int64[2,1] j = {0, 3}> {
+                s = ScatterND (d, i, u)
+                t = Concat <axis = 0> (u, u)
+                e = ScatterND (s, j, t)
+                out = Identity (e) }> (x, us, at) }"""
+    feed = {"x": sample("float32", 4, 2), "us": sample("float32", 3, 1, 2)}
+    rows = ([0, 1, 2], [3, 3, 3], [-1, 0, -4])
+    assert_sound(model, *({**feed, "at": i64(r).reshape(3, 1, 1)} for r in rows))
+
+
+def test_a_branch_in_a_loop_captures_from_both() -> None:
+    model = """g (float[4,2] x, float[2,2] u, int64 n) => (float[4,2] y)
+        <bool go = {1}, int64[2,1] i = {1, 2}, int64 two = {2}, int64 zero = {0}> {
+            y = Loop (n, go, x) <body = b (int64 k, bool c, float[4,2] d)
+                => (bool more, float[4,2] e) {
+                    w = Cast <to = 1> (k)
+                    v = Mul (u, w)
+                    parity = Mod (k, two)
+                    even = Equal (parity, zero)
+                    e = If (even) <
+                        then_branch = p () => (float[4,2] f) { f = ScatterND (d, i, v) },
+                        else_branch = q () => (float[4,2] h) <int64[2,1] j = {0, 3}> {
+                            h = ScatterND (d, j, v) }>
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
+
+
+def test_a_branch_is_the_only_reader() -> None:
+    # The outer scatter is read from inside of a branch alone: it is not dead.
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
+        s = ScatterND (x, i, u)
+        y = If (c) <
+            then_branch = a () => (float[4,2] p) { p = Neg (s) },
+            else_branch = b () => (float[4,2] q) { q = Abs (x) }> }"""
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+
+
+def test_the_indices_are_also_read_by_a_branch() -> None:
+    # The chain that makes the indices must outlive the scatter.
+    model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y, int64[2,1] z)
+        <int64 one = {1}, int64 three = {3}, int64[1] last = {-1}> {
+            r = Range (one, three, one)
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u)
+            z = If (c) <
+                then_branch = a () => (int64[2,1] p) { p = Neg (i) },
+                else_branch = b () => (int64[2,1] q) { q = Abs (i) }> }"""
+    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
+    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)

@@ -1,0 +1,212 @@
+"""The judge of the soundness tests: runs a model before and after `optimize` and compares them.
+
+A feed that the original accepts must give the same bits afterwards; any NaN equals any NaN, and +0
+is not -0. A feed that the original rejects says nothing. ONNX Runtime judges, on one thread with
+its own optimizations off.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+import onnx.reference
+import onnxruntime as ort
+from numpy.typing import ArrayLike
+
+import onnx_scatterx
+
+Feed = Mapping[str, Any]
+Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
+
+SCATTERS = frozenset({"Scatter", "ScatterND", "ScatterElements", "TensorScatter"})
+
+
+def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
+    """Parse a graph, and functions after it, under the header that opset and IR version make."""
+    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]>'
+    return onnx.parser.parse_model(header + text)
+
+
+def open_session(model: onnx.ModelProto) -> ort.InferenceSession:
+    """Load a model as the judge does: one thread, no graph optimizations, quiet."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    data = model.SerializeToString()
+    return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def run(model: onnx.ModelProto, feed: Feed) -> list[Any]:
+    """Return the outputs of a model in ONNX Runtime.
+
+    What a model rejects raises one of ONNX Runtime's own exceptions.
+    """
+    return list(open_session(model).run(None, dict(feed)))
+
+
+def run_reference(model: onnx.ModelProto, feed: Feed, new_ops: Sequence[type] = ()) -> list[Any]:
+    """Return the outputs in ONNX's reference implementation, for what ONNX Runtime lacks."""
+    evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=list(new_ops))
+    return list(evaluator.run(None, dict(feed)))
+
+
+def agree(before: Any, after: Any) -> bool:
+    """Tell whether two outputs are equal bit for bit, any NaN being equal to any NaN.
+
+    >>> agree(np.float32([np.nan, 0.0]), np.float32([-np.nan, 0.0]))
+    True
+    >>> agree(np.float32([0.0]), np.float32([-0.0]))
+    False
+    """
+    if isinstance(before, (list, tuple)):
+        same_kind = isinstance(after, (list, tuple)) and len(before) == len(after)
+        return same_kind and all(map(agree, before, after))
+    if before is None or after is None:
+        return before is after
+    a, b = np.asarray(before), np.asarray(after)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind not in "fV":
+        return bool(np.array_equal(a, b))
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
+    return bool(np.all(same | (np.isnan(a) & np.isnan(b))))
+
+
+def scatters(model: onnx.ModelProto) -> int:
+    """Count the scatter nodes of a model, those of subgraphs and functions too."""
+    return sum(node.op_type in SCATTERS and node.domain in ("", "ai.onnx") for node in nodes(model))
+
+
+def nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """List every node of a model: of its graph, of all subgraphs and of all functions."""
+    waiting: list[onnx.NodeProto] = list(model.graph.node)
+    waiting += (node for function in model.functions for node in function.node)
+    found = []
+    while waiting:
+        found.append(node := waiting.pop())
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                waiting += graph.node
+    return found
+
+
+def f32(values: ArrayLike) -> np.ndarray:
+    """Make an array of float32."""
+    return np.asarray(values, np.float32)
+
+
+def i64(values: ArrayLike) -> np.ndarray:
+    """Make an array of int64."""
+    return np.asarray(values, np.int64)
+
+
+def sample(dtype: str, *shape: int, seed: int = 0) -> np.ndarray:
+    """Draw an array that is hard on sloppy rules: NaN, infinities, both zeros, the ends of ranges.
+
+    >>> sample("bool", 2, 3).shape
+    (2, 3)
+    """
+    rng = np.random.default_rng([seed, *shape])
+    if dtype == "string":
+        return rng.choice(
+            np.array(["", "a", "scatter", "\N{GREEK SMALL LETTER PI}"], object), shape
+        )
+    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    if kind.kind == "b":
+        return rng.random(shape) < 0.5
+    if kind.kind in "iu":
+        low, high = np.iinfo(kind).min, np.iinfo(kind).max
+        return rng.integers(low, high, shape, kind, endpoint=True)
+    array = rng.standard_normal(shape).round(2)
+    odd = rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0], shape)
+    return np.where(rng.random(shape) < 0.3, odd, array).astype(kind)
+
+
+def assert_sound(
+    model: str | onnx.ModelProto,
+    *feeds: Feed,
+    left: int | None = None,
+    rejected: int = 0,
+    judge: Judge = run,
+) -> int:
+    """Optimize a model for `standard` and compare it with the original on every feed.
+
+    `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
+    remain (None: as many as may be). Returns how many remain.
+    """
+    original = parse(model) if isinstance(model, str) else model
+    feeds = feeds or ({},)
+    accepted, refusals = [], []
+    for feed in feeds:
+        try:
+            accepted.append((feed, judge(original, feed)))
+        except rejections() as error:
+            refusals.append(f"{describe(feed)}: {error}")
+    assert len(refusals) <= rejected, f"the original rejects {refusals}"
+    assert accepted, "the original accepts no feed"
+
+    optimized = optimize(original)
+    for feed, expected in accepted:
+        actual = judge(optimized, feed)
+        assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
+    remaining = scatters(optimized)
+    assert left is None or remaining == left, f"{remaining} scatters are left, not {left}"
+    return remaining
+
+
+def optimize(original: onnx.ModelProto) -> onnx.ModelProto:
+    """Optimize for `standard`, and check all that can be seen without running the result."""
+    kept = original.SerializeToString(deterministic=True)
+    result = onnx_scatterx.optimize(original, target="standard")
+    optimized = result.model
+    assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
+    assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"
+    assert signature(optimized) == signature(original), "inputs or outputs changed"
+    for full in (False, True):
+        if passes_checker(original, full):
+            onnx.checker.check_model(optimized, full_check=full)
+    return optimized
+
+
+def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
+    """Return what a caller sees: inputs with types, outputs with element types, overridables."""
+    graph = model.graph
+    return (
+        [(i.name, i.type.SerializeToString(deterministic=True)) for i in graph.input],
+        [(o.name, o.type.WhichOneof("value"), o.type.tensor_type.elem_type) for o in graph.output],
+        {i.name for i in graph.input} & {i.name for i in graph.initializer},
+    )
+
+
+def passes_checker(model: onnx.ModelProto, full: bool) -> bool:
+    """Tell whether ONNX's checker, with shape inference if full, accepts a model."""
+    try:
+        onnx.checker.check_model(model, full_check=full)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return False
+    return True
+
+
+def describe(feed: Feed) -> str:
+    """Name the shapes of a feed, for messages."""
+    return ", ".join(f"{name}{list(np.shape(value))}" for name, value in feed.items())
+
+
+def rejections() -> tuple[type[Exception], ...]:
+    """Return the exceptions with which ONNX Runtime rejects a model or a feed."""
+    state = ort.capi.onnxruntime_pybind11_state
+    return tuple(
+        getattr(state, name)
+        for name in (
+            "Fail",
+            "InvalidArgument",
+            "InvalidGraph",
+            "NotImplemented",
+            "RuntimeException",
+        )
+    )
