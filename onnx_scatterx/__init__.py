@@ -1,1 +1,67 @@
 """Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx_scatterx.api import Result, inspect, optimize
+    from onnx_scatterx.errors import ScatterXError
+    from onnx_scatterx.explain import explain
+    from onnx_scatterx.picks import Pick
+    from onnx_scatterx.reasons import Reason
+    from onnx_scatterx.report import Report
+    from onnx_scatterx.scattering import Reduction, Scattering
+    from onnx_scatterx.transformer import XTransformer
+    from onnx_scatterx.verdict import Sliceability, Verdict
+    from onnx_scatterx.verification import Verification, verify
+
+__all__ = [
+    "Pick",
+    "Reason",
+    "Reduction",
+    "Report",
+    "Result",
+    "ScatterXError",
+    "Scattering",
+    "Sliceability",
+    "Verdict",
+    "Verification",
+    "XTransformer",
+    "explain",
+    "inspect",
+    "optimize",
+    "verify",
+]
+
+# Heavy libraries are imported when a name is first used.
+_HOMES = {
+    "Pick": "picks",
+    "Reason": "reasons",
+    "Reduction": "scattering",
+    "Report": "report",
+    "Result": "api",
+    "ScatterXError": "errors",
+    "Scattering": "scattering",
+    "Sliceability": "verdict",
+    "Verdict": "verdict",
+    "Verification": "verification",
+    "XTransformer": "transformer",
+    "explain": "explain",
+    "inspect": "api",
+    "optimize": "api",
+    "verify": "verification",
+}
+_MODULES = {"passes"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        # `explain` is a module too: the function takes its name here.
+        found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+    if name in _MODULES:
+        return importlib.import_module(f"onnx_scatterx.{name}")
+    raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")

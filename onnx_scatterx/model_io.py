@@ -18,7 +18,7 @@ from onnx_scatterx.model_check import check, check_versions, free_names
 from onnx_scatterx.model_data import check_tensors, set_base_dir
 from onnx_scatterx.model_save import Saved, save
 
-__all__ = ["ModelLike", "Saved", "load", "read", "save"]
+__all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
 
 ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
 
@@ -50,7 +50,12 @@ def load(model: ModelLike) -> ir.Model:
     if isinstance(model, onnx.ModelProto):
         return _to_ir(model, "the model", None)
     path = Path(model)
-    loaded = _to_ir(read(path), str(path), path.parent)
+    return converted(read(path), path)
+
+
+def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
+    """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
+    loaded = _to_ir(proto, str(path), path.parent)
     set_base_dir(loaded, path.parent)
     return loaded
 

@@ -10,12 +10,13 @@ model runs is computed from sizes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import FAR
-from onnx_scatterx.indexing.terms import Term, maximum, minimum, term
+from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
 from onnx_scatterx.mosaic.cells import View, Walk
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.reasons import Reason, RefusedError, Refusal
@@ -145,56 +146,81 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
         first, count, step = walk.start, term(1), 1
     else:
         first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
-        count, step = region.extent(walk.dim), walk.step
+        count, step = planner.simplified(region.extent(walk.dim)), walk.step
     facts = planner.facts
     if step > 0:
-        end = first + step * count
-        whole = facts.proves(end - extent)
+        whole = facts.proves(first + step * count - extent)
         if step == 1 and whole and facts.equal(first, 0):
             return None
-        last: int | Term = FAR if whole else _literal(end, extent, planner)
-        return _Cut(axis, _literal(first, extent, planner), last, step)
+        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+        if whole:
+            return _Cut(axis, start, FAR, step)
+
+        def ends_there(t: Term) -> bool:
+            length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
+            return facts.equal(length, count)
+
+        return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
     if not facts.proves(count - 1) or not facts.proves(first):
         raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
     end = first + step * count
+    exactly = lambda t: facts.equal(_clamped(t, extent), first)  # noqa: E731
+    start = _bound(first, extent, planner, exactly)
     if facts.proves(-end - 1):
-        return _Cut(axis, _literal(first, extent, planner), -FAR, step)
+        return _Cut(axis, start, -FAR, step)
     if not facts.proves(end):
         raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice ends: {end}")
-    return _Cut(axis, _literal(first, extent, planner), _literal(end, extent, planner), step)
+    return _Cut(axis, start, end.constant if end.constant is not None else end, step)
 
 
-def _literal(bound: Term, extent: Term, planner: Planner) -> int | Term:
-    """Return a Slice bound as a number, wherever one clamps to it in every run.
+def _clamped(bound: Term, extent: Term) -> Term:
+    return maximum(minimum(bound, extent), 0)
 
-    ``-c`` stands for ``max(0, extent - c)``, and ``c`` for ``min(c, extent)``. Else return a term
-    that is never negative and clamps to the bound.
+
+def _bound(
+    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+) -> int | Term:
+    """Return a Slice bound that serves as well as the exact one, and costs least.
+
+    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative.
     """
-    if bound.constant is not None:
-        return bound.constant
+    if exact.constant is not None and exact.constant >= 0:
+        return exact.constant
     facts = planner.facts
-    high = facts.interval(bound)[1]
-    if high < 2**31 and facts.equal(minimum(term(int(high)), extent), bound):
-        return int(high)
-    for t in (planner.simplified(extent - bound), extent - bound):
-        left = facts.interval(t)[1]
-        if 0 < left < 2**31 and facts.equal(maximum(extent - int(left), 0), bound):
-            return -int(left)
-    return min(_candidates(bound, extent, planner), key=planner.numbers.cost)
-
-
-def _candidates(bound: Term, extent: Term, planner: Planner) -> list[Term]:
-    """Return terms that Slice clamps to a bound, those whose cost is known."""
-    found = []
-    for t in (bound, planner.simplified(bound)):
+    for t, sign in ((exact, 1), (extent - exact, -1)):
+        number = _eventual_number(planner.simplified(t), planner)
+        if number is not None and (sign > 0 or number > 0):
+            literal = term(number) if sign > 0 else extent - number
+            if serves(literal):
+                return sign * number
+    best: tuple[int, Term] | None = None
+    for t in _variants(exact, planner):
         try:
-            planner.numbers.cost(t)
+            cost = planner.numbers.cost(t)
         except RefusedError:
             continue
-        found.append(t)
-    if not found:
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(bound))
-    return found
+        if (best is None or cost < best[0]) and facts.proves(t) and (t is exact or serves(t)):
+            best = cost, t
+    if best is None:
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
+    return best[1]
+
+
+def _eventual_number(t: Term, planner: Planner) -> int | None:
+    """Return the number that a term is for all large sizes, if it looks like one."""
+    high = planner.facts.interval(t)[1]
+    if high < 2**31:
+        return int(high)
+    big = t.replace({a: a.parts[0] for a in t.atoms if isinstance(a, Pos)})
+    return big.constant if big.constant is not None and big.constant >= 0 else None
+
+
+def _variants(t: Term, planner: Planner) -> list[Term]:
+    """Return a term with some of its cases taken as decided: what clamping may make no matter."""
+    found = [t]
+    for atom in sorted((a for a in t.atoms if isinstance(a, Pos)), key=lambda a: a.uid)[:3]:
+        found += [v.replace({atom: c}) for v in found for c in (atom.parts[0], 0)]
+    return [planner.simplified(v) for v in found]
 
 
 view = ViewForm()

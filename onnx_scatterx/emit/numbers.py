@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.interpreter import Scope
-from onnx_scatterx.indexing.terms import Atom, FloorDiv, Leaf, Pos, Step, Term, as_term
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Pos, Step, Term, as_term
 from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -69,20 +69,27 @@ class Numbers:
         """Return how many nodes it takes to have a term as a value, or refuse."""
         if t.constant is not None:
             return 0
-        for value in self.sources.scalars.get(t, ()):
-            if self._available(value):
-                return 0 if self._rank(value) == 1 else 1
-        if self._dim(t) is not None:
-            return 1 if self.writer.version >= 15 else 2
+        read = self._reading_cost(t)
+        if read is not None:
+            return read
         total = 0
         for monomial, coefficient in t.items:
             total += sum(self._cost_of(a) for a in monomial)
             total += max(0, len(monomial) - 1) + (abs(coefficient) != 1 and bool(monomial))
         return total + max(0, len(t.items) - 1)
 
+    def _reading_cost(self, t: Term) -> int | None:
+        """Return the cost of a number that the graph has anyway, or None where it has not."""
+        if self._scalar(t) is not None:
+            return 0 if self._rank(self._scalar(t)) == 1 else 1
+        if self._dim(t) is not None:
+            return 1 if self.writer.version >= 15 else 2
+        return None
+
     def _cost_of(self, atom: Atom) -> int:
-        if isinstance(atom, Leaf):
-            return self._leaf_cost(atom)
+        read = self._reading_cost(as_term(atom))
+        if read is not None:
+            return read
         if isinstance(atom, Pos):
             return self.cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
         if isinstance(atom, FloorDiv) and self._divides(atom):
@@ -91,23 +98,18 @@ class Numbers:
             return self.cost(atom.parts[0]) + 2
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
 
-    def _leaf_cost(self, atom: Leaf) -> int:
-        t = as_term(atom)
-        if self._dim(t) is not None:
-            return 1 if self.writer.version >= 15 else 2
-        for value in self.sources.scalars.get(t, ()):
-            if self._available(value):
-                return 0 if self._rank(value) == 1 else 1
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
-
     def _divides(self, atom: FloorDiv) -> bool:
         """Div rounds towards zero, which is down where nothing is negative."""
         facts = self.scope.facts
         return facts.proves(atom.parts[0]) and facts.proves(atom.parts[1])
 
-    def _rank(self, value: ir.Value) -> int:
-        found = self.scope.values[value]
-        return len(found.shape or ())
+    def _rank(self, value: ir.Value | None) -> int:
+        assert value is not None
+        return len(self.scope.values[value].shape or ())
+
+    def _scalar(self, t: Term) -> ir.Value | None:
+        available = [v for v in self.sources.scalars.get(t, ()) if self._available(v)]
+        return min(available, key=lambda v: -self._rank(v), default=None)
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
         for value, axis in self.sources.dims.get(t, ()):
@@ -120,9 +122,9 @@ class Numbers:
         w = self.writer
         if t.constant is not None:
             return w.constant([t.constant])
-        for value in self.sources.scalars.get(t, ()):
-            if self._available(value):
-                return value if self._rank(value) == 1 else w.axes("Unsqueeze", value, _INT64, [0])
+        value = self._scalar(t)
+        if value is not None:
+            return value if self._rank(value) == 1 else w.axes("Unsqueeze", value, _INT64, [0])
         found = self._dim(t)
         if found is not None:
             return self._read(*found)
@@ -151,8 +153,7 @@ class Numbers:
 
     def _atom(self, atom: Atom) -> ir.Value:
         w = self.writer
-        if isinstance(atom, Leaf):
-            self._leaf_cost(atom)
+        if self._reading_cost(as_term(atom)) is not None:
             return self.vector(as_term(atom))
         if isinstance(atom, Pos):
             inner = self.vector(atom.parts[0])

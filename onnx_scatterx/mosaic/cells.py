@@ -164,6 +164,24 @@ class Mosaic:
         walks = tuple(Walk(d, 1, ZERO) for d in range(len(shape)))
         return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
 
+    def with_shape(self, shape: Shape) -> Mosaic | None:
+        """Return a tensor that is one other, whole, with the same sizes in other terms."""
+        if len(self.cells) != 1 or len(shape) != len(self.shape):
+            return None
+        (cell,) = self.cells
+        view = cell.source
+        if not isinstance(view, View) or cell.box != full_box(self.shape):
+            return None
+        extents = list(view.shape)
+        for axis, w in enumerate(view.walks):
+            if w.dim is None:
+                continue
+            if (w.step, w.start.constant) != (1, 0) or extents[axis] is not self.shape[w.dim]:
+                return None
+            extents[axis] = shape[w.dim]
+        view = View(view.value, tuple(extents), view.walks)
+        return Mosaic(shape, (Cell(full_box(shape), view),))
+
     def _each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:
         cells = [change(c) for c in self.cells]
         if any(c is None for c in cells):
@@ -249,12 +267,14 @@ class Mosaic:
             cells = [_every(c, axis, first, step) for c in self.cells]
         else:
             return None
-        whole = tuple(Span.interval(ZERO, n) for n in shape)
+        window = Span.interval(ZERO, count)
         found: list[Cell] = []
-        for cell in cells:
+        for old, cell in zip(self.cells, cells, strict=True):
             if cell is None:
                 return None
-            part = cell.within(whole, facts) if cell.box else cell
+            reaches = _reaches(old.box[axis], self.shape[axis], facts)
+            box = _put(cell.box, axis, _stretched(cell.box[axis], count, reaches, step))
+            part = Cell(box, cell.source).within(_put(box, axis, window), facts)
             if part is not None:
                 found.append(part)
         return Mosaic(shape, tuple(found))
@@ -271,6 +291,24 @@ class Mosaic:
 
 def _uncovered(old: Cell, new: Cell, facts: Facts) -> list[Cell]:
     return [part for part in old.outside(new.box, facts) if not part.is_empty(facts)]
+
+
+def _reaches(span: Span, extent: Term, facts: Facts) -> tuple[bool, bool]:
+    """Return whether a span starts where its axis starts, and ends where it ends."""
+    if span.modulus != 1:
+        return False, False
+    return facts.equal(span.low, 0), facts.equal(span.high, extent)
+
+
+def _stretched(span: Span, count: Term, reaches: tuple[bool, bool], step: int) -> Span:
+    """Let a span that reaches an end of the axis reach that end of the slice.
+
+    A slice that is not empty lies within its axis; of an empty one every span is empty.
+    """
+    if span.modulus != 1:
+        return span
+    first, last = reaches if step > 0 else reaches[::-1]
+    return Span.interval(ZERO if first else span.low, count if last else span.high)
 
 
 def _every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:

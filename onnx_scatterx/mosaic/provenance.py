@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -36,10 +36,13 @@ class Provenance:
     """Mosaics of the values of one graph, outer values being sources of their own.
 
     ``scatters`` has an entry for each scatter of the graph; ``passed[value]`` are the scatters that
-    a value's mosaic makes needless.
+    a value's mosaic makes needless. The scatters in ``kept`` are sources, whatever they write.
     """
 
-    def __init__(self, graph: ir.Graph, scope: Scope) -> None:
+    def __init__(
+        self, graph: ir.Graph, scope: Scope, kept: Mapping[ir.Node, Refusal] | None = None
+    ) -> None:
+        self.kept = kept or {}
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
@@ -86,6 +89,9 @@ class Provenance:
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return
+        if node in self.kept:
+            self.scatters[node] = Lifted(node, lifted, self.kept[node])
+            return
         facts = self.facts if live else self.facts.assuming()
         try:
             data = self.mosaic(lifted.data)
@@ -111,7 +117,8 @@ class Provenance:
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
                 return found
         # The operator checks that they have this shape, whatever is known of it otherwise.
-        return Mosaic.of(lifted.updates, lifted.shape)
+        renamed = None if found is None else found.with_shape(lifted.shape)
+        return renamed or Mosaic.of(lifted.updates, lifted.shape)
 
 
 def _first(provenance: Provenance, call: Call) -> Mosaic | None:

@@ -1,0 +1,248 @@
+"""The pipeline: interpret, lift, find mosaics, plan, write, clean up, report.
+
+Values that a reader needs are written out from their mosaics; scatters that are not needed any more
+disappear with the chains that computed their indices. What cannot be written keeps its scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.numbers import Numbers, Sources
+from onnx_scatterx.emit.writer import Names, Writer
+from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
+from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.mosaic.fills import Fills
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.reasons import Reason, Refusal
+
+REPLACES = "onnx_scatterx.replaces"
+"""The metadata key on a new node: the names of the scatters that it replaces."""
+
+_WORTH = 12  # nodes that removing one scatter may cost
+
+
+@dataclass
+class Outcome:
+    """What became of the scatters of one graph."""
+
+    graph: ir.Graph
+    provenance: Provenance
+    forms: dict[ir.Node, frozenset[str]] = field(default_factory=dict)
+    refusals: dict[ir.Node, Refusal] = field(default_factory=dict)
+    dead: set[ir.Node] = field(default_factory=set)
+
+
+class GraphRewriter:
+    """Rewrites the scatters of one graph (main graph, subgraph or function body)."""
+
+    def __init__(
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        rules: Sequence[Form],
+        names: Names,
+        overridable: set[ir.Value],
+    ) -> None:
+        self.graph = graph
+        self.scope = scope
+        self.rules = rules
+        self.names = names
+        self.fills = Fills(scope, overridable)
+        self.kept: dict[ir.Node, Refusal] = {}
+        self.plans: dict[ir.Value, Plan | Refusal] = {}
+
+    def run(self) -> Outcome:
+        """Rewrite the graph; scatters whose results cannot be written are sources themselves."""
+        before = [n for n in self.graph if is_scatter(n)]
+        self.unread = {n for n in before if not any(_is_read(v, self.graph) for v in n.outputs)}
+        while True:
+            self.provenance = Provenance(self.graph, self.scope, self.kept)
+            self._prepare()
+            chosen = self._choose()
+            if chosen is not None:
+                break
+        outcome = Outcome(self.graph, self.provenance, refusals=dict(self.kept))
+        for lifted in self.provenance.scatters.values():
+            if lifted.refusal is not None:
+                outcome.refusals[lifted.node] = lifted.refusal
+        dead: list[ir.Node] = []
+        for value, plan in chosen.items():
+            producer = value.producer()
+            assert producer is not None
+            dead.append(producer)
+            for node in self.provenance.passed[value]:
+                outcome.forms[node] = outcome.forms.get(node, frozenset()) | plan.forms
+            self._write(value, plan, producer)
+        dead += [n for n in before if n not in outcome.refusals]
+        remove_dead(dead)
+        outcome.dead = {n for n in self.unread if n.graph is None}
+        for node in before:
+            if node.graph is not None and node not in outcome.refusals:
+                outcome.refusals[node] = Refusal(Reason.TOO_COSTLY)
+        return outcome
+
+    def _prepare(self) -> None:
+        version = self.scope.opsets.get("", self.scope.opsets.get("ai.onnx", 0))
+        self.writer = Writer(
+            self.graph, version, self.names, in_function=self.scope.function is not None
+        )
+        spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
+        sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
+        self.numbers = Numbers(self.writer, self.scope, sources)
+        self.planners: dict[ir.DataType, Planner] = {}
+        self.plans = {}
+
+    def _plan(self, value: ir.Value) -> Plan | Refusal:
+        """Return the best plan for a value, written in front of its producer."""
+        if value not in self.plans:
+            self.writer.anchor = value.producer()
+            dtype = self.provenance.abstract(value).dtype or value.dtype
+            mosaic = self.provenance.mosaic(value)
+            assert mosaic is not None
+            if dtype is None:
+                self.plans[value] = Refusal(Reason.UNKNOWN_TYPE)
+            else:
+                planner = Planner(
+                    self.rules, self.writer, self.numbers, self.scope.facts, self.fills, dtype
+                )
+                found = planner.best(Region.of(mosaic))
+                limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
+                if isinstance(found, Plan) and found.cost > limit:
+                    found = Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
+                self.plans[value] = found
+        return self.plans[value]
+
+    def _choose(self) -> dict[ir.Value, Plan] | None:
+        """Return the values to write, or None after a scatter was found that must be kept."""
+        passed = self.provenance.passed
+        wanted = {v for v in passed if self._is_demanded(v)}
+        chosen: dict[ir.Value, Plan] = {}
+        order = [v for n in self.graph for v in n.outputs if v in passed]
+        for value in reversed(order):
+            if value not in wanted:
+                continue
+            plan = self._plan(value)
+            node = value.producer()
+            assert node is not None
+            if is_scatter(node):
+                if isinstance(plan, Refusal):
+                    self.kept[node] = plan
+                    return None
+                chosen[value] = plan
+                continue
+            inputs = [v for v in node.inputs if v is not None and v in passed]
+            if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(inputs, wanted):
+                wanted.update(inputs)
+            else:
+                chosen[value] = plan
+        return {v: chosen[v] for v in order if v in chosen}
+
+    def _cost_of_keeping(self, inputs: Sequence[ir.Value], wanted: set[ir.Value]) -> float:
+        """Return what it costs to leave a node that moves, and write its inputs instead."""
+        cost = 1.0
+        for value in inputs:
+            if value in wanted:
+                continue
+            plan = self._plan(value)
+            cost += plan.cost if isinstance(plan, Plan) else float("inf")
+        return cost
+
+    def _is_demanded(self, value: ir.Value) -> bool:
+        """Return whether a value is read by more than moves that are written out themselves."""
+        if value.is_graph_output():
+            return True
+        for use in value.uses():
+            node = use.node
+            if node.graph is not self.graph or not any(v in self.provenance.passed for v in node.outputs):
+                return True
+            if is_scatter(node):
+                moved = (0, 1) if node.op_type == "TensorScatter" else (0, 2)
+                if use.idx not in moved:
+                    return True
+            elif node.op_type != "Concat" and use.idx != 0:
+                return True
+        return False
+
+    def _write(self, value: ir.Value, plan: Plan, anchor: ir.Node) -> None:
+        w = self.writer
+        w.anchor = anchor
+        scatters = sorted(n.name or n.op_type for n in self.provenance.passed[value])
+        w.metadata = {REPLACES: ", ".join(scatters)}
+        w.stem = value.name or "scatterx"
+        made = len(w.made)
+        result = plan.write()
+        dtype = self.provenance.abstract(value).dtype or value.dtype
+        assert dtype is not None
+        name = value.name
+        if value.is_graph_output():
+            fresh = len(w.made) > made and result.producer() in w.made[made:]
+            if not fresh or result.is_graph_output() or result.uses():
+                node = ir.Node(
+                    "",
+                    "Identity",
+                    [result],
+                    outputs=[ir.Value(type=ir.TensorType(dtype))],
+                    name=self.names.new(f"{w.stem}/Identity"),
+                    metadata_props=dict(w.metadata),
+                )
+                self.graph.insert_before(anchor, node)
+                (result,) = node.outputs
+            result.type, result.shape = value.type, value.shape
+            result.metadata_props.update(value.metadata_props)
+            value.replace_all_uses_with(result, replace_graph_outputs=True)
+            value.name = self.names.new(f"{name}/replaced")
+            result.name = name
+        else:
+            value.replace_all_uses_with(result)
+
+
+def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
+    return value.is_graph_output() or bool(value.uses())
+
+
+def remove_dead(nodes: Sequence[ir.Node]) -> None:
+    """Remove nodes that nothing reads, and then what only they read."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
+            continue
+        read = [v for v in node.inputs if v is not None]
+        for attribute in node.attributes.values():
+            if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+                for inner in attribute.as_graph().all_nodes():
+                    read += [v for v in inner.inputs if v is not None]
+        owner = node.graph
+        owner.remove(node, safe=True)
+        for value in read:
+            producer = value.producer()
+            if producer is not None:
+                stack.append(producer)
+            elif value.is_initializer() and not value.uses() and not value.is_graph_input():
+                if not value.is_graph_output() and value.graph is not None and value.name:
+                    value.graph.initializers.pop(value.name, None)
+
+
+def rewrite_model(
+    model: ir.Model, rules: Sequence[Form], *, distrust_dims: bool = False
+) -> tuple[list[Outcome], Knowledge]:
+    """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
+    knowledge = interpret(model, distrust_dims=distrust_dims)
+    names = Names(model)
+    overridable: set[ir.Value] = set()
+    if (model.ir_version or 0) >= 4:
+        overridable = {v for v in model.graph.inputs if v.name in model.graph.initializers}
+    outcomes = []
+    for graph, scope in knowledge.scopes.items():
+        if any(is_scatter(n) for n in graph):
+            rewriter = GraphRewriter(graph, scope, rules, names, overridable)
+            outcomes.append(rewriter.run())
+    return outcomes, knowledge
+
+
+__all__ = ["REPLACES", "GraphRewriter", "Lifted", "Outcome", "remove_dead", "rewrite_model"]
