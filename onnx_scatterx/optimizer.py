@@ -23,7 +23,7 @@ from onnx_scatterx.reasons import Reason, Refusal
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
 
-_WORTH = 12  # nodes that removing one scatter may cost
+_WORTH = 32  # nodes that removing one scatter may cost
 
 
 @dataclass
@@ -47,7 +47,9 @@ class GraphRewriter:
         rules: Sequence[Form],
         names: Names,
         overridable: set[ir.Value],
+        constant_nodes: bool,
     ) -> None:
+        self.constant_nodes = constant_nodes
         self.graph = graph
         self.scope = scope
         self.rules = rules
@@ -78,7 +80,7 @@ class GraphRewriter:
             for node in self.provenance.passed[value]:
                 outcome.forms[node] = outcome.forms.get(node, frozenset()) | plan.forms
             self._write(value, plan, producer)
-        dead += [n for n in before if n not in outcome.refusals]
+        dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
         outcome.dead = {n for n in self.unread if n.graph is None}
         for node in before:
@@ -87,9 +89,9 @@ class GraphRewriter:
         return outcome
 
     def _prepare(self) -> None:
-        version = self.scope.opsets.get("", self.scope.opsets.get("ai.onnx", 0))
+        version = self.scope.opsets.get("", 0)
         self.writer = Writer(
-            self.graph, version, self.names, in_function=self.scope.function is not None
+            self.graph, version, self.names, constant_nodes=self.constant_nodes
         )
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
@@ -178,27 +180,36 @@ class GraphRewriter:
         result = plan.write()
         dtype = self.provenance.abstract(value).dtype or value.dtype
         assert dtype is not None
-        name = value.name
+        result = self._named(value, result, dtype, result.producer() in w.made[made:])
+        value.replace_all_uses_with(result, replace_graph_outputs=True)
+
+    def _named(
+        self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool
+    ) -> ir.Value:
+        """Give a result the name of the value that it replaces, so that readers stay as they are.
+
+        A graph output keeps its name through an Identity where the result has one of its own.
+        """
+        own = is_new and not result.uses() and not result.is_graph_output()
+        if not own and not value.is_graph_output():
+            return result
+        if not own:
+            identity = ir.Node(
+                "",
+                "Identity",
+                [result],
+                outputs=[ir.Value(type=ir.TensorType(dtype))],
+                name=self.names.new(f"{self.writer.stem}/Identity"),
+                metadata_props=dict(self.writer.metadata),
+            )
+            assert self.writer.anchor is not None
+            self.graph.insert_before(self.writer.anchor, identity)
+            (result,) = identity.outputs
         if value.is_graph_output():
-            fresh = len(w.made) > made and result.producer() in w.made[made:]
-            if not fresh or result.is_graph_output() or result.uses():
-                node = ir.Node(
-                    "",
-                    "Identity",
-                    [result],
-                    outputs=[ir.Value(type=ir.TensorType(dtype))],
-                    name=self.names.new(f"{w.stem}/Identity"),
-                    metadata_props=dict(w.metadata),
-                )
-                self.graph.insert_before(anchor, node)
-                (result,) = node.outputs
             result.type, result.shape = value.type, value.shape
             result.metadata_props.update(value.metadata_props)
-            value.replace_all_uses_with(result, replace_graph_outputs=True)
-            value.name = self.names.new(f"{name}/replaced")
-            result.name = name
-        else:
-            value.replace_all_uses_with(result)
+        result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
+        return result
 
 
 def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
@@ -240,7 +251,8 @@ def rewrite_model(
     outcomes = []
     for graph, scope in knowledge.scopes.items():
         if any(is_scatter(n) for n in graph):
-            rewriter = GraphRewriter(graph, scope, rules, names, overridable)
+            nodes_only = scope.function is not None or (model.ir_version or 0) < 4
+            rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only)
             outcomes.append(rewriter.run())
     return outcomes, knowledge
 

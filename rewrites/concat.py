@@ -65,6 +65,8 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     for position in dict.fromkeys(p for pair in spans for p in pair):
         if any(position is e or facts.equal(position, e) for e in ends):
             continue
+        if not (facts.proves(position - ends[0]) and facts.proves(ends[1] - position)):
+            continue
         if any(position is c or facts.equal(position, c) for c in found):
             continue
         if all(facts.proves(position - high) or facts.proves(low - position) for low, high in spans):

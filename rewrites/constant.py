@@ -27,6 +27,8 @@ class ConstantForm(Form):
     name = "constant"
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if not region.cells or planner.dtype == ir.DataType.STRING:
+            return Refusal(Reason.NO_RULE)
         extents = [n.constant for n in region.extents]
         sources: dict[ir.Value, np.ndarray] = {}
         for cell in region.cells:

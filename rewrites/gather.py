@@ -20,6 +20,7 @@ from onnx_scatterx.reasons import Reason, Refusal
 
 _SOURCES = 3
 _ROWS = 1 << 16
+_WEIGHT = 6  # nodes that one Gather counts as: a few slices are better for most targets
 
 
 class GatherForm(Form):
@@ -72,7 +73,7 @@ class GatherForm(Form):
             rows = w.concat([p.write() for p in parts], dtype, axis)
             return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
 
-        return planner.plan(1 + int(len(parts) > 1), self, write, *parts)
+        return planner.plan(_WEIGHT + int(len(parts) > 1), self, write, *parts)
 
 
 def _row_walk(

@@ -161,9 +161,11 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
             return facts.equal(length, count)
 
         return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
+    end = first + step * count
+    if step == -1 and facts.equal(count, extent):
+        return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     if not facts.proves(count - 1) or not facts.proves(first):
         raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
-    end = first + step * count
     exactly = lambda t: facts.equal(_clamped(t, extent), first)  # noqa: E731
     start = _bound(first, extent, planner, exactly)
     if facts.proves(-end - 1):

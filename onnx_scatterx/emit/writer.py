@@ -40,14 +40,17 @@ class Names:
 class Writer:
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
-    ``metadata`` goes onto every new node: it says what the node replaces.
+    ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
+    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node replaces.
     """
 
-    def __init__(self, graph: ir.Graph, version: int, names: Names, *, in_function: bool) -> None:
+    def __init__(
+        self, graph: ir.Graph, version: int, names: Names, *, constant_nodes: bool
+    ) -> None:
         self.graph = graph
         self.version = version
         self.names = names
-        self.in_function = in_function
+        self.constant_nodes = constant_nodes
         self.anchor: ir.Node | None = None
         self.stem = "scatterx"
         self.metadata: Mapping[str, str] = {}
@@ -90,7 +93,7 @@ class Writer:
         return output
 
     def constant(self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None) -> ir.Value:
-        """Return a constant: an initializer, or a Constant node in a function."""
+        """Return a constant: an initializer, or a Constant node where there can be none."""
         array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
@@ -103,7 +106,7 @@ class Writer:
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
         )
-        if self.in_function:
+        if self.constant_nodes:
             node = ir.Node(
                 "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
             )

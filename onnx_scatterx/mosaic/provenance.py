@@ -11,6 +11,7 @@ from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.interpreter import Scope, live_nodes
 from onnx_scatterx.indexing.movement import slice_arguments, slice_bounds
+from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.mosaic.cells import Mosaic, joined
@@ -197,7 +198,8 @@ def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     if x is None or cuts is None:
         return []
     for axis, start, end, step in cuts:
-        first, count = slice_bounds(start, end, step, x.shape[axis])
+        bounds = slice_bounds(start, end, step, x.shape[axis])
+        first, count = (simplify(t, provenance.facts) for t in bounds)
         found = x.sliced(axis, first, count, step, provenance.facts)
         if found is None:
             return []

@@ -27,7 +27,9 @@ def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mo
             raise RefusedError(Reason.MAY_COLLIDE, "boxes of one scatter overlap")
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
-    return data.overlaid(cells, facts)
+    # An empty tensor has no cells: it is as well the data itself.
+    result = data.overlaid(cells, facts)
+    return result if result.cells else Mosaic.of(scatter.data, scatter.data_shape)
 
 
 def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
@@ -93,6 +95,8 @@ def _bounded(
     last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
     if facts.proves(size - 1 - last) or (abs(line.step) == 1 and facts.proves(size - last - 1)):
         return line, count
+    if facts.proves(last - size) and facts.proves(count - 1):
+        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
     checked = all(
         facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
     )
