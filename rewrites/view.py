@@ -11,7 +11,7 @@ model runs is computed from sizes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -30,6 +30,7 @@ class _Cut:
     start: int | Term
     end: int | Term
     step: int
+    is_flipped: bool = False  # reversed afterwards
 
     @property
     def is_literal(self) -> bool:
@@ -55,7 +56,8 @@ class ViewForm(Form):
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
-        cost = bool(literal) + len(computed)
+        flipped = [c.axis for c in cuts if c.is_flipped]
+        cost = bool(literal) + len(computed) + bool(flipped)
         for cut in computed:
             for bound in (cut.start, cut.end):
                 cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
@@ -83,6 +85,9 @@ class ViewForm(Form):
                     for b in (c.start, c.end)
                 ]
                 x = w.slice_dynamic(x, dtype, c.axis, bounds[0], bounds[1], c.step)
+            if flipped:
+                n = len(flipped)
+                x = w.slice(x, dtype, flipped, [FAR] * n, [-FAR] * n, [-1] * n)
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
@@ -147,32 +152,43 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
     else:
         first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
         count, step = planner.simplified(region.extent(walk.dim)), walk.step
-    facts = planner.facts
     if step > 0:
-        whole = facts.proves(first + step * count - extent)
-        if step == 1 and whole and facts.equal(first, 0):
-            return None
-        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
-        if whole:
-            return _Cut(axis, start, FAR, step)
-
-        def ends_there(t: Term) -> bool:
-            length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
-            return facts.equal(length, count)
-
-        return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
-    end = first + step * count
+        return _forward(axis, first, count, step, extent, planner)
+    facts = planner.facts
     if step == -1 and facts.equal(count, extent):
         return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
-    if not facts.proves(count - 1) or not facts.proves(first):
+    end = first + step * count
+    if facts.proves(count - 1) and facts.proves(first):
+        start = _bound(
+            first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first)
+        )
+        if facts.proves(-end - 1):
+            return _Cut(axis, start, -FAR, step)
+        if facts.proves(end):
+            return _Cut(axis, start, end.constant if end.constant is not None else end, step)
+    if step != -1:
         raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
-    exactly = lambda t: facts.equal(_clamped(t, extent), first)  # noqa: E731
-    start = _bound(first, extent, planner, exactly)
-    if facts.proves(-end - 1):
-        return _Cut(axis, start, -FAR, step)
-    if not facts.proves(end):
-        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice ends: {end}")
-    return _Cut(axis, start, end.constant if end.constant is not None else end, step)
+    # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
+    cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
+    return _Cut(axis, FAR, -FAR, -1) if cut is None else replace(cut, is_flipped=True)
+
+
+def _forward(
+    axis: int, first: Term, count: Term, step: int, extent: Term, planner: Planner
+) -> _Cut | None:
+    facts = planner.facts
+    whole = facts.proves(first + step * count - extent)
+    if step == 1 and whole and facts.equal(first, 0):
+        return None
+    start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+    if whole:
+        return _Cut(axis, start, FAR, step)
+
+    def ends_there(t: Term) -> bool:
+        length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
+        return facts.equal(length, count)
+
+    return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
 
 
 def _clamped(bound: Term, extent: Term) -> Term:

@@ -177,7 +177,8 @@ def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
-    if x is None or shape is None or call.inputs[1] is None or call.inputs[1].vector() is None:
+    # What is broadcast is better cut from the result, unless the result is to go.
+    if x is None or shape is None or call.node.inputs[0] not in provenance.passed:
         return []
     return [x.expanded(shape)]
 
