@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing import arithmetic, creation, movement, shapes, validity, windows
+from onnx_scatterx.indexing import (
+    arithmetic,
+    creation,
+    movement,
+    reshaping,
+    shapes,
+    slicing,
+    validity,
+    windows,
+)
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.prove import Facts
@@ -32,7 +41,7 @@ TRANSFERS: dict[str, Transfer] = {
     "CumSum": creation.cum_sum,
     "Expand": movement.expand,
     "EyeLike": creation.eye_like,
-    "Flatten": movement.flatten,
+    "Flatten": reshaping.flatten,
     "Gather": movement.gather,
     "GatherND": movement.gather_nd,
     "Identity": movement.identity,
@@ -45,13 +54,13 @@ TRANSFERS: dict[str, Transfer] = {
     "ReduceMin": arithmetic.reduction,
     "ReduceProd": arithmetic.reduction,
     "ReduceSum": arithmetic.reduction,
-    "Reshape": movement.reshape,
+    "Reshape": reshaping.reshape,
     "Scatter": creation.scatter_elements,
     "ScatterElements": creation.scatter_elements,
     "ScatterND": creation.scatter_nd,
     "Shape": creation.shape,
     "Size": creation.size,
-    "Slice": movement.slice_,
+    "Slice": slicing.slice_,
     "Split": movement.split,
     "Squeeze": movement.squeeze,
     "Tile": movement.tile,

@@ -42,6 +42,7 @@ from onnx_scatterx.indexing.polynomial import (
     Term,
     as_term,
     interval_of,
+    polynomial,
     term,
 )
 
@@ -66,6 +67,7 @@ __all__ = [
     "maximum",
     "minimum",
     "modulo",
+    "polynomial",
     "pos",
     "size",
     "step",

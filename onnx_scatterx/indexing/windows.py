@@ -12,7 +12,9 @@ def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...]
     if call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or call.integer("ceil_mode", 0):
         return None
     n = len(extents)
-    pads = call.integers("pads") or [0] * (2 * n)
+    valid = call.string("auto_pad", "NOTSET") == "VALID"
+    pads = None if valid else call.integers("pads")
+    pads = pads or [0] * (2 * n)
     strides = call.integers("strides") or [1] * n
     dilations = call.integers("dilations") or [1] * n
     if len(kernel) != n or len(pads) != 2 * n:
