@@ -215,7 +215,9 @@ def _of_elements(
     dims = [d.constant for d in shape]
     if any(d is None for d in dims):
         return None
-    spread = [np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None]
+    spread = [
+        np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None
+    ]
     result = np.empty(spread[0].shape, dtype=object)
     for index in np.ndindex(result.shape):
         result[index] = symbolic(*(a[index] for a in spread))
@@ -336,7 +338,9 @@ def clip(call: Call) -> Result:
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
         if bound is not None and result is not None:
-            result = combine([result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True)
+            result = combine(
+                [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True
+            )
     return result
 
 

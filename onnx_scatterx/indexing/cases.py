@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.indexing.polynomial import Atom, Interval, Number, Term, interned, polynomial, term
+from onnx_scatterx.indexing.polynomial import (
+    Atom,
+    Interval,
+    Number,
+    Term,
+    interned,
+    polynomial,
+    term,
+)
 
 
 class Pos(Atom):
@@ -129,7 +137,10 @@ def floor_div(t: Number, divisor: Number) -> Term:
         return interned(FloorDiv, (), (t, divisor))
     quotient = polynomial({m: c // d for m, c in t.items})
     rest = t - d * quotient
-    for monomial, coefficient in rest.items:  # floor((a + floor(p / k)) / d) = floor((a k + p) / (k d))
+    for (
+        monomial,
+        coefficient,
+    ) in rest.items:  # floor((a + floor(p / k)) / d) = floor((a k + p) / (k d))
         if coefficient == 1 and len(monomial) == 1 and isinstance(monomial[0], FloorDiv):
             inner, k = monomial[0].parts
             if (k.interval()[0]) > 0:

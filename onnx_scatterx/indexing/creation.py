@@ -24,7 +24,9 @@ def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
     dtype = tensor.dtype
     terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
-    small_float = dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+    small_float = (
+        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+    )
     if not (numeric or small_float) or dtype.bitwidth < 8:
         return Abstract(dtype, terms)
     return Abstract(dtype, terms, tensor.numpy())
@@ -34,7 +36,7 @@ def constant(call: Call) -> Result:
     attributes = call.node.attributes
     if "value" in attributes:
         found = call.attribute("value")
-        return None if found is None else [of_tensor(found.as_tensor())]
+        return None if found is None else [of_tensor(found.value)]
     kinds = {
         "value_int": (np.int64, "as_int"),
         "value_ints": (np.int64, "as_ints"),
@@ -87,6 +89,8 @@ def range_(call: Call) -> Result:
     if not by:
         return [Abstract(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
+    if start.dtype is None or not fits(span, start.dtype):
+        return [Abstract(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
     return [Abstract(start.dtype, (count_term,), first + by * coord(0))]
 
@@ -97,9 +101,7 @@ def shape(call: Call) -> Result:
         return None
     rank = len(x.shape)
     first, last = call.integer("start", 0), call.integer("end", rank)
-    first, last = (
-        min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last)
-    )
+    first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
     return [Abstract.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
 
 

@@ -31,9 +31,7 @@ class _Eventually:
         times = period // self.period
         slopes = tuple(s * times for s in self.slopes) * times
         values = tuple(
-            v + s * k
-            for k in range(times)
-            for s, v in zip(self.slopes, self.values, strict=True)
+            v + s * k for k in range(times) for s, v in zip(self.slopes, self.values, strict=True)
         )
         return _Eventually(self.start, slopes, values)
 

@@ -6,7 +6,6 @@ NumPy itself. A transfer function returns None where nothing can be said.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -18,19 +17,12 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_shapes,
 )
 from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
-    Monomial,
     Number,
     Term,
-    as_term,
     coord,
-    equals,
     floor_div,
-    maximum,
-    minimum,
     modulo,
-    pos,
     step,
     term,
     where,
@@ -166,7 +158,10 @@ def concat(call: Call) -> Result:
     shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
     arrays = [p.content if isinstance(p.content, np.ndarray) else p.elements for p in parts]
-    if all(a is not None for a in arrays) and sum(a.size for a in arrays if a is not None) < 1 << 16:
+    if (
+        all(a is not None for a in arrays)
+        and sum(a.size for a in arrays if a is not None) < 1 << 16
+    ):
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
             return [Abstract.explicit(joined, dtype)]
@@ -276,5 +271,3 @@ def gather_nd(call: Call) -> Result:
     if taken.dtype == object and x.dtype is not None:
         return [Abstract.explicit(taken, x.dtype)]
     return [Abstract(x.dtype, tuple(map(term, taken.shape)), taken)]
-
-

@@ -236,9 +236,7 @@ def _product(m: Monomial, n: Monomial) -> Monomial:
     if not m or not n:
         return m or n
     atoms = sorted((*m, *n), key=lambda a: a.uid)
-    return tuple(
-        a for i, a in enumerate(atoms) if not (i and a is atoms[i - 1] and a.idempotent)
-    )
+    return tuple(a for i, a in enumerate(atoms) if not (i and a is atoms[i - 1] and a.idempotent))
 
 
 def polynomial(sums: Mapping[Monomial, int]) -> Term:
@@ -261,7 +259,9 @@ def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
     return found
 
 
-def interned(kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], **fields: Any) -> Term:
+def interned(
+    kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], **fields: Any
+) -> Term:
     """Return the one atom of a kind that has this key and these parts, as a term."""
     atom = _atoms.get((kind, key, parts))
     if atom is None:

@@ -34,9 +34,7 @@ def reshape(call: Call) -> Result:
             return None
         return [Abstract(x.dtype, call.unknown_shape(given.static_shape[0]))]
     if not call.integer("allowzero", 0):
-        target = [
-            _copied(t, x.shape[i]) if i < len(x.shape) else t for i, t in enumerate(target)
-        ]
+        target = [_copied(t, x.shape[i]) if i < len(x.shape) else t for i, t in enumerate(target)]
     if all(t.constant != -1 for t in target):
         # A number that may be -1 stands for any size.
         fresh = call.unknown_shape(len(target))

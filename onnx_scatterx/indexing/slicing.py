@@ -22,7 +22,6 @@ from onnx_scatterx.indexing.terms import (
 )
 
 
-
 def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
     """Return (first, count) of a Slice along one axis: negative ends wrapped, then clamped.
 
