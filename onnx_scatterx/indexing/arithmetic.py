@@ -26,7 +26,6 @@ from onnx_scatterx.indexing.terms import (
     Interval,
     Leaf,
     Monomial,
-    Number,
     Term,
     equals,
     floor_div,
@@ -342,38 +341,3 @@ def clip(call: Call) -> Result:
                 [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True
             )
     return result
-
-
-def reduction(call: Call) -> Result:
-    """Transfer ReduceSum, ReduceProd, ReduceMin, ReduceMax over a small array of terms."""
-    x = call.inputs[0]
-    if x is None or x.elements is None or x.dtype is None:
-        return None
-    axes = call.numbers(1, "axes")
-    if not axes:
-        if axes is not None and call.integer("noop_with_empty_axes", 0):
-            return [x]
-        axes = list(range(x.elements.ndim))
-        if call.integer("noop_with_empty_axes", 0):
-            return [x]
-    fold: dict[str, Callable[[Number, Number], Term]] = {
-        "ReduceSum": lambda a, b: term(a) + b,
-        "ReduceProd": lambda a, b: term(a) * b,
-        "ReduceMin": minimum,
-        "ReduceMax": maximum,
-    }
-    gone = {a % x.elements.ndim for a in axes} if x.elements.ndim else set()
-    start = {"ReduceSum": term(0), "ReduceProd": term(1)}.get(call.node.op_type)
-    kept_shape = [1 if d in gone else n for d, n in enumerate(x.elements.shape)]
-    result = np.full(kept_shape, start, dtype=object)
-    if x.dtype == ir.DataType.BOOL and start is not None:
-        return None
-    for index in np.ndindex(x.elements.shape):
-        at = tuple(0 if d in gone else i for d, i in enumerate(index))
-        value = x.elements[index]
-        result[at] = value if result[at] is None else fold[call.node.op_type](result[at], value)
-    if any(t is None or not fits(t, x.dtype) for t in result.ravel()):
-        return None
-    if not call.integer("keepdims", 1):
-        result = result.squeeze(tuple(gone))
-    return [Abstract.explicit(result, x.dtype)]

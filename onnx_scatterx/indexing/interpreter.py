@@ -198,7 +198,7 @@ def _range(dtype: ir.DataType) -> tuple[float, float]:
         return 0, 1
     if dtype == ir.DataType.INT64 or dtype.bitwidth < 8:
         return float("-inf"), float("inf")
-    return float(dtype.min), float(dtype.max)
+    return int(dtype.min), int(dtype.max)
 
 
 def interpret(model: ir.Model, *, distrust_dims: bool = False) -> Knowledge:

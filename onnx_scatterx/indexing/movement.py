@@ -90,7 +90,7 @@ def squeeze(call: Call) -> Result:
     axes = call.numbers(1, "axes")
     if not axes:
         if any(d.interval()[0] < 2 and d.constant != 1 for d in x.shape):
-            return None  # which dims go is not known
+            return [Abstract(x.dtype, None)]  # which dims go is not known
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
     gone = {a % len(x.shape) for a in axes}
     kept = [d for d in range(len(x.shape)) if d not in gone]

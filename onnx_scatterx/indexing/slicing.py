@@ -27,11 +27,14 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
 
     ``first`` is exact wherever ``count`` is not 0.
     """
-    first = wrapped(start, extent)
+    # A start or an end far before the axis is clamped to its begin.
+    first = wrapped(start, extent) if (start.constant or 0) > -AXIS_LIMIT else term(0)
     open_end = (end.constant or 0) >= AXIS_LIMIT
     if stride > 0:
         first = maximum(first, 0)
         last = extent if open_end else minimum(wrapped(end, extent), extent)
+        if (end.constant or 0) <= -AXIS_LIMIT:
+            last = term(0)
         return first, pos(floor_div(last - first + stride - 1, stride))
     if (start.constant or 0) >= AXIS_LIMIT:
         first = extent - 1
