@@ -113,7 +113,8 @@ class Judged:
         if 0 in shape:
             return np.zeros(shape, np.int64)
         grid = np.indices(shape, sparse=True)
-        value = content.evaluate(self.binder(env), lambda d: grid[d])
+        with np.errstate(over="ignore"):  # sums of tables wrap as they do in the model
+            value = content.evaluate(self.binder(env), lambda d: grid[d])
         return np.broadcast_to(np.asarray(value), shape)
 
     def number(self, t: Term, env: Mapping[str, np.ndarray]) -> int:
@@ -139,7 +140,7 @@ class Judged:
             if not parts:
                 return int(array)
             found = array[tuple(np.asarray(i).astype(int) for i in inside)]
-            return found.astype(object if found.dtype == np.uint64 else np.int64)
+            return found.astype(object)  # numbers that do not wrap
 
         return bound
 
