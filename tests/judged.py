@@ -1,7 +1,7 @@
 """Compare what the interpreter says of a model with what ONNX Runtime computes.
 
-All intermediate tensors become outputs; the sizes and opaque elements in the terms are bound to what
-the run gave, and every shape, every content and every fact must then hold.
+All intermediate tensors become outputs; the sizes and opaque elements in the terms are bound to
+what the run gave, and every shape, every content and every fact must then hold.
 """
 
 import contextlib
@@ -110,7 +110,7 @@ class Judged:
         """Return a content as numbers that do not wrap on the way."""
         found = np.empty(shape, object)
         for index in np.ndindex(shape):
-            found[index] = content.evaluate(self.binder(env), lambda d, at=index: at[d])
+            found[index] = content.evaluate(self.binder(env), index.__getitem__)
         return found
 
     def content(
@@ -125,8 +125,11 @@ class Judged:
         if 0 in shape:
             return np.zeros(shape, np.int64)
         grid = np.indices(shape, sparse=True)
-        with np.errstate(over="ignore"):  # sums of tables wrap as they do in the model
-            value = content.evaluate(self.binder(env), lambda d: grid[d])
+        try:
+            with np.errstate(over="ignore"):
+                value = content.evaluate(self.binder(env), lambda d: grid[d])
+        except OverflowError:  # a coefficient that NumPy does not take
+            return self._one_by_one(content, shape, env)
         return np.broadcast_to(np.asarray(value), shape)
 
     def number(self, t: Term, env: Mapping[str, np.ndarray]) -> int:
@@ -141,7 +144,7 @@ class Judged:
             if source[0] == "dim":
                 return self._dim(source[1], env)
             value = next((s for s in reversed(source) if isinstance(s, ir.Value)), None)
-            if value is None or value.name not in env:
+            if value is None or value.name is None or value.name not in env:
                 raise UnboundError(leaf)
             array = env[value.name]
             if isinstance(source[-1], int):

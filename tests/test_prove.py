@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -44,21 +45,20 @@ def draw(rng: random.Random, leaves: list[Term], depth: int) -> Term:
         return rng.choice([*leaves, *leaves, term(rng.randint(-5, 5))])
     a, b = draw(rng, leaves, depth - 1), draw(rng, leaves, depth - 1)
     k = rng.randint(1, 4)
-    return rng.choice(
-        [
-            lambda: a + b,
-            lambda: a - b,
-            lambda: a - k,
-            lambda: k * a - b,
-            lambda: pos(a),
-            lambda: maximum(a, b),
-            lambda: minimum(a, b),
-            lambda: where(step(a), b, a),
-            lambda: floor_div(a, k),
-            lambda: modulo(a, k),
-            lambda: equals(a, b),
-        ]
-    )()
+    kinds: list[Callable[[], Term]] = [
+        lambda: a + b,
+        lambda: a - b,
+        lambda: a - k,
+        lambda: k * a - b,
+        lambda: pos(a),
+        lambda: maximum(a, b),
+        lambda: minimum(a, b),
+        lambda: where(step(a), b, a),
+        lambda: floor_div(a, k),
+        lambda: modulo(a, k),
+        lambda: equals(a, b),
+    ]
+    return rng.choice(kinds)()
 
 
 @settings(deadline=None, max_examples=300)

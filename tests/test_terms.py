@@ -1,4 +1,4 @@
-"""Terms against plain Python: what is built by the constructors has the value that it is said to."""
+"""Terms against plain Python: what the constructors build has the value that it should have."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -135,7 +135,7 @@ def test_split(rng: random.Random, env: Env) -> None:
     t, plain = draw(rng, 4)
     for atom in t.atoms:
         slope, rest = t.split(atom)
-        assert slope * as_term(atom) + rest is t or any(a.idempotent for a in atom.parts and {atom})
+        assert slope * as_term(atom) + rest is t
         assert value(slope, env) * value(as_term(atom), env) + value(rest, env) == plain(env)
 
 
@@ -163,7 +163,7 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
     assert a * b is b * a
     assert a * (b + c) is a * b + a * c
     assert a - a is term(0)
-    assert -(-a) is a
+    assert 0 - (0 - a) is a
     assert a * 1 is a
     assert 0 * a is term(0)
     assert sum([a, a, a], start=term(0)) is 3 * a
@@ -205,7 +205,7 @@ def test_equal_functions_are_one_object(one: Number, other: Number) -> None:
 def test_tables_at_the_ends_of_int64() -> None:
     ends = np.array([-(2**63), 2**63 - 1, 0])
     t = table(ends, [X])
-    assert [int(t.evaluate(lambda *_: 0, lambda _, i=i: i)) for i in range(3)] == ends.tolist()
+    assert np.array_equal(t.evaluate(lambda *_: 0, lambda _: np.arange(3)), ends)
     assert t.interval() == (-(2**63), 2**63 - 1)
 
 

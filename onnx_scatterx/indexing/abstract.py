@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
@@ -51,10 +51,10 @@ class Abstract:
     @classmethod
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> Abstract:
         """Return an array of terms, in the shape of the nested sequence."""
-        array = np.empty(np.shape(elements), dtype=object)
-        array[...] = np.asarray(elements, dtype=object)
+        given: Any = np.asarray(elements, dtype=object)
+        array: np.ndarray = np.empty(given.shape, dtype=object)
         for index in np.ndindex(array.shape):
-            array[index] = term(array[index])
+            array[index] = term(given[index])
         constants = [t.constant for t in array.ravel()]
         if all(c is not None for c in constants):
             numbers = np.array(constants, dtype=object).reshape(array.shape)

@@ -6,8 +6,10 @@ model; terms only where no value can leave the type's range.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -19,30 +21,22 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_shapes,
 )
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
-    Atom,
-    Coord,
-    Interval,
-    Leaf,
-    Monomial,
     Term,
     equals,
     floor_div,
-    interval_of,
     maximum,
     minimum,
     modulo,
-    polynomial,
     step,
-    term,
     where,
 )
 
 Result = list[Abstract] | None
 
-AXIS_LIMIT = 2**31 - 1  # no axis has more elements
-_FOLDED = 1 << 16  # elements of a constant that is computed
+FOLDED = 1 << 16  # elements of a constant that is computed
 
 
 def truncating_div(a: Term, b: Term) -> Term | None:
@@ -152,13 +146,8 @@ def elementwise(call: Call) -> Result:
     return combine(inputs, dtype, numeric, symbolic, call.facts, selects=op in _SELECT)
 
 
-def _folded(function: Callable[..., object]) -> Callable[..., object]:  # type: ignore[misc]
-    def all_of(first: object, *rest: object) -> object:
-        for item in rest:
-            first = function(first, item)
-        return first
-
-    return all_of
+def _folded(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *items: functools.reduce(function, items)
 
 
 def combine(
@@ -183,7 +172,7 @@ def combine(
     # Half types are computed wider in some runtimes: their rounding is not known.
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
-        if total <= _FOLDED:
+        if total <= FOLDED:
             with np.errstate(all="ignore"):
                 try:
                     result = np.asarray(numeric(*arrays))
@@ -192,7 +181,7 @@ def combine(
             return [Abstract(dtype, shape, result.astype(dtype.numpy(), copy=False))]
     if symbolic is None or not all(i.is_integer for i in inputs):
         return [Abstract(dtype, shape)]
-    content = _of_elements(inputs, shape, symbolic)
+    content: np.ndarray | Term | None = _of_elements(inputs, shape, symbolic)
     if content is None:
         content = _of_formulas(inputs, shape, symbolic, facts)
     if content is None:
@@ -236,85 +225,11 @@ def _of_formulas(
     return result
 
 
-def fits(t: Term, dtype: ir.DataType) -> bool:
-    """Return whether a term cannot leave a type's range.
-
-    Two things are taken for granted: an axis has fewer than 2**31 elements, and what 64 bits
-    compute from sizes and positions alone does not leave them.
-    """
-    if dtype == ir.DataType.BOOL:
-        return True
-    limits = np.iinfo(dtype.numpy())
-    least, most = int(limits.min), int(limits.max)
-    if dtype.bitwidth == 64:
-        sized = {m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)}
-        if sized:
-            t, least, most = t - polynomial(sized), least // 2, most // 2
-            if dtype == ir.DataType.UINT64 and polynomial(sized).interval()[0] < 0:
-                return False
-    low, high = interval_of(t, _capped)
-    return low >= least and high <= most
-
-
-def _is_sized(monomial: Monomial) -> bool:
-    return all(leaf.low == 0 and not leaf.parts for atom in monomial for leaf in atom.leaves)
-
-
-def _capped(atom: Atom) -> Interval:
-    low, high = atom.interval(lambda t: interval_of(t, _capped))
-    if isinstance(atom, Coord) or (isinstance(atom, Leaf) and not atom.parts and low == 0):
-        high = min(high, AXIS_LIMIT)
-    return low, high
-
-
 def where_(call: Call) -> Result:
     condition, a, b = call.inputs
     if condition is None or a is None or b is None:
         return None
     return combine([condition, a, b], a.dtype, np.where, where, call.facts, selects=True)
-
-
-def cast(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None:
-        return None
-    to = ir.DataType(call.integer("to", 0))
-    return cast_to(x, to, call.facts)
-
-
-def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
-    """Return a tensor in another element type."""
-    if to == x.dtype:
-        return [x]
-    whole = (to.is_integer() and to.bitwidth >= 8) or to == ir.DataType.BOOL
-    # Narrower floats: runtimes round in one step or in two.
-    arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
-    known = x.known
-    if known is not None and known.size <= _FOLDED and arithmetic and known.dtype.kind in "iufb":
-        limits = np.iinfo(to.numpy()) if to.is_integer() else None
-        if known.dtype.kind == "f" and limits is not None:
-            # Out of range, a conversion from floats is not defined.
-            wide = known.astype(np.float64)
-            low = -1 if limits.min == 0 else -(2.0 ** (limits.bits - 2))
-            if not ((wide > low) & (wide < 2.0 ** (limits.bits - 2))).all():
-                return [Abstract(to, x.shape)]
-        return [Abstract(to, x.shape, known.astype(to.numpy()))]
-    if not x.is_integer or not whole:
-        return [Abstract(to, x.shape)]
-
-    def convert(t: Term) -> Term | None:
-        if to == ir.DataType.BOOL:
-            return 1 - equals(t, 0) if x.dtype != ir.DataType.BOOL else t
-        return t if fits(t, to) else None
-
-    return combine([x], to, lambda a: a, convert, facts)
-
-
-def cast_like(call: Call) -> Result:
-    x, like = call.inputs
-    if x is None or like is None or like.dtype is None:
-        return None
-    return cast_to(x, like.dtype, call.facts)
 
 
 def mod(call: Call) -> Result:

@@ -170,7 +170,7 @@ def _is_affine(array: np.ndarray, steps: list[int]) -> bool:
         return False  # the sums below would wrap
     if int(array[(-1,) * array.ndim]) != first + sum(reach):
         return False
-    fitted = np.int64(first)
+    fitted = np.full((1,) * array.ndim, first, np.int64)
     for d, (stride, extent) in enumerate(zip(steps, array.shape, strict=True)):
         shape = [1] * array.ndim
         shape[d] = extent

@@ -1,4 +1,4 @@
-"""One node as a transfer function sees it: what its inputs are known to hold, and its attributes."""
+"""One node as a transfer function sees it: its attributes, and what its inputs hold."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Call:
         if found is None or not found.is_ref():
             return found
         reference = found.ref_attr_name
-        if reference not in self.bound:
+        if reference is None or reference not in self.bound:
             raise UnknownAttributeError(name)
         return self.bound[reference]
 

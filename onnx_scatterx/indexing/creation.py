@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.arithmetic import fits
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.terms import Term, coord, equals, floor_div, modulo, pos, step, term
 
 Result = list[Abstract] | None
@@ -20,7 +20,7 @@ _KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
 
 def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
     """Return what is known of a constant; large floating-point ones are not read."""
-    shape = tuple(int(d) for d in tensor.shape)
+    shape = tensor.shape.numpy()
     dtype = tensor.dtype
     terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
@@ -128,8 +128,8 @@ def cum_sum(call: Call) -> Result:
         return [Abstract(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
     if x.formula is not None and d not in x.formula.coords:
         place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
-        total = x.formula * (place + (0 if exclusive else 1))
-        return [Abstract(x.dtype, x.shape, total if fits(total, x.dtype) else None)]
+        so_far = x.formula * (place + (0 if exclusive else 1))
+        return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype) else None)]
     return [Abstract(x.dtype, x.shape)]
 
 

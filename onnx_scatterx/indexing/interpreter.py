@@ -48,6 +48,7 @@ class Interpreter:
         self.shared: dict[Term, str] = {}
         self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
         self.visits = 0
+        self.inputs = set(model.graph.inputs)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
@@ -81,8 +82,11 @@ class Interpreter:
         self.shared = {terms[0]: name for name, terms in seen.items() if len(terms) > 1}
 
     def _is_constant(self, value: ir.Value) -> bool:
-        """An initializer that is an input too can be overridden by the caller, from IR version 4."""
-        return value not in self.model.graph.inputs or (self.model.ir_version or 0) < 4
+        """Return whether callers cannot override an initializer.
+
+        From IR version 4 on they can, if it is an input too.
+        """
+        return value not in self.inputs or (self.model.ir_version or 0) < 4
 
     def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
         for value in graph.initializers.values():
@@ -121,7 +125,7 @@ class Interpreter:
         shape = found.shape
         if shape is None:
             return found
-        shape = tuple(simplify(d, facts) for d in shape)
+        shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
         shape = tuple(
             d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
             for i, d in enumerate(shape)
@@ -155,8 +159,8 @@ class Interpreter:
             if transfer is not None:
                 try:
                     results = transfer(call)
-                except (UnknownAttributeError, LookupError):
-                    results = None
+                except (UnknownAttributeError, LookupError, ValueError, ArithmeticError):
+                    results = None  # not known, or the node cannot run (it may stand in a branch)
                 if results is not None:
                     return results
         for attribute in node.attributes.values():

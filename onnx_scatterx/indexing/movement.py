@@ -1,7 +1,7 @@
 """Transfer functions of the operators that move elements: what they do to coordinates.
 
-Each gives the new shape, and for every new coordinate the old one that it reads; arrays are moved by
-NumPy itself. A transfer function returns None where nothing can be said.
+Each gives the new shape, and for every new coordinate the old one that it reads; arrays are moved
+by NumPy itself. A transfer function returns None where nothing can be said.
 """
 
 from __future__ import annotations
@@ -220,14 +220,10 @@ def split(call: Call) -> Result:
     results, start = [], term(0)
     for part in sizes:
         shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
-        first, count = start.constant, part.constant
+        rows = (start.constant, (start + part).constant)
 
-        def array(
-            a: np.ndarray, first: int | None = first, count: int | None = count
-        ) -> np.ndarray | None:
-            if first is None or count is None:
-                return None
-            return a[(slice(None),) * axis + (slice(first, first + count),)]
+        def array(a: np.ndarray, rows: tuple[int | None, int | None] = rows) -> np.ndarray | None:
+            return None if None in rows else a[(slice(None),) * axis + (slice(*rows),)]
 
         results += moved(x, shape, {axis: coord(axis) + start}, array)
         start = start + part

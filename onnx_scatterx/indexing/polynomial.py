@@ -7,7 +7,6 @@ keep what was once found out about it.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -278,27 +277,33 @@ def interned(
     return as_term(atom)
 
 
-def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term]) -> Term:
-    def one(atom: Atom) -> Term:
+def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | None]) -> Term:
+    def other(atom: Atom) -> Term | None:
+        """Return what stands for an atom, or None where it stays."""
         if atom in values:
             return term(values[atom])
         if not atom.parts:
-            return as_term(atom)
+            return None
         if atom not in seen:
             parts = tuple(_replace(p, values, seen) for p in atom.parts)
-            seen[atom] = as_term(atom) if parts == atom.parts else atom.rebuild(parts)
+            kept = all(p is q for p, q in zip(parts, atom.parts, strict=True))
+            seen[atom] = None if kept else atom.rebuild(parts)
         return seen[atom]
 
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
-        factors = [one(a) for a in monomial]
-        if all(f is as_term(a) for f, a in zip(factors, monomial, strict=True)):
+        others = [other(a) for a in monomial]
+        if all(o is None for o in others):
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
-        for other, c in math.prod(factors, start=term(1)).items:
-            sums[other] = sums.get(other, 0) + coefficient * c
+        product: Term | None = None
+        for atom, found in zip(monomial, others, strict=True):
+            factor = as_term(atom) if found is None else found
+            product = factor if product is None else product * factor
+        for m, c in product.items if product is not None else ():
+            sums[m] = sums.get(m, 0) + coefficient * c
     return polynomial(sums) if changed else t
 
 
@@ -326,9 +331,13 @@ def term(number: Number) -> Term:
     if isinstance(number, Term):
         return number
     number = int(number)
-    return _interned((((), number),) if number else ())
+    small = _small.get(number)
+    return _interned((((), number),)) if small is None else small
 
 
 def as_term(atom: Atom) -> Term:
     """Return an atom as a term."""
     return _interned((((atom,), 1),))
+
+
+_small = {n: _interned((((), n),) if n else ()) for n in range(-16, 257)}

@@ -166,11 +166,12 @@ class Facts:
     def interval(self, t: Number) -> Interval:
         """Return bounds of a term under these facts."""
         t = term(t)
-        if t.coords.isdisjoint(self.extents) and all(
-            layer._bounded.isdisjoint(t.leaves()) for layer in self._layers
-        ):
-            return t.interval()
-        return interval_of(t, self._atom_interval)
+        if t.coords and not t.coords.isdisjoint(self.extents):
+            return interval_of(t, self._atom_interval)
+        for layer in self._layers:
+            if layer._bounded and not layer._bounded.isdisjoint(t.leaves()):
+                return interval_of(t, self._atom_interval)
+        return t.interval()
 
     def _atom_interval(self, atom: Atom) -> Interval:
         low, high = atom.interval(self.interval)
@@ -212,7 +213,7 @@ class Facts:
         return answer
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
-        """A term that is linear in a coordinate is least at an end of the coordinate's range."""
+        """Take a coordinate in which the term is linear to the end where the term is least."""
         for atom in t.atoms:
             if not isinstance(atom, Coord) or atom.dim not in self.extents:
                 continue

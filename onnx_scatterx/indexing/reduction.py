@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
-from onnx_scatterx.indexing.arithmetic import fits
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.terms import Term, maximum, minimum, step, term, where
 
-_FOLDS: dict[str, Callable[[Term, Term], Term]] = {
+_FOLDS: dict[str, Callable[[Any, Any], Term]] = {
     "ReduceSum": lambda a, b: a + b,
     "ReduceProd": lambda a, b: a * b,
     "ReduceMin": minimum,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from onnx_scatterx.indexing import (
     arithmetic,
+    conversion,
     creation,
     movement,
     reduction,
@@ -19,8 +20,8 @@ from onnx_scatterx.indexing.call import Call
 Transfer = Callable[[Call], "list[Abstract] | None"]
 
 TRANSFERS: dict[str, Transfer] = {
-    "CastLike": arithmetic.cast_like,
-    "Cast": arithmetic.cast,
+    "CastLike": conversion.cast_like,
+    "Cast": conversion.cast,
     "Clip": arithmetic.clip,
     "Concat": movement.concat,
     "Constant": creation.constant,

@@ -1,8 +1,8 @@
 """Facts that hold because the original model runs.
 
-A node that checks its inputs, and did not fail, has shown something: ``Gather`` at index 3 says that
-the axis has four elements. The optimized model may rest on it, since it may accept more inputs than
-the original, never fewer.
+A node that checks its inputs, and did not fail, has shown something: ``Gather`` at index 3 says
+that the axis has four elements. The optimized model may rest on it, since it may accept more inputs
+than the original, never fewer.
 """
 
 from __future__ import annotations

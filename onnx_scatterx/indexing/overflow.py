@@ -1,0 +1,50 @@
+"""Whether a term stays within the range of its tensor's type: terms never wrap, tensors do."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.terms import (
+    Atom,
+    Coord,
+    Interval,
+    Leaf,
+    Monomial,
+    Term,
+    interval_of,
+    polynomial,
+)
+
+AXIS_LIMIT = 2**31 - 1  # no axis has more elements
+
+
+def fits(t: Term, dtype: ir.DataType) -> bool:
+    """Return whether a term cannot leave a type's range.
+
+    Two things are taken for granted: an axis has fewer than 2**31 elements, and what 64 bits
+    compute from sizes and positions alone does not leave them.
+    """
+    if dtype == ir.DataType.BOOL:
+        return True
+    limits = np.iinfo(dtype.numpy())
+    least, most = int(limits.min), int(limits.max)
+    if dtype.bitwidth == 64:
+        sized = {m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)}
+        if sized:
+            t, least, most = t - polynomial(sized), least // 2, most // 2
+            if dtype == ir.DataType.UINT64 and polynomial(sized).interval()[0] < 0:
+                return False
+    low, high = interval_of(t, _capped)
+    return low >= least and high <= most
+
+
+def _is_sized(monomial: Monomial) -> bool:
+    return all(leaf.low == 0 and not leaf.parts for atom in monomial for leaf in atom.leaves)
+
+
+def _capped(atom: Atom) -> Interval:
+    low, high = atom.interval(lambda t: interval_of(t, _capped))
+    if isinstance(atom, Coord) or (isinstance(atom, Leaf) and not atom.parts and low == 0):
+        high = min(high, AXIS_LIMIT)
+    return low, high
