@@ -130,9 +130,7 @@ def optimize(
     return Result(optimized, report, source_path)
 
 
-def inspect(
-    model: AnyModel, *, target: str = "standard", distrust_dims: bool = False
-) -> Report:
+def inspect(model: AnyModel, *, target: str = "standard", distrust_dims: bool = False) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(loaded, target=target, rules=None, distrust_dims=distrust_dims)

@@ -90,9 +90,7 @@ class GraphRewriter:
 
     def _prepare(self) -> None:
         version = self.scope.opsets.get("", 0)
-        self.writer = Writer(
-            self.graph, version, self.names, constant_nodes=self.constant_nodes
-        )
+        self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
@@ -160,7 +158,9 @@ class GraphRewriter:
             return True
         for use in value.uses():
             node = use.node
-            if node.graph is not self.graph or not any(v in self.provenance.passed for v in node.outputs):
+            if node.graph is not self.graph or not any(
+                v in self.provenance.passed for v in node.outputs
+            ):
                 return True
             if is_scatter(node):
                 moved = (0, 1) if node.op_type == "TensorScatter" else (0, 2)
@@ -234,9 +234,11 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
             producer = value.producer()
             if producer is not None:
                 stack.append(producer)
-            elif value.is_initializer() and not value.uses() and not value.is_graph_input():
-                if not value.is_graph_output() and value.graph is not None and value.name:
-                    value.graph.initializers.pop(value.name, None)
+            elif value.is_initializer() and not (
+                value.uses() or value.is_graph_input() or value.is_graph_output()
+            ):
+                assert value.graph is not None
+                value.graph.initializers.pop(value.name or "", None)
 
 
 def rewrite_model(

@@ -4,8 +4,9 @@
     after    y = Concat(data[:2], Add(data[2:4], updates), data[4:])
 
 ``max`` and ``min`` compare as ONNX Runtime's scatter kernels do, ``x > u ? x : u``, which differs
-from Max and Min where one is NaN or both are zeros. Its Where loses the sign of a zero that it takes
-from its second input, so floats are taken from the pair (u, x) by GatherElements, which copies bits.
+from Max and Min where one is NaN or both are zeros. Its Where loses the sign of a zero that it
+takes from its second input, so floats are taken from the pair (u, x) by GatherElements, which
+copies bits.
 A full cover is combined too: it is never just the updates.
 """
 

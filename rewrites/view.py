@@ -19,7 +19,7 @@ from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
 from onnx_scatterx.mosaic.cells import View, Walk
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,7 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
         return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     end = first + step * count
     if facts.proves(count - 1) and facts.proves(first):
-        start = _bound(
-            first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first)
-        )
+        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
         if facts.proves(-end - 1):
             return _Cut(axis, start, -FAR, step)
         if facts.proves(end):

@@ -29,7 +29,7 @@ class Sources:
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
         self.scalars: dict[Term, list[ir.Value]] = {}
         spared = set(spared)
-        values = [v for v in (*graph.inputs, *graph.initializers.values())]
+        values = [*graph.inputs, *graph.initializers.values()]
         self.order.update(dict.fromkeys(values, -1))
         for place, node in enumerate(graph):
             values.extend(node.outputs)
@@ -198,4 +198,3 @@ class Numbers:
             if axis < len(dims) and shape == tuple(dims) and self._available(value):
                 return 1
         return 1 + sum(self.cost(d) for d in dims)
-

@@ -41,7 +41,8 @@ class Writer:
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
-    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node replaces.
+    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
+    replaces.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Writer:
         op: str,
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType,
-        **attributes: int | str | Sequence[int],
+        **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
@@ -92,7 +93,9 @@ class Writer:
         self._nodes[key] = output
         return output
 
-    def constant(self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None) -> ir.Value:
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node where there can be none."""
         array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
         dtype = dtype or ir.DataType.INT64
@@ -135,7 +138,12 @@ class Writer:
                 raise RefusedError(Reason.OPSET, "Slice with steps needs operator set 10")
             far = 2**63 - 1
             return self.node(
-                "Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=[min(e, far) for e in ends]
+                "Slice",
+                [x],
+                dtype,
+                axes=list(axes),
+                starts=list(starts),
+                ends=[min(e, far) for e in ends],
             )
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):

@@ -21,7 +21,7 @@ from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell, Mosaic
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.span import ZERO, Span
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)

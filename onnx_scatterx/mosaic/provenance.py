@@ -17,7 +17,7 @@ from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.mosaic.cells import Mosaic, joined
 from onnx_scatterx.mosaic.melt import melted
 from onnx_scatterx.mosaic.writes import written
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _CELLS = 400  # of one mosaic, at most
 
@@ -62,7 +62,7 @@ class Provenance:
         return self.scope.values.get(value) or Abstract(value.dtype, None)
 
     def mosaic(self, value: ir.Value) -> Mosaic | None:
-        """Return a value's mosaic: itself where nothing is known; None where the rank is unknown."""
+        """Return a value's mosaic: itself where nothing is known, None for unknown rank."""
         if value not in self._mosaics:
             shape = self.abstract(value).shape
             self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
@@ -186,8 +186,10 @@ def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     parts = [provenance.mosaic(v) for v in call.node.inputs if v is not None]
     shape = provenance.abstract(call.node.outputs[0]).shape
-    if shape is None or any(p is None for p in parts) or not any(
-        v in provenance.passed for v in call.node.inputs
+    if (
+        shape is None
+        or any(p is None for p in parts)
+        or not any(v in provenance.passed for v in call.node.inputs)
     ):
         return []
     axis = call.integer("axis", 1) % len(shape)
