@@ -18,10 +18,14 @@ from onnx_scatterx.reasons import Reason, RefusedError
 _INT64 = ir.DataType.INT64
 
 
+_LATE = 4  # nodes that reading from a value that may go counts as
+
+
 class Sources:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
 
     ``order`` gives every value's place in the graph: what stands before the anchor can be used.
+    ``late`` depends on values that may go (``spared``): it is read only where nothing else serves.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
@@ -34,6 +38,7 @@ class Sources:
         for place, node in enumerate(graph):
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
+        self.late = descendants(graph, spared)
         for value in values:
             if value not in spared:
                 self._note(value, scope)
@@ -51,6 +56,15 @@ class Sources:
                 self.scalars.setdefault(scalar, []).append(value)
 
 
+def descendants(graph: ir.Graph, values: set[ir.Value]) -> set[ir.Value]:
+    """Return the values of a graph that are computed from some of these."""
+    found = set(values)
+    for node in graph:
+        if any(v in found for v in node.inputs if v is not None):
+            found.update(node.outputs)
+    return found - values
+
+
 class Numbers:
     """Writes terms as vectors of one int64."""
 
@@ -58,15 +72,29 @@ class Numbers:
         self.writer = writer
         self.scope = scope
         self.sources = sources
+        self._reads_late = False
 
     def _available(self, value: ir.Value) -> bool:
         anchor = self.writer.anchor
         assert anchor is not None
+        if value in self.sources.late and not self._reads_late:
+            return False
         place = self.sources.order.get(anchor.outputs[0], -1)
         return self.sources.order.get(value, place) < place
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
+        self._reads_late = False
+        try:
+            return self._cost(t)
+        except RefusedError:
+            self._reads_late = True
+        try:
+            return self._cost(t) + _LATE
+        finally:
+            self._reads_late = False
+
+    def _cost(self, t: Term) -> int:
         if t.constant is not None:
             return 0
         read = self._reading_cost(t)
@@ -91,11 +119,11 @@ class Numbers:
         if read is not None:
             return read
         if isinstance(atom, Pos):
-            return self.cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
+            return self._cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
         if isinstance(atom, FloorDiv) and self._divides(atom):
-            return self.cost(atom.parts[0]) + self.cost(atom.parts[1]) + 1
+            return self._cost(atom.parts[0]) + self._cost(atom.parts[1]) + 1
         if isinstance(atom, Step):
-            return self.cost(atom.parts[0]) + 2
+            return self._cost(atom.parts[0]) + 2
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
 
     def _divides(self, atom: FloorDiv) -> bool:
@@ -119,6 +147,16 @@ class Numbers:
 
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
+        try:
+            self._cost(t)
+        except RefusedError:
+            self._reads_late = True
+        try:
+            return self._vector(t)
+        finally:
+            self._reads_late = False
+
+    def _vector(self, t: Term) -> ir.Value:
         w = self.writer
         if t.constant is not None:
             return w.constant([t.constant])
@@ -154,18 +192,18 @@ class Numbers:
     def _atom(self, atom: Atom) -> ir.Value:
         w = self.writer
         if self._reading_cost(as_term(atom)) is not None:
-            return self.vector(as_term(atom))
+            return self._vector(as_term(atom))
         if isinstance(atom, Pos):
-            inner = self.vector(atom.parts[0])
+            inner = self._vector(atom.parts[0])
             if w.version >= 12:
                 return w.node("Max", [inner, w.constant([0])], _INT64)
             twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
             return w.node("Div", [twice, w.constant([2])], _INT64)
         if isinstance(atom, FloorDiv) and self._divides(atom):
-            parts = [self.vector(p) for p in atom.parts]
+            parts = [self._vector(p) for p in atom.parts]
             return w.node("Div", parts, _INT64)
         if isinstance(atom, Step):
-            inner = self.vector(atom.parts[0])
+            inner = self._vector(atom.parts[0])
             hit = w.node("Greater", [inner, w.constant([-1])], ir.DataType.BOOL)
             return w.node("Cast", [hit], _INT64, to=_INT64.value)
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
