@@ -99,6 +99,7 @@ class GraphRewriter:
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
         self.planners: dict[ir.DataType, Planner] = {}
+        self.aliases = self.provenance.aliases()
         self.plans = {}
 
     def _plan(self, value: ir.Value) -> Plan | Refusal:
@@ -112,7 +113,13 @@ class GraphRewriter:
                 self.plans[value] = Refusal(Reason.UNKNOWN_TYPE)
             else:
                 planner = Planner(
-                    self.rules, self.writer, self.numbers, self.scope.facts, self.fills, dtype
+                    self.rules,
+                    self.writer,
+                    self.numbers,
+                    self.scope.facts,
+                    self.fills,
+                    self.aliases,
+                    dtype,
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell, View
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
-from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.mosaic.span import Span, larger
 from onnx_scatterx.reasons import Reason, RefusedError, Refusal
 
 
@@ -38,6 +38,8 @@ class PadForm(Form):
             bounds = [edges(c.box[d]) for c in inner]
             lows.append(_outermost([low for low, _ in bounds], planner, -1))
             highs.append(_outermost([high for _, high in bounds], planner, 1))
+            if not planner.facts.proves(highs[d] - lows[d]):  # an empty box has no negative length
+                highs[d] = planner.simplified(larger(lows[d], highs[d], planner.facts))
         box = tuple(Span.interval(low, high) for low, high in zip(lows, highs, strict=True))
         before = [planner.simplified(a - b) for a, b in zip(lows, region.low, strict=True)]
         after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]

@@ -48,6 +48,15 @@ class ViewForm(Form):
         if any(s.modulus != 1 for s in region.cells[0].box):
             return Refusal(Reason.NO_RULE)
         view = region.cells[0].source
+        best = self._of(view, region, planner)
+        for alias in planner.aliases.get(view.value, ()):
+            if best.cost and planner.numbers.is_available(alias.value):
+                seen = alias.seen(view, region.low, region.high, planner.facts)
+                if seen is not None:
+                    best = min(best, self._of(seen, region, planner), key=lambda p: p.cost)
+        return best
+
+    def _of(self, view: View, region: Region, planner: Planner) -> Plan:
         cuts = [
             cut
             for axis, walk in enumerate(view.walks)

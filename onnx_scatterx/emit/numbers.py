@@ -74,13 +74,17 @@ class Numbers:
         self.sources = sources
         self._reads_late = False
 
-    def _available(self, value: ir.Value) -> bool:
+    def is_available(self, value: ir.Value) -> bool:
+        """Return whether a value stands before the anchor."""
         anchor = self.writer.anchor
         assert anchor is not None
-        if value in self.sources.late and not self._reads_late:
-            return False
         place = self.sources.order.get(anchor.outputs[0], -1)
         return self.sources.order.get(value, place) < place
+
+    def _can_read(self, value: ir.Value) -> bool:
+        if value in self.sources.late and not self._reads_late:
+            return False
+        return self.is_available(value)
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
@@ -136,12 +140,12 @@ class Numbers:
         return len(self.scope.values[value].shape or ())
 
     def _scalar(self, t: Term) -> ir.Value | None:
-        available = [v for v in self.sources.scalars.get(t, ()) if self._available(v)]
+        available = [v for v in self.sources.scalars.get(t, ()) if self._can_read(v)]
         return min(available, key=lambda v: -self._rank(v), default=None)
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
         for value, axis in self.sources.dims.get(t, ()):
-            if self._available(value):
+            if self._can_read(value):
                 return value, axis
         return None
 
@@ -222,7 +226,7 @@ class Numbers:
             return self.writer.constant([d.constant or 0 for d in dims])
         for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
             shape = self.scope.values[value].shape
-            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return self.writer.node("Shape", [value], _INT64)
         return self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
 
@@ -233,6 +237,6 @@ class Numbers:
             return 0
         for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
             shape = self.scope.values[value].shape
-            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return 1
         return 1 + sum(self.cost(d) for d in dims)
