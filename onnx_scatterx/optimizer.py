@@ -250,11 +250,12 @@ class GraphRewriter:
         w.metadata = {REPLACES: ", ".join(replaced)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
-        result = write()
+        result = w.current(write())
         dtype = self.provenance.abstract(value).dtype or value.dtype
         assert dtype is not None
         result = self._named(value, result, dtype, result.producer() in w.made[made:])
         value.replace_all_uses_with(result, replace_graph_outputs=True)
+        w.replaced[value] = result
 
     def _named(
         self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool

@@ -3,10 +3,11 @@
     before   y = ScatterND(x, Transpose(NonZero(m)), v for every true element)
     after    y = Where(m, v, x)
 
-Holds where the indices are the coordinates of all true elements of a mask of the shape of the data's
-leading axes, in order, and the updates are in that order too: one value, a vector over trailing axes
-that the mask does not depend on, or the elements of another tensor under the same mask. The n-th
-true element of such a mask has the trailing position ``n mod (size of the trailing axes)``.
+Holds where the indices are the coordinates of all true elements of a mask, which has the shape of
+the data's leading axes, in order, and the updates are in that order too: one value, a vector over
+trailing axes that the mask does not depend on, or the elements of another tensor under the same
+mask. The n-th true element of such a mask has the trailing position ``n mod (size of the trailing
+axes)``.
 """
 
 from __future__ import annotations
@@ -206,7 +207,8 @@ def _vector(scatter: Scatter, mask: _Mask, depth: int, node: ir.Node, context: C
 def _same_mask(node: ir.Node, scatter: Scatter, mask: _Mask, context: Context) -> bool:
     """Return whether a GatherND reads a tensor like the data where the same mask is true."""
     source, indices = node.inputs[0], node.inputs[1]
-    if source is None or indices is None or "batch_dims" in node.attributes:
+    batched = node.attributes.get("batch_dims")
+    if source is None or indices is None or (batched is not None and batched.value):
         return False
     read = context.provenance.abstract(source)
     rows = context.provenance.abstract(indices)

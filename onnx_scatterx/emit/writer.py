@@ -56,6 +56,7 @@ class Writer:
         self.stem = "scatterx"
         self.metadata: Mapping[str, str] = {}
         self.made: list[ir.Node] = []
+        self.replaced: dict[ir.Value, ir.Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
 
@@ -63,6 +64,12 @@ class Writer:
         """Refuse where an operator has no kernel for an element type."""
         if not has_kernel(op, self.version, dtype):
             raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
+
+    def current(self, value: ir.Value) -> ir.Value:
+        """Return what a value was replaced by; plans are made before anything is written."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
 
     def node(
         self,
@@ -72,6 +79,7 @@ class Writer:
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
+        inputs = [v if v is None else self.current(v) for v in inputs]
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
         key = (op, tuple(inputs), frozen)
         found = self._nodes.get(key)
