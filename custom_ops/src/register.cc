@@ -30,7 +30,10 @@ constexpr ElementType kTypes[] = {
 constexpr std::size_t kTypeCount = std::size(kTypes);
 
 // The ONNX Runtime 1.x that first knows the type.
-int MinorVersionOf(ElementType type) { return type == ElementType::kFloat4E2M1 ? 23 : 18; }
+int MinorVersionOf(ElementType type) {
+  if (type == ElementType::kFloat4E2M1) return 23;
+  return IsPacked(type) ? 19 : 18;
+}
 
 const OrtApi* api_table = nullptr;  // the one of the process, set before any operator is made
 

@@ -113,6 +113,20 @@ void BoolsAreLogical() {
   CHECK(each.Run<std::uint8_t>(ElementType::kBool, Reduction::kMin, x, u) == both);
 }
 
+// A run of megabytes is shared out among threads, and so is a dim.
+void LongRunsAreShared() {
+  const Example long_rows = {{{0}, {1}, {0, 1}}, {3, 70000}, {2, 70000}, {2, 1}, {2, 0}};
+  std::vector<float> data(210000), updates(140000);
+  std::iota(updates.begin(), updates.end(), 1.0f);
+  std::vector<float> wanted = data;
+  for (std::size_t i = 0; i < 70000; ++i) wanted[140000 + i] = updates[i], wanted[i] = updates[70000 + i];
+  for (const std::size_t workers : {1, 3}) {
+    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {
+      CHECK(long_rows.Run<float>(ElementType::kFloat, reduction, data, updates, workers) == wanted) << workers;
+    }
+  }
+}
+
 // Integers wrap, without undefined behaviour.
 void IntegersWrap() {
   const Example one = {{{}, {0}, {0}}, {1}, {1}, {0}, {}};
@@ -170,6 +184,7 @@ int main() {
   OrderIsKept();
   NanIsWhatTheComparisonSays();
   BoolsAreLogical();
+  LongRunsAreShared();
   IntegersWrap();
   MessagesName();
   EmptyAndScalar();
