@@ -34,8 +34,9 @@ def bound(model: bytes, case: Case, threads: int, library: str) -> Callable[[], 
     options.register_custom_ops_library(library)
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
-    data = ort.OrtValue.ortvalue_from_numpy(case.data)
-    output = data if case.in_place else ort.OrtValue.ortvalue_from_numpy(case.data)
+    # An OrtValue on the CPU is the array's own memory, so each one gets an array to itself.
+    data = ort.OrtValue.ortvalue_from_numpy(case.data.copy())
+    output = data if case.in_place else ort.OrtValue.ortvalue_from_numpy(case.data.copy())
     names = {value.name for value in session.get_inputs()}
     values = {"data": data} | {
         name: ort.OrtValue.ortvalue_from_numpy(array) for name, array in case.inputs.items()

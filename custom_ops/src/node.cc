@@ -1,5 +1,6 @@
 #include "node.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,28 +97,28 @@ Node::Node(const OrtApi* api, const OrtKernelInfo* info, ElementType type, bool 
   table_is_constant_ = is_constant != 0;
 }
 
+Plan Node::PlanFor(const Nest& nest, const Table& table, const Parallel& parallel) const {
+  CheckBounds(nest, table, parallel);
+  return MakePlan(nest, table, unique_, parallel);
+}
+
 std::shared_ptr<const Node::Prepared> Node::Prepare(const Ints& data, const Ints& updates,
                                                     const Ints& table_shape, const Table& table,
                                                     const Parallel& parallel) {
-  if (table_is_constant_) {
+  const void* constant = table_is_constant_ ? table.values : nullptr;
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (last_ && last_->table == table.values && last_->data == data && last_->updates == updates &&
-        last_->table_shape == table_shape) {
+    if (last_ && last_->table == constant && last_->nest.data == data &&
+        last_->nest.updates == updates && last_->nest.table == table_shape) {
       return last_;
     }
   }
-  const Nest nest = MakeNest(picks_, data, updates, table_shape);
-  CheckBounds(nest, table, parallel);
   auto prepared = std::make_shared<Prepared>();
-  prepared->data = data;
-  prepared->updates = updates;
-  prepared->table_shape = table_shape;
-  prepared->table = table.values;
-  prepared->plan = MakePlan(nest, table, unique_, parallel);
-  if (table_is_constant_) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    last_ = prepared;
-  }
+  prepared->nest = MakeNest(picks_, data, updates, table_shape);
+  prepared->table = constant;
+  if (constant != nullptr) prepared->plan = PlanFor(prepared->nest, table, parallel);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  last_ = prepared;
   return prepared;
 }
 
@@ -145,7 +146,9 @@ void Node::Compute(OrtKernelContext* context) {
   if (work >= 2 * parallel.grain) parallel.workers = workers_.Get(parallel);
 
   const auto prepared = Prepare(data_shape, update_shape, table_shape, table, parallel);
-  const Plan& plan = prepared->plan;
+  std::optional<Plan> made;
+  if (prepared->table == nullptr) made = PlanFor(prepared->nest, table, parallel);
+  const Plan& plan = made ? *made : prepared->plan;
 
   OrtValue* result = nullptr;
   Check(api_.KernelContext_GetOutput(context, std::size_t{0}, data_shape.begin(), data_shape.size(),

@@ -10,6 +10,7 @@
 #include "scatterx/ort_abi.h"
 #include "scatterx/picks.h"
 #include "scatterx/plan.h"
+#include "scatterx/table.h"
 
 namespace scatterx {
 
@@ -22,15 +23,16 @@ class Node {
   const ort::Api& api() const { return api_; }
 
  private:
+  // What shapes alone decide, and where f is a constant of the model, the plan as well.
   struct Prepared {
-    Ints data, updates, table_shape;
-    const void* table = nullptr;
+    Nest nest;
+    const void* table = nullptr;  // the constant that the plan is for
     Plan plan;
   };
 
-  std::shared_ptr<const Prepared> Prepare(const Ints& data, const Ints& updates,
-                                          const Ints& table_shape, const Table& table,
-                                          const Parallel& parallel);
+  std::shared_ptr<const Prepared> Prepare(const Ints& data, const Ints& updates, const Ints& table_shape,
+                                          const Table& table, const Parallel& parallel);
+  Plan PlanFor(const Nest& nest, const Table& table, const Parallel& parallel) const;
 
   ort::Api api_;
   ElementType type_;
@@ -43,7 +45,7 @@ class Node {
   WorkerCount workers_;
 
   std::mutex mutex_;  // a session may run on several threads
-  std::shared_ptr<const Prepared> last_;
+  std::shared_ptr<const Prepared> last_;  // the run before
 };
 
 }  // namespace scatterx

@@ -35,7 +35,7 @@ std::size_t CallRoll(const Parallel& pool, std::size_t most) {
 
 std::size_t WorkerCount::Get(const Parallel& pool) {
   constexpr int kAttempts = 3;  // a busy machine may not send everybody the first time
-  const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
+  static const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
   if (count_.load() < most && attempts_.load() < kAttempts) {
     ++attempts_;
     Parallel open = pool;

@@ -3,6 +3,7 @@
 
 #include "scatterx/ort_abi.h"
 #include "scatterx/plan.h"
+#include "scatterx/table.h"
 
 namespace scatterx {
 

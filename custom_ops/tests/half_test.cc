@@ -51,6 +51,14 @@ void CheckType(int digits, int bias, const Round& round) {
 int main() {
   CheckType<Half>(10, 15, ToHalf);
   CheckType<BFloat16>(7, 127, ToBFloat16);
+  for (unsigned x = 0; x < 0x10000; x += 13) {
+    for (unsigned u = 0; u < 0x10000; u += 97) {
+      const Half a{static_cast<std::uint16_t>(x)}, b{static_cast<std::uint16_t>(u)};
+      CHECK(IsLess(a, b) == (ToFloat(a) < ToFloat(b))) << x << " " << u;
+    }
+  }
+  const Half zeros[] = {{0}, {0x8000}};
+  CHECK(!IsLess(zeros[0], zeros[1]) && !IsLess(zeros[1], zeros[0]));
   CHECK(ToHalf(1e30f).bits == 0x7c00);
   CHECK(ToHalf(-65520.0f).bits == 0xfc00);
   CHECK(ToHalf(1e-30f).bits == 0);

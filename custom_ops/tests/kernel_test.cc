@@ -62,7 +62,7 @@ void RowsMoveAsRuns() {
 void AffineTablesBecomeRuns() {
   const Example rows = {{{0}, {1}, {0, 1}}, {4, 6}, {3, 6}, {3, 1}, {1, 2, -1}};
   const Plan plan = rows.plan();
-  CHECK(plan.run == 18 && plan.runs == 1 && plan.start == 6 && plan.ascending) << plan.run;
+  CHECK(plan.run == 18 && plan.runs == 1 && plan.start == 6 && plan.unique) << plan.run;
   const Example points = {{{0, 1}, {}, {0, 1}}, {3, 4}, {2, 2}, {2, 2, 2}, {0, 1, 0, 2, 1, 1, 1, 2}};
   CHECK(points.plan().run == 2 && points.plan().runs == 2 && points.plan().dims[0].target == 4);
   const Example windows = {{{0, 1}, {}, {0}}, {5}, {3, 3}, {3, 3, 1}, {0, 1, 2, 1, 2, 3, 2, 3, 4}};

@@ -67,4 +67,13 @@ inline BFloat16 ToBFloat16(float value) {
   return {static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40u : rounded)};
 }
 
+// x < u, straight from the bits: with the sign as a sign, magnitudes compare like integers, and both zeros are 0.
+inline bool IsLess(Half x, Half u) {
+  const int a = x.bits & 0x7fff, b = u.bits & 0x7fff;
+  const bool ordered = (a <= 0x7c00) & (b <= 0x7c00);
+  return ordered & ((x.bits & 0x8000 ? -a : a) < (u.bits & 0x8000 ? -b : b));
+}
+
+inline bool IsLess(BFloat16 x, BFloat16 u) { return ToFloat(x) < ToFloat(u); }
+
 }  // namespace scatterx

@@ -20,27 +20,38 @@ struct Batch {
   std::int64_t length;
 
   std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
+
+  // body(target, source) for every run, with the choice of sources made outside the loop.
+  template <class Body>
+  void ForEach(const Body& body) const {
+    const std::int64_t *to = targets, *from = sources, n = count, step = stride;
+    if (from != nullptr) {
+      for (std::int64_t i = 0; i < n; ++i) body(to[i], from[i] * step);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) body(to[i], i * step);
+    }
+  }
 };
 
 // The batch function for one element type and reduction.
 struct Moves {
   std::size_t bytes = 0;  // per element
   bool copies = false;    // reduction none: only the last run on an element counts
-  void (*apply)(char* output, const char* updates, const Batch& batch) = nullptr;
+  void (*apply)(char* output, const char* updates, Batch batch) = nullptr;
 };
 
 namespace internal {
 
 // Runs of `kBytes` bytes, of elements of `size` bytes.
-template <std::size_t kBytes>
-void CopyShort(char* output, const char* updates, const Batch& batch, std::int64_t size) {
-  for (std::int64_t i = 0; i < batch.count; ++i) {
-    std::memcpy(output + batch.targets[i] * size, updates + batch.Source(i) * size, kBytes);
-  }
+template <std::size_t kBytes, std::int64_t size>
+void CopyShort(char* output, const char* updates, Batch batch) {
+  batch.ForEach([=](std::int64_t target, std::int64_t source) {
+    std::memcpy(output + target * size, updates + source * size, kBytes);
+  });
 }
 
 // Runs that follow each other on both sides are moved as one.
-inline void CopyLong(char* output, const char* updates, const Batch& batch, std::int64_t size) {
+inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
   const bool joins = batch.sources == nullptr && batch.stride == batch.length;
   for (std::int64_t i = 0; i < batch.count;) {
     const std::int64_t first = i++;
@@ -54,43 +65,42 @@ inline void CopyLong(char* output, const char* updates, const Batch& batch, std:
 }
 
 template <std::size_t kSize>
-void Copy(char* output, const char* updates, const Batch& batch) {
+void Copy(char* output, const char* updates, Batch batch) {
   constexpr std::int64_t size = kSize;
   switch (batch.length * size) {
     case kSize:
-      return CopyShort<kSize>(output, updates, batch, size);
+      return CopyShort<kSize, size>(output, updates, batch);
     case 2 * kSize:
-      return CopyShort<2 * kSize>(output, updates, batch, size);
+      return CopyShort<2 * kSize, size>(output, updates, batch);
     case 3 * kSize:
-      return CopyShort<3 * kSize>(output, updates, batch, size);
+      return CopyShort<3 * kSize, size>(output, updates, batch);
     case 4 * kSize:
-      return CopyShort<4 * kSize>(output, updates, batch, size);
+      return CopyShort<4 * kSize, size>(output, updates, batch);
     case 8 * kSize:
-      return CopyShort<8 * kSize>(output, updates, batch, size);
+      return CopyShort<8 * kSize, size>(output, updates, batch);
     case 16 * kSize:
-      return CopyShort<16 * kSize>(output, updates, batch, size);
+      return CopyShort<16 * kSize, size>(output, updates, batch);
     default:
       return CopyLong(output, updates, batch, size);
   }
 }
 
 template <class T, class Reduce>
-void ReduceRuns(char* output, const char* updates, const Batch& batch) {
+void ReduceRuns(char* output, const char* updates, Batch batch) {
   T* out = reinterpret_cast<T*>(output);
   const T* in = reinterpret_cast<const T*>(updates);
   const Reduce reduce;
   if (batch.length == 1) {
-    for (std::int64_t i = 0; i < batch.count; ++i) {
-      T& element = out[batch.targets[i]];
-      element = reduce(element, in[batch.Source(i)]);
-    }
+    batch.ForEach([=](std::int64_t target, std::int64_t source) {
+      out[target] = reduce(out[target], in[source]);
+    });
     return;
   }
-  for (std::int64_t i = 0; i < batch.count; ++i) {
-    T* __restrict to = out + batch.targets[i];
-    const T* __restrict from = in + batch.Source(i);
-    for (std::int64_t j = 0; j < batch.length; ++j) to[j] = reduce(to[j], from[j]);
-  }
+  batch.ForEach([=, length = batch.length](std::int64_t target, std::int64_t source) {
+    T* __restrict to = out + target;
+    const T* __restrict from = in + source;
+    for (std::int64_t j = 0; j < length; ++j) to[j] = reduce(to[j], from[j]);
+  });
 }
 
 template <class T>

@@ -6,6 +6,9 @@
 
 namespace scatterx {
 
+// An update that is looked up costs about as much as so many bytes moved.
+inline constexpr std::int64_t kBytesPerRun = 32;
+
 struct Parallel {
   using Task = void (*)(void* state, std::size_t index);
 

@@ -59,8 +59,8 @@ struct Min {
   T operator()(T x, T u) const {
     return x < u ? x : u;
   }
-  Half operator()(Half x, Half u) const { return ToFloat(x) < ToFloat(u) ? x : u; }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return ToFloat(x) < ToFloat(u) ? x : u; }
+  Half operator()(Half x, Half u) const { return IsLess(x, u) ? x : u; }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(x, u) ? x : u; }
   Bool operator()(Bool x, Bool u) const { return Mul{}(x, u); }
 };
 
@@ -69,8 +69,8 @@ struct Max {
   T operator()(T x, T u) const {
     return x > u ? x : u;
   }
-  Half operator()(Half x, Half u) const { return ToFloat(x) > ToFloat(u) ? x : u; }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return ToFloat(x) > ToFloat(u) ? x : u; }
+  Half operator()(Half x, Half u) const { return IsLess(u, x) ? x : u; }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(u, x) ? x : u; }
   Bool operator()(Bool x, Bool u) const { return Add{}(x, u); }
 };
 

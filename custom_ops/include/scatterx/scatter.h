@@ -6,6 +6,7 @@
 
 #include "scatterx/copy.h"
 #include "scatterx/interleave.h"
+#include "scatterx/make_plan.h"
 #include "scatterx/moves.h"
 #include "scatterx/packed.h"
 #include "scatterx/plan.h"
@@ -121,8 +122,9 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
                             static_cast<char*>(output)};
   const char* from = static_cast<const char*>(data);
   if (output != data) {
-    if (moves.copies && IsWorthInterleaving(plan, table, work.Bytes())) {
-      return Interleave(plan, table, work.Bytes(), from, work.updates, work.output, parallel);
+    const auto grid = moves.copies ? GridOf(plan, work.Bytes()) : std::nullopt;
+    if (grid) {
+      return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output, parallel);
     }
     CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);
   }

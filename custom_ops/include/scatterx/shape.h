@@ -20,18 +20,24 @@ inline constexpr std::size_t kMaxRank = 16;
 // A short list of numbers that lives on the stack: a shape, an index or a pick.
 class Ints {
  public:
-  Ints() = default;
+  Ints() {}  // leaves the places that are not in use as they are
   Ints(std::initializer_list<std::int64_t> values) {
     for (const std::int64_t value : values) push_back(value);
   }
   Ints(std::size_t size, std::int64_t value) {
-    for (std::size_t i = 0; i < size; ++i) push_back(value);
+    CheckRank(size);
+    size_ = size;
+    for (std::size_t i = 0; i < size; ++i) values_[i] = value;
+  }
+  Ints(const Ints& other) { *this = other; }
+  Ints& operator=(const Ints& other) {
+    size_ = other.size_;
+    for (std::size_t i = 0; i < size_; ++i) values_[i] = other.values_[i];
+    return *this;
   }
 
   void push_back(std::int64_t value) {
-    if (size_ == kMaxRank) {
-      throw InvalidArgument("more than " + std::to_string(kMaxRank) + " dims are not supported");
-    }
+    CheckRank(size_ + 1);
     values_[size_++] = value;
   }
 
@@ -51,7 +57,13 @@ class Ints {
   friend bool operator!=(const Ints& a, const Ints& b) { return !(a == b); }
 
  private:
-  std::array<std::int64_t, kMaxRank> values_{};
+  static void CheckRank(std::size_t size) {
+    if (size > kMaxRank) {
+      throw InvalidArgument("more than " + std::to_string(kMaxRank) + " dims are not supported");
+    }
+  }
+
+  std::array<std::int64_t, kMaxRank> values_;
   std::size_t size_ = 0;
 };
 

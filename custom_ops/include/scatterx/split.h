@@ -23,9 +23,6 @@ struct Split {
   std::size_t dim = 0;
 };
 
-// An update that is looked up costs about as much as so many bytes moved.
-inline constexpr std::int64_t kBytesPerRun = 32;
-
 inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Parallel& parallel) {
   const std::int64_t run_bytes = plan.run * element_bytes;
   Split split;

@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <string>
+#include <type_traits>
 
 #include "scatterx/parallel.h"
 #include "scatterx/picks.h"
@@ -36,30 +36,30 @@ inline std::int64_t Base(const Table& table, const Columns& columns, std::int64_
 
 namespace internal {
 
-// -size <= value < size, for every row of [begin, end). `kCount` columns, or any number where it is 0.
+// -size <= value < size for every row of [begin, end)? It is so exactly if neither value + size nor size - 1 - value is
+// negative, and an overflow in one shows in the other; so the sign bits are collected, without a comparison, which
+// vectorizes everywhere. `kCount` columns, or any number where it is 0. May say no wrongly where a size needs all bits
+// of Int; the slow check has the last word.
 template <class Int, std::size_t kCount>
 bool RowsAreInBounds(const Int* values, const Columns& columns, std::int64_t begin,
                      std::int64_t end) {
-  const std::size_t count = kCount ? kCount : columns.count;
-  bool bad = false;
-  values += begin * static_cast<std::int64_t>(count);
-  if constexpr (kCount == 1) {
-    // Sizes past the type's range bound nothing; else compare in the type itself, which vectorizes.
-    constexpr std::int64_t kMost = std::numeric_limits<Int>::max();
-    const std::int64_t size = columns.at[0].size;
-    const Int low = size > kMost ? static_cast<Int>(-kMost - 1) : static_cast<Int>(-size);
-    const Int high = size > kMost ? static_cast<Int>(kMost) : static_cast<Int>(size - 1);
-    for (std::int64_t i = 0; i < end - begin; ++i) bad |= (values[i] < low) | (values[i] > high);
-  } else {
-    for (std::int64_t i = 0; i < end - begin; ++i) {
-      for (std::size_t j = 0; j < count; ++j) {
-        const auto value = static_cast<std::int64_t>(values[j]);
-        bad |= (value < -columns.at[j].size) | (value >= columns.at[j].size);
-      }
-      values += count;
-    }
+  using Bits = std::make_unsigned_t<Int>;
+  constexpr std::size_t kRows = kCount ? 4 : 1;  // at a time
+  const std::size_t count = kCount ? kCount : columns.count, lanes = count * kRows;
+  Bits sizes[kCount ? kCount * kRows : kMaxRank], signs[kCount ? kCount * kRows : kMaxRank] = {};
+  for (std::size_t j = 0; j < lanes; ++j) sizes[j] = static_cast<Bits>(columns.at[j % count].size);
+  const auto look = [&](std::size_t j, Int value) {
+    signs[j] |= (static_cast<Bits>(value) + sizes[j]) | (sizes[j] - 1 - static_cast<Bits>(value));
+  };
+  const Int* row = values + begin * static_cast<std::int64_t>(count);
+  const Int* stop = values + end * static_cast<std::int64_t>(count);
+  for (; static_cast<std::size_t>(stop - row) >= lanes; row += lanes) {
+    for (std::size_t j = 0; j < (kCount ? kCount * kRows : lanes); ++j) look(j, row[j]);
   }
-  return !bad;
+  for (std::size_t j = 0; row + j < stop; ++j) look(j, row[j]);
+  Bits any = 0;
+  for (std::size_t j = 0; j < lanes; ++j) any |= signs[j];
+  return any >> (sizeof(Bits) * 8 - 1) == 0;
 }
 
 template <class Int>
@@ -73,6 +73,8 @@ bool RowsAreInBounds(const void* values, const Columns& columns, std::int64_t be
       return RowsAreInBounds<Int, 2>(typed, columns, begin, end);
     case 3:
       return RowsAreInBounds<Int, 3>(typed, columns, begin, end);
+    case 4:
+      return RowsAreInBounds<Int, 4>(typed, columns, begin, end);
     default:
       return RowsAreInBounds<Int, 0>(typed, columns, begin, end);
   }

@@ -2,14 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "scatterx/plan.h"
+#include "scatterx/table.h"
 
 namespace scatterx {
 
 class Walk {
  public:
-  Walk(const Plan& plan, const Table& table) : plan_(plan), table_(table) { Seek(0); }
+  // The plan must outlive the walk.
+  Walk(const Plan& plan, const Table& table) : plan_(plan), table_(table) {
+    for (std::size_t j = 0; j < plan.columns.count; ++j) {
+      is_short_ &= plan.columns.at[j].size <= 0x7fffffff && plan.columns.at[j].stride <= 0x7fffffff;
+    }
+    Seek(0);
+  }
 
   // Makes run number `q` the next one.
   void Seek(std::int64_t q) {
@@ -56,23 +64,69 @@ class Walk {
     }
   }
 
+  // base(row), with what it needs in registers: targets are int64 too, so a store to them would spoil a member. Sizes
+  // and strides that fit in 31 bits, as nearly all do, need a single multiplication of vectors.
+  template <class Int, std::size_t kColumns, bool kShort>
+  struct Reader {
+    explicit Reader(const Walk& walk)
+        : values(static_cast<const Int*>(walk.table_.values)), count(walk.plan_.columns.count) {
+      for (std::size_t j = 0; j < Count(); ++j) {
+        sizes[j] = static_cast<Number>(walk.plan_.columns.at[j].size);
+        strides[j] = static_cast<std::uint64_t>(walk.plan_.columns.at[j].stride);
+      }
+    }
+    std::size_t Count() const { return kColumns < kMaxRank ? kColumns : count; }
+
+    std::int64_t operator()(std::int64_t row) const {
+      const Int* numbers = values + row * static_cast<std::int64_t>(Count());
+      std::uint64_t base = 0;
+      for (std::size_t j = 0; j < Count(); ++j) {
+        Number value = static_cast<Number>(numbers[j]);
+        value += sizes[j] & (value >> (sizeof(Number) * 8 - 1));
+        if constexpr (kShort) {
+          base += std::uint64_t{static_cast<std::uint32_t>(value)} * static_cast<std::uint32_t>(strides[j]);
+        } else {
+          base += static_cast<std::uint64_t>(value) * strides[j];
+        }
+      }
+      return static_cast<std::int64_t>(base);
+    }
+
+    using Number = std::conditional_t<kShort, std::int32_t, std::int64_t>;
+    const Int* values;
+    std::size_t count;
+    Number sizes[kColumns ? kColumns : 1];
+    std::uint64_t strides[kColumns ? kColumns : 1];
+  };
+
   template <class Int, std::size_t kColumns>
   void TakeColumns(std::int64_t count, std::int64_t* targets) {
+    if (is_short_) {
+      TakeWith(Reader<Int, kColumns, true>(*this), count, targets);
+    } else {
+      TakeWith(Reader<Int, kColumns, false>(*this), count, targets);
+    }
+  }
+
+  template <class Reader>
+  void TakeWith(const Reader base, std::int64_t count, std::int64_t* targets) {
     if (plan_.rank == 0) {  // a single run
-      targets[0] = target_ + BaseOf<Int, kColumns>(row_);
+      targets[0] = target_ + base(row_);
       return;
     }
-    const Dim& inner = plan_.dims[plan_.rank - 1];
+    const Dim inner = plan_.dims[plan_.rank - 1];
     std::int64_t& at = at_[plan_.rank - 1];
     while (count > 0) {
       const std::int64_t n = count < inner.extent - at ? count : inner.extent - at;
-      if (kColumns == 0 || inner.row == 0) {
-        const std::int64_t first = target_ + BaseOf<Int, kColumns>(row_);
-        for (std::int64_t i = 0; i < n; ++i) targets[i] = first + i * inner.target;
+      std::int64_t target = target_, row = row_;
+      if (inner.row == 0) {
+        target += base(row_);
+        for (std::int64_t i = 0; i < n; ++i) targets[i] = target + i * inner.target;
+      } else if (inner.row == 1) {
+        for (std::int64_t i = 0; i < n; ++i) targets[i] = target + i * inner.target + base(row + i);
       } else {
-        std::int64_t target = target_, row = row_;
         for (std::int64_t i = 0; i < n; ++i, target += inner.target, row += inner.row) {
-          targets[i] = target + BaseOf<Int, kColumns>(row);
+          targets[i] = target + base(row);
         }
       }
       targets += n;
@@ -82,19 +136,6 @@ class Walk {
       row_ += n * inner.row;
       if (at == inner.extent) Carry();
     }
-  }
-
-  template <class Int, std::size_t kColumns>
-  std::int64_t BaseOf(std::int64_t row) const {
-    const std::size_t count = kColumns < kMaxRank ? kColumns : plan_.columns.count;
-    const Int* values = static_cast<const Int*>(table_.values) + row * static_cast<std::int64_t>(count);
-    std::int64_t base = 0;
-    for (std::size_t j = 0; j < count; ++j) {
-      std::int64_t value = values[j];
-      value += value < 0 ? plan_.columns.at[j].size : 0;
-      base += value * plan_.columns.at[j].stride;
-    }
-    return base;
   }
 
   // The innermost dim is through: begin it again, one step on in the dim around it.
@@ -112,9 +153,10 @@ class Walk {
     }
   }
 
-  Plan plan_;
-  Table table_;
-  std::int64_t at_[kMaxRank] = {};
+  const Plan& plan_;
+  const Table table_;
+  bool is_short_ = true;  // all sizes and strides of the columns fit in 31 bits
+  std::int64_t at_[kMaxRank];
   std::int64_t target_ = 0, row_ = 0;
 };
 
