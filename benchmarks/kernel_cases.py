@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import helper
 
 Array = NDArray[np.generic]
 Shape = tuple[int, ...]
@@ -40,12 +40,14 @@ def model(nodes: list[onnx.NodeProto], inputs: dict[str, Array], opset: int = 18
     return helper.make_model(graph, opset_imports=domains, ir_version=10).SerializeToString()
 
 
-def scatterx(p1: Shape, p2: Shape, p: Shape, reduction: str = "none", unique: int = 0) -> onnx.NodeProto:
-    node = helper.make_node("ScatterX", ["data", "f", "updates"], ["output"], domain="onnx_scatterx")
+def scatterx(
+    p1: Shape, p2: Shape, p: Shape, reduction: str = "none", unique: int = 0
+) -> onnx.NodeProto:
+    node = helper.make_node(
+        "ScatterX", ["data", "f", "updates"], ["output"], domain="onnx_scatterx"
+    )
     for name, pick in (("p1", p1), ("p2", p2), ("p", p)):
-        node.attribute.append(
-            helper.make_attribute(name, pick, attr_type=onnx.AttributeProto.INTS)
-        )
+        node.attribute.append(helper.make_attribute(name, pick, attr_type=onnx.AttributeProto.INTS))
     node.attribute.append(helper.make_attribute("reduction", reduction))
     node.attribute.append(helper.make_attribute("unique", unique))
     return node
@@ -84,7 +86,11 @@ def draw(shape: Shape, dtype: str) -> Array:
 
 
 def scatter_nd(reduction: str = "none") -> list[onnx.NodeProto]:
-    return [helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"], reduction=reduction)]
+    return [
+        helper.make_node(
+            "ScatterND", ["data", "indices", "updates"], ["output"], reduction=reduction
+        )
+    ]
 
 
 def scatter_elements(axis: int, reduction: str = "none") -> list[onnx.NodeProto]:
@@ -102,7 +108,9 @@ def pick_rows(height: int, count: int, order: str) -> Array:
     return np.sort(rows) if order == "sorted" else rows
 
 
-def rows_0(name: str, shape: Shape, count: int, order: str, dtype: str, reduction: str = "none") -> Case:
+def rows_0(
+    name: str, shape: Shape, count: int, order: str, dtype: str, reduction: str = "none"
+) -> Case:
     """``x[rows] = y``"""
     rows = pick_rows(shape[0], count, order)[:, None]
     updates = draw((count, *shape[1:]), dtype)
@@ -110,12 +118,20 @@ def rows_0(name: str, shape: Shape, count: int, order: str, dtype: str, reductio
     picks = ((0,), rest, tuple(range(len(shape))))
     exact = order != "colliding"
     return case(
-        name, draw(shape, dtype), updates, rows, picks, scatter_nd(reduction), rows, reduction, exact=exact
+        name,
+        draw(shape, dtype),
+        updates,
+        rows,
+        picks,
+        scatter_nd(reduction),
+        rows,
+        reduction,
+        exact=exact,
     )
 
 
 def rows_1(name: str, shape: Shape, count: int, order: str, dtype: str, form: str) -> Case:
-    """``x[:, rows] = y``: as ScatterND on pairs, or between transposes as torch.export writes it."""
+    """``x[:, rows] = y``: as ScatterND on pairs, or between transposes as in torch.export."""
     batch, height, width = shape
     rows = pick_rows(height, count, order)
     updates = draw((batch, count, width), dtype)
@@ -140,10 +156,14 @@ def rows_last(name: str, shape: Shape, count: int, order: str, dtype: str) -> Ca
     indices = np.broadcast_to(columns, updates.shape)
     axis = len(shape) - 1
     picks = ((axis,), tuple(range(axis)), (*range(1, axis + 1), 0))
-    return case(name, draw(shape, dtype), updates, columns[:, None], picks, scatter_elements(axis), indices)
+    return case(
+        name, draw(shape, dtype), updates, columns[:, None], picks, scatter_elements(axis), indices
+    )
 
 
-def points(name: str, shape: Shape, count: int, dtype: str, reduction: str = "none", order: str = "random") -> Case:
+def points(
+    name: str, shape: Shape, count: int, dtype: str, reduction: str = "none", order: str = "random"
+) -> Case:
     """``x[i, j] = y``: one element an index tuple."""
     rng = np.random.default_rng(2)
     size = int(np.prod(shape))
@@ -153,24 +173,35 @@ def points(name: str, shape: Shape, count: int, dtype: str, reduction: str = "no
     table = np.stack(np.unravel_index(flat, shape), axis=-1)
     picks = ((0,), (), tuple(range(len(shape))))
     return case(
-        name, draw(shape, dtype), draw((count,), dtype), table, picks, scatter_nd(reduction), table, reduction,
-        exact=reduction == "none" or np.dtype(dtype).kind == "i",
+        name, draw(shape, dtype), draw((count,), dtype), table, picks, scatter_nd(reduction), table,
+        reduction, exact=reduction == "none" or np.dtype(dtype).kind == "i",
     )  # fmt: skip
 
 
 def box(name: str, shape: Shape, start: Shape, size: Shape, dtype: str) -> Case:
     """``x[a:b, c:d, e:f] = y`` as TorchScript writes it: a ScatterND on every point of the box."""
     table = np.stack(
-        np.meshgrid(*(np.arange(a, a + n) for a, n in zip(start, size, strict=True)), indexing="ij"), axis=-1
+        np.meshgrid(
+            *(np.arange(a, a + n) for a, n in zip(start, size, strict=True)), indexing="ij"
+        ),
+        axis=-1,
     )
     dims = tuple(range(len(shape)))
-    return case(name, draw(shape, dtype), draw(size, dtype), table, (dims, (), dims), scatter_nd(), table)
+    return case(
+        name, draw(shape, dtype), draw(size, dtype), table, (dims, (), dims), scatter_nd(), table
+    )
 
 
 def elements(
-    name: str, shape: Shape, axis: int, count: int, dtype: str, reduction: str = "none", order: str = "random"
+    name: str,
+    shape: Shape,
+    axis: int,
+    count: int,
+    dtype: str,
+    reduction: str = "none",
+    order: str = "random",
 ) -> Case:
-    """``x.scatter(axis, indices, y)`` on two axes; `same` has one index for a whole row, expanded."""
+    """``x.scatter(axis, indices, y)`` on two axes; `same`: one index for a whole row."""
     rng = np.random.default_rng(3)
     extent = list(shape)
     extent[axis] = count
@@ -185,7 +216,16 @@ def elements(
         picks = ((0, 1), (1 - axis,), (axis, 1 - axis))
         f = indices[..., None]
     updates = draw(tuple(extent), dtype)
-    return case(name, draw(shape, dtype), updates, f, picks, scatter_elements(axis, reduction), indices, reduction)
+    return case(
+        name,
+        draw(shape, dtype),
+        updates,
+        f,
+        picks,
+        scatter_elements(axis, reduction),
+        indices,
+        reduction,
+    )
 
 
 def one_hot(name: str, rows: int, classes: int, dtype: str) -> Case:
@@ -194,13 +234,19 @@ def one_hot(name: str, rows: int, classes: int, dtype: str) -> Case:
     updates = np.ones((rows, 1), dtype)
     picks = ((0, 1), (0,), (1, 0))
     return case(
-        name, np.zeros((rows, classes), dtype), updates, indices[..., None], picks, scatter_elements(1), indices
+        name,
+        np.zeros((rows, classes), dtype),
+        updates,
+        indices[..., None],
+        picks,
+        scatter_elements(1),
+        indices,
     )
 
 
 def cache(name: str, shape: Shape, count: int, dtype: str, form: str, in_place: bool) -> Case:
-    """A KV cache (batch, heads, positions, width) takes `count` new positions from 1000 on."""
-    batch, heads, positions, width = shape
+    """Write `count` positions from 1000 on into a KV cache (batch, heads, positions, width)."""
+    batch, heads, _, width = shape
     updates = draw((batch, heads, count, width), dtype)
     where = 1000 + np.arange(count)
     if form == "TensorScatter":
@@ -209,7 +255,15 @@ def cache(name: str, shape: Shape, count: int, dtype: str, form: str, in_place: 
         picks = ((0, 2), (0, 1, 3), (1, 2, 0, 3))
         indices = np.full(batch, 1000)
         return case(
-            name, draw(shape, dtype), updates, f, picks, [node], indices, opset=24, in_place=in_place
+            name,
+            draw(shape, dtype),
+            updates,
+            f,
+            picks,
+            [node],
+            indices,
+            opset=24,
+            in_place=in_place,
         )
     grid = np.meshgrid(np.arange(batch), np.arange(heads), where, indexing="ij")
     picks = ((2,), (0, 1, 3), (1, 2, 0, 3))
@@ -235,9 +289,33 @@ _add(rows_0, "rows axis 0, sorted, 64M, int8", (65536, 1024), 32768, "sorted", "
 _add(rows_0, "rows axis 0, following, 256M, float32", (65536, 1024), 32768, "following", "float32")
 _add(rows_0, "rows axis 0, random, 256M, int64", (65536, 512), 16384, "random", "int64")
 _add(rows_1, "rows axis 1, pairs, 1M, float32", (16, 128, 128), 32, "random", "float32", "pairs")
-_add(rows_1, "rows axis 1, pairs, 64M, float32", (64, 1024, 256), 256, "following", "float32", "pairs")
-_add(rows_1, "rows axis 1, transposes, 1M, float32", (16, 128, 128), 32, "following", "float32", "chain")
-_add(rows_1, "rows axis 1, transposes, 64M, float16", (64, 2048, 256), 512, "random", "float16", "chain")
+_add(
+    rows_1,
+    "rows axis 1, pairs, 64M, float32",
+    (64, 1024, 256),
+    256,
+    "following",
+    "float32",
+    "pairs",
+)
+_add(
+    rows_1,
+    "rows axis 1, transposes, 1M, float32",
+    (16, 128, 128),
+    32,
+    "following",
+    "float32",
+    "chain",
+)
+_add(
+    rows_1,
+    "rows axis 1, transposes, 64M, float16",
+    (64, 2048, 256),
+    512,
+    "random",
+    "float16",
+    "chain",
+)
 _add(rows_last, "rows last axis, 4K, float32", (8, 128), 16, "following", "float32")
 _add(rows_last, "rows last axis, 1M, int64", (32, 32, 128), 32, "following", "int64")
 _add(rows_last, "rows last axis, 64M, float32", (256, 256, 256), 64, "random", "float32")
@@ -259,12 +337,44 @@ _add(elements, "elements axis 1, random, 16M, float16", (8192, 1024), 1, 512, "f
 _add(elements, "elements axis 1, random, 8M, int8", (8192, 1024), 1, 512, "int8")
 _add(elements, "elements axis 0, add, 1M, float32", (2048, 128), 0, 8192, "float32", "add")
 _add(elements, "elements axis 1, max, 16M, float16", (8192, 1024), 1, 512, "float16", "max")
-_add(elements, "broadcast indices axis 0, 1M, float32", (2048, 128), 0, 512, "float32", "none", "same")
-_add(elements, "broadcast indices axis 0, 64M, float32", (65536, 256), 0, 16384, "float32", "none", "same")
-_add(elements, "broadcast indices axis 0, 64M, int8", (65536, 1024), 0, 16384, "int8", "none", "same")
-_add(rows_0, "segment sum, 64 to 1M, float32", (1024, 256), 65536 // 4, "colliding", "float32", "add")
-_add(rows_0, "segment sum, 100k edges, width 16, float32", (10000, 16), 100_000, "colliding", "float32", "add")
-_add(elements, "segment sum by elements, width 64, float32", (1000, 64), 0, 50_000, "float32", "add")
+_add(
+    elements,
+    "broadcast indices axis 0, 1M, float32",
+    (2048, 128),
+    0,
+    512,
+    "float32",
+    "none",
+    "same",
+)
+_add(
+    elements,
+    "broadcast indices axis 0, 64M, float32",
+    (65536, 256),
+    0,
+    16384,
+    "float32",
+    "none",
+    "same",
+)
+_add(
+    elements, "broadcast indices axis 0, 64M, int8", (65536, 1024), 0, 16384, "int8", "none", "same"
+)
+_add(
+    rows_0, "segment sum, 64 to 1M, float32", (1024, 256), 65536 // 4, "colliding", "float32", "add"
+)
+_add(
+    rows_0,
+    "segment sum, 100k edges, width 16, float32",
+    (10000, 16),
+    100_000,
+    "colliding",
+    "float32",
+    "add",
+)
+_add(
+    elements, "segment sum by elements, width 64, float32", (1000, 64), 0, 50_000, "float32", "add"
+)
 _add(points, "segment sum, 1M scalars to 1000, int64", (1000,), 1_000_000, "int64", "add")
 _add(one_hot, "one-hot, 1000 classes, 4M, int8", 4096, 1000, "int8")
 _add(one_hot, "one-hot, 128 classes, 32M, float32", 65536, 128, "float32")
@@ -273,8 +383,32 @@ for _dtype, _shape in (("float32", (4, 32, 4096, 128)), ("float16", (4, 32, 4096
     for _form in ("TensorScatter", "ScatterND"):
         _add(cache, f"decode in place, {_form}, {_mb}, {_dtype}", _shape, 1, _dtype, _form, True)
         _add(cache, f"decode copying, {_form}, {_mb}, {_dtype}", _shape, 1, _dtype, _form, False)
-_add(cache, "prefill 512 in place, ScatterND, 64M, float32", (1, 32, 4096, 128), 512, "float32", "ScatterND", True)
-_add(cache, "prefill 512 copying, TensorScatter, 64M", (1, 32, 4096, 128), 512, "float32", "TensorScatter", False)
-_add(cache, "prefill 2048 in place, TensorScatter, 64M", (1, 32, 4096, 128), 2048, "float32", "TensorScatter", True)
+_add(
+    cache,
+    "prefill 512 in place, ScatterND, 64M, float32",
+    (1, 32, 4096, 128),
+    512,
+    "float32",
+    "ScatterND",
+    True,
+)
+_add(
+    cache,
+    "prefill 512 copying, TensorScatter, 64M",
+    (1, 32, 4096, 128),
+    512,
+    "float32",
+    "TensorScatter",
+    False,
+)
+_add(
+    cache,
+    "prefill 2048 in place, TensorScatter, 64M",
+    (1, 32, 4096, 128),
+    2048,
+    "float32",
+    "TensorScatter",
+    True,
+)
 
 CASES: dict[str, Callable[[], Case]] = {str(make.args[0]): make for make in _ALL}  # type: ignore[attr-defined]

@@ -1,4 +1,5 @@
-// Holds ort_abi.h against ONNX Runtime's own header, at compile time. Compiling this file is the whole check.
+// Holds ort_abi.h against ONNX Runtime's own header, at compile time. Compiling this file is the
+// whole check.
 #include <onnxruntime_c_api.h>
 
 #include <cstddef>
@@ -10,8 +11,8 @@ namespace {
 
 namespace ort = scatterx::ort;
 
-// A type with what ort_abi.h leaves out taken away: enumerations become int, noexcept goes, and the two structs that
-// it declares itself take the place of the official ones.
+// A type with what ort_abi.h leaves out taken away: enumerations become int, noexcept goes, and the
+// two structs that it declares itself take the place of the official ones.
 template <class T, bool kIsEnum = std::is_enum_v<T>>
 struct Plain {
   using type = T;
@@ -49,17 +50,18 @@ inline constexpr bool kSame = std::is_same_v<typename Plain<Official>::type, Our
 
 using ort::CustomOp;
 
-static_assert(ORT_API_VERSION >= ort::kApiVersion, "the official header is older than the API that is asked for");
+static_assert(ORT_API_VERSION >= ort::kApiVersion,
+              "the official header is older than the API that is asked for");
 
-#define CHECK_SLOT(number, name, ...)                                                        \
+#define CHECK_SLOT(number, name, ...)                                                           \
   static_assert(offsetof(OrtApi, name) == number * sizeof(void*), #name " is in another slot"); \
-  static_assert(kSame<decltype(OrtApi::name), std::add_pointer_t<__VA_ARGS__>>,              \
+  static_assert(kSame<decltype(OrtApi::name), std::add_pointer_t<__VA_ARGS__>>,                 \
                 #name " has another signature");
 SCATTERX_ORT_SLOTS(CHECK_SLOT)
 #undef CHECK_SLOT
 
-#define CHECK_MEMBER(Official, Ours, name)                                                 \
-  static_assert(offsetof(Official, name) == offsetof(Ours, name), #name " is elsewhere");  \
+#define CHECK_MEMBER(Official, Ours, name)                                                \
+  static_assert(offsetof(Official, name) == offsetof(Ours, name), #name " is elsewhere"); \
   static_assert(kSame<decltype(Official::name), decltype(Ours::name)>, #name " has another type");
 
 CHECK_MEMBER(OrtApiBase, ort::ApiBase, GetApi)

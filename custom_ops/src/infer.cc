@@ -1,7 +1,8 @@
-// Without a shape ONNX Runtime never lets a temporary be updated in place. But to hand it the input's description as
-// it is would be wrong: an unknown rank reads as rank 0 and an unknown dim as -1, and both would be taken for facts
-// (`Shape` of the output would fold to a wrong constant). So a new description is made: rank 0 says nothing at all,
-// and an unknown dim gets a name that nobody else has.
+// Without a shape ONNX Runtime never lets a temporary be updated in place. But to hand it the
+// input's description as it is would be wrong: an unknown rank reads as rank 0 and an unknown dim
+// as -1, and both would be taken for facts
+// (`Shape` of the output would fold to a wrong constant). So a new description is made: rank 0 says
+// nothing at all, and an unknown dim gets a name that nobody else has.
 #include "infer.h"
 
 #include <atomic>

@@ -18,7 +18,8 @@ std::string NameOf(ElementType type) {
 
 Ints ReadInts(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
   std::size_t count = 0;
-  Check(api.KernelInfoGetAttributeArray_int64(info, name, static_cast<std::int64_t*>(nullptr), &count));
+  Check(api.KernelInfoGetAttributeArray_int64(info, name, static_cast<std::int64_t*>(nullptr),
+                                              &count));
   Ints ints(count, 0);
   if (count > 0) Check(api.KernelInfoGetAttributeArray_int64(info, name, &ints[0], &count));
   return ints;
@@ -37,8 +38,8 @@ std::int64_t ReadInt(const ort::Api& api, const OrtKernelInfo* info, const char*
 
 Reduction ReadReduction(const ort::Api& api, const OrtKernelInfo* info) {
   std::size_t size = 0;
-  if (OrtStatus* status =
-          api.KernelInfoGetAttribute_string(info, "reduction", static_cast<char*>(nullptr), &size)) {
+  if (OrtStatus* status = api.KernelInfoGetAttribute_string(info, "reduction",
+                                                            static_cast<char*>(nullptr), &size)) {
     api.ReleaseStatus(status);
     return Reduction::kNone;
   }
@@ -65,7 +66,9 @@ Ints ShapeOf(const ort::Api& api, const OrtValue* value) {
   }
   api.ReleaseTensorTypeAndShapeInfo(info);
   Check(status);
-  if (rank > kMaxRank) throw InvalidArgument("a tensor has rank " + std::to_string(rank) + "; at most 16 is supported");
+  if (rank > kMaxRank)
+    throw InvalidArgument("a tensor has rank " + std::to_string(rank) +
+                          "; at most 16 is supported");
   return shape;
 }
 
@@ -135,14 +138,14 @@ void Node::Compute(OrtKernelContext* context) {
 
   const std::int64_t data_count = Count(data_shape), update_count = Count(update_shape);
   const auto bytes_of = [&](std::int64_t count) {
-    return static_cast<std::size_t>(IsPacked(type_) ? PackedBytes(count)
-                                                    : count * static_cast<std::int64_t>(moves_.bytes));
+    return static_cast<std::size_t>(
+        IsPacked(type_) ? PackedBytes(count) : count * static_cast<std::int64_t>(moves_.bytes));
   };
   const std::size_t data_bytes = bytes_of(data_count), update_bytes = bytes_of(update_count);
   Call call{api_, context};
   Parallel parallel = PoolOf(call);
-  const std::int64_t work = static_cast<std::int64_t>(data_bytes + update_bytes) +
-                            update_count * kBytesPerRun;
+  const std::int64_t work =
+      static_cast<std::int64_t>(data_bytes + update_bytes) + update_count * kBytesPerRun;
   if (work >= 2 * parallel.grain) parallel.workers = workers_.Get(parallel);
 
   const auto prepared = Prepare(data_shape, update_shape, table_shape, table, parallel);
@@ -161,7 +164,8 @@ void Node::Compute(OrtKernelContext* context) {
                           data == output);
   }
 
-  // Whoever binds one buffer twice gets what the equation says: what the output would overwrite is copied aside.
+  // Whoever binds one buffer twice gets what the equation says: what the output would overwrite is
+  // copied aside.
   const char* updates = BytesOf(api_, inputs[2]);
   std::vector<char> updates_aside, table_aside, data_aside;
   if (Overlap(output, data_bytes, updates, update_bytes)) {

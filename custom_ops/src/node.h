@@ -30,8 +30,9 @@ class Node {
     Plan plan;
   };
 
-  std::shared_ptr<const Prepared> Prepare(const Ints& data, const Ints& updates, const Ints& table_shape,
-                                          const Table& table, const Parallel& parallel);
+  std::shared_ptr<const Prepared> Prepare(const Ints& data, const Ints& updates,
+                                          const Ints& table_shape, const Table& table,
+                                          const Parallel& parallel);
   Plan PlanFor(const Nest& nest, const Table& table, const Parallel& parallel) const;
 
   ort::Api api_;
@@ -44,7 +45,7 @@ class Node {
   bool table_is_constant_ = false;
   WorkerCount workers_;
 
-  std::mutex mutex_;  // a session may run on several threads
+  std::mutex mutex_;                      // a session may run on several threads
   std::shared_ptr<const Prepared> last_;  // the run before
 };
 

@@ -10,8 +10,8 @@ namespace scatterx {
 
 namespace {
 
-// A roll call: as many tasks as the machine has threads, each of which waits a moment for the others to turn up. Those
-// that are there at the same time have a thread each.
+// A roll call: as many tasks as the machine has threads, each of which waits a moment for the
+// others to turn up. Those that are there at the same time have a thread each.
 std::size_t CallRoll(const Parallel& pool, std::size_t most) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(500);
@@ -21,7 +21,8 @@ std::size_t CallRoll(const Parallel& pool, std::size_t most) {
   pool.For(most, [&](std::size_t) {
     if (over.load()) return;
     const std::size_t now = present.fetch_add(1) + 1;
-    for (std::size_t before = seen.load(); before < now && !seen.compare_exchange_weak(before, now);) {
+    for (std::size_t before = seen.load();
+         before < now && !seen.compare_exchange_weak(before, now);) {
     }
     while (!over.load() && seen.load() < most) {
       if (Clock::now() > deadline) over.store(true);
@@ -41,7 +42,8 @@ std::size_t WorkerCount::Get(const Parallel& pool) {
     Parallel open = pool;
     open.workers = most;
     const std::size_t count = CallRoll(open, most);
-    for (std::size_t before = count_.load(); before < count && !count_.compare_exchange_weak(before, count);) {
+    for (std::size_t before = count_.load();
+         before < count && !count_.compare_exchange_weak(before, count);) {
     }
   }
   return count_.load();
@@ -52,7 +54,8 @@ Parallel PoolOf(Call& call) {
   pool.pool = &call;
   pool.run = [](void* state, Parallel::Task task, void* task_state, std::size_t count) {
     Call& call = *static_cast<Call*>(state);
-    Check(call.api.KernelContext_ParallelFor(call.context, task, count, std::size_t{0}, task_state));
+    Check(
+        call.api.KernelContext_ParallelFor(call.context, task, count, std::size_t{0}, task_state));
   };
   return pool;
 }

@@ -15,8 +15,8 @@ struct Call {
   OrtKernelContext* context;
 };
 
-// How many threads a session's pool has. The API does not say, so they are counted once, when there is first enough
-// work for more than one.
+// How many threads a session's pool has. The API does not say, so they are counted once, when there
+// is first enough work for more than one.
 class WorkerCount {
  public:
   std::size_t Get(const Parallel& pool);

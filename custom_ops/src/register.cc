@@ -1,5 +1,5 @@
-// The entry point that ONNX Runtime calls when the library is registered with a session, and the table of operators:
-// one for each element type and each type of f, all called ScatterX.
+// The entry point that ONNX Runtime calls when the library is registered with a session, and the
+// table of operators: one for each element type and each type of f, all called ScatterX.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -19,13 +19,13 @@ constexpr char kName[] = "ScatterX";
 constexpr char kOldest[] = "1.18";
 
 constexpr ElementType kTypes[] = {
-    ElementType::kFloat,         ElementType::kDouble,         ElementType::kFloat16,
-    ElementType::kBFloat16,      ElementType::kInt8,           ElementType::kInt16,
-    ElementType::kInt32,         ElementType::kInt64,          ElementType::kUInt8,
-    ElementType::kUInt16,        ElementType::kUInt32,         ElementType::kUInt64,
-    ElementType::kBool,          ElementType::kString,         ElementType::kFloat8E4M3FN,
-    ElementType::kFloat8E4M3FNUZ, ElementType::kFloat8E5M2,    ElementType::kFloat8E5M2FNUZ,
-    ElementType::kUInt4,         ElementType::kInt4,           ElementType::kFloat4E2M1,
+    ElementType::kFloat,          ElementType::kDouble,     ElementType::kFloat16,
+    ElementType::kBFloat16,       ElementType::kInt8,       ElementType::kInt16,
+    ElementType::kInt32,          ElementType::kInt64,      ElementType::kUInt8,
+    ElementType::kUInt16,         ElementType::kUInt32,     ElementType::kUInt64,
+    ElementType::kBool,           ElementType::kString,     ElementType::kFloat8E4M3FN,
+    ElementType::kFloat8E4M3FNUZ, ElementType::kFloat8E5M2, ElementType::kFloat8E5M2FNUZ,
+    ElementType::kUInt4,          ElementType::kInt4,       ElementType::kFloat4E2M1,
 };
 constexpr std::size_t kTypeCount = std::size(kTypes);
 
@@ -44,7 +44,8 @@ struct Operator : ort::CustomOp {
 
 const Operator& Self(const ort::CustomOp* op) { return *static_cast<const Operator*>(op); }
 
-// GetMayInplace hands out two arrays that are given back to ReleaseMayInplace: output 0 may take input 0's memory.
+// GetMayInplace hands out two arrays that are given back to ReleaseMayInplace: output 0 may take
+// input 0's memory.
 int in_place_index = 0;
 
 Operator MakeOperator(ElementType type, ElementType table_type) {
@@ -59,7 +60,9 @@ Operator MakeOperator(ElementType type, ElementType table_type) {
     return static_cast<int>(index == 1 ? Self(op).table_type : Self(op).type);
   };
   op.GetOutputTypeCount = [](const ort::CustomOp*) { return std::size_t{1}; };
-  op.GetOutputType = [](const ort::CustomOp* op, std::size_t) { return static_cast<int>(Self(op).type); };
+  op.GetOutputType = [](const ort::CustomOp* op, std::size_t) {
+    return static_cast<int>(Self(op).type);
+  };
   op.GetInputCharacteristic = [](const ort::CustomOp*, std::size_t) { return 0; };   // required
   op.GetOutputCharacteristic = [](const ort::CustomOp*, std::size_t) { return 0; };  // required
   op.GetInputMemoryType = [](const ort::CustomOp*, std::size_t) { return 0; };       // the default
@@ -95,7 +98,8 @@ int MinorVersion(const std::string& version) {
   return dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1);
 }
 
-// The domain and its operators live as long as the process: ONNX Runtime keeps raw pointers to them.
+// The domain and its operators live as long as the process: ONNX Runtime keeps raw pointers to
+// them.
 OrtCustomOpDomain* MakeDomain(const ort::Api& api, const std::string& version) {
   static std::array<Operator, 2 * kTypeCount> operators;
   OrtCustomOpDomain* domain = nullptr;

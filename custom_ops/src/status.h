@@ -27,7 +27,8 @@ OrtStatus* AsStatus(const ort::Api& api, const Body& body) noexcept {
   } catch (const OrtFailure& failure) {
     return failure.status;
   } catch (const InvalidArgument& error) {
-    return api.CreateStatus(ort::kInvalidArgument, (std::string("ScatterX: ") + error.what()).c_str());
+    return api.CreateStatus(ort::kInvalidArgument,
+                            (std::string("ScatterX: ") + error.what()).c_str());
   } catch (const std::exception& error) {
     return api.CreateStatus(ort::kFail, (std::string("ScatterX: ") + error.what()).c_str());
   }

@@ -46,7 +46,8 @@ void ScatterStrings(const ort::Api& api, const Plan& plan, const Table& table, c
   for (std::int64_t q = 0, source = 0; q < plan.runs; ++q) {
     std::int64_t target;
     walk.Take(1, &target);
-    for (std::int64_t j = 0; j < plan.run; ++j) winners[static_cast<std::size_t>(target + j)] = source++;
+    for (std::int64_t j = 0; j < plan.run; ++j)
+      winners[static_cast<std::size_t>(target + j)] = source++;
   }
   const Strings olds(api, data, in_place ? 0 : plan.data_count);
   const Strings news(api, updates, update_count);

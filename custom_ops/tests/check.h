@@ -1,4 +1,5 @@
-// CHECK(condition) << what was wanted: counts failures and prints them; Failures() is main's result.
+// CHECK(condition) << what was wanted: counts failures and prints them; Failures() is main's
+// result.
 #pragma once
 
 #include <iostream>

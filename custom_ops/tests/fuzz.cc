@@ -1,5 +1,6 @@
-// Random shapes, picks, tables and threads against the naive twin; broken ones must be refused before a byte is
-// written. `fuzz --cases N --seconds S --seed K` stops at whichever bound comes first.
+// Random shapes, picks, tables and threads against the naive twin; broken ones must be refused
+// before a byte is written. `fuzz --cases N --seconds S --seed K` stops at whichever bound comes
+// first.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -38,12 +39,14 @@ Case DrawCase(Random& random) {
   const std::int64_t most = Draw(random, 0, 3) == 0 ? 40 : 4;
   const std::int64_t least = Draw(random, 0, 9) == 0 ? 0 : 1;
   const auto rank = Draw(random, 0, 4);
-  for (std::int64_t i = Draw(random, 0, 4); i > 0; --i) c.updates.push_back(Draw(random, least, most));
+  for (std::int64_t i = Draw(random, 0, 4); i > 0; --i)
+    c.updates.push_back(Draw(random, least, most));
   if (Size(c.updates) > 4000) c.updates = {Draw(random, 1, 60), Draw(random, 1, 60)};
   const auto dims = static_cast<std::int64_t>(c.updates.size());
   Ints sizes;  // of f ++ p2
   for (std::int64_t i = 0; i < rank; ++i) {
-    const bool by_table = dims == 0 || static_cast<std::int64_t>(c.picks.p2.size()) > 0 ? false : Draw(random, 0, 1);
+    const bool by_table =
+        dims == 0 || static_cast<std::int64_t>(c.picks.p2.size()) > 0 ? false : Draw(random, 0, 1);
     if (by_table || dims == 0) {
       sizes.push_back(Draw(random, least, most));
       continue;
@@ -70,10 +73,12 @@ Case DrawCase(Random& random) {
   const std::int64_t start = Draw(random, -2, 2), step = Draw(random, 0, 2);
   for (std::int64_t i = 0; i < Size(c.table_shape); ++i) {
     const std::int64_t size = sizes[i % columns];
-    std::int64_t value = affine ? start + i / columns * step : Draw(random, -size, size - (size > 0));
+    std::int64_t value =
+        affine ? start + i / columns * step : Draw(random, -size, size - (size > 0));
     if (affine && size > 0 && !broken) value = ((value % size) + size) % size;
     if (broken && Draw(random, 0, 9) == 0) {
-      value = Draw(random, 0, 1) ? size + Draw(random, 0, 2) : std::int64_t{1} << Draw(random, 0, 30);
+      value =
+          Draw(random, 0, 1) ? size + Draw(random, 0, 2) : std::int64_t{1} << Draw(random, 0, 30);
     }
     c.table.push_back(value);
   }
@@ -82,9 +87,14 @@ Case DrawCase(Random& random) {
 
 // Long rows on the middle axis, in ascending, random or colliding order.
 Case DrawRows(Random& random) {
-  const std::int64_t outer = Draw(random, 1, 3), height = Draw(random, 2, 20), count = Draw(random, 1, height),
-                     length = Draw(random, 60, 300), slack = Draw(random, 0, 1) * Draw(random, 0, 9);
-  Case c{{{1}, {0, 2}, {1, 0, 2}}, {outer, height, length + slack}, {outer, count, length}, {count, 1}, {}};
+  const std::int64_t outer = Draw(random, 1, 3), height = Draw(random, 2, 20),
+                     count = Draw(random, 1, height), length = Draw(random, 60, 300),
+                     slack = Draw(random, 0, 1) * Draw(random, 0, 9);
+  Case c{{{1}, {0, 2}, {1, 0, 2}},
+         {outer, height, length + slack},
+         {outer, count, length},
+         {count, 1},
+         {}};
   for (std::int64_t i = 0; i < height; ++i) c.table.push_back(i);
   std::shuffle(c.table.begin(), c.table.end(), random);
   c.table.resize(static_cast<std::size_t>(count));
@@ -101,14 +111,15 @@ Case DrawRows(Random& random) {
 }
 
 template <class T, class Reduce>
-void Apply(const std::vector<std::int64_t>& targets, const std::vector<T>& updates, std::vector<T>& out,
-           const Reduce& reduce) {
-  for (std::size_t u = 0; u < targets.size(); ++u) out[targets[u]] = reduce(out[targets[u]], updates[u]);
+void Apply(const std::vector<std::int64_t>& targets, const std::vector<T>& updates,
+           std::vector<T>& out, const Reduce& reduce) {
+  for (std::size_t u = 0; u < targets.size(); ++u)
+    out[targets[u]] = reduce(out[targets[u]], updates[u]);
 }
 
 std::string Describe(const Case& c) {
-  return "p1 " + ToString(c.picks.p1) + " p2 " + ToString(c.picks.p2) + " p " + ToString(c.picks.p) +
-         " data " + ToString(c.data) + " updates " + ToString(c.updates);
+  return "p1 " + ToString(c.picks.p1) + " p2 " + ToString(c.picks.p2) + " p " +
+         ToString(c.picks.p) + " data " + ToString(c.data) + " updates " + ToString(c.updates);
 }
 
 bool AllDiffer(std::vector<std::int64_t> targets) {
@@ -158,7 +169,8 @@ void Try(const Case& c, ElementType type, Reduction reduction, Random& random) {
       break;
   }
   CHECK(data.empty() || std::memcmp(data.data(), output.data(), data.size() * sizeof(T)) == 0)
-      << Describe(c) << " workers " << parallel.workers << " reduction " << static_cast<int>(reduction);
+      << Describe(c) << " workers " << parallel.workers << " reduction "
+      << static_cast<int>(reduction);
 }
 
 void TryPacked(const Case& c, Random& random) {
@@ -166,7 +178,8 @@ void TryPacked(const Case& c, Random& random) {
   if (!targets) return;
   const auto pack = [](const std::vector<int>& nibbles) {
     std::vector<std::uint8_t> bytes(nibbles.size() / 2 + nibbles.size() % 2);
-    for (std::size_t i = 0; i < nibbles.size(); ++i) bytes[i / 2] |= static_cast<std::uint8_t>(nibbles[i] << (i % 2 * 4));
+    for (std::size_t i = 0; i < nibbles.size(); ++i)
+      bytes[i / 2] |= static_cast<std::uint8_t>(nibbles[i] << (i % 2 * 4));
     return bytes;
   };
   std::vector<int> data(Size(c.data)), updates(Size(c.updates));
@@ -183,7 +196,8 @@ void TryPacked(const Case& c, Random& random) {
   CHECK(out == pack(data)) << Describe(c);
 }
 
-// Anything at all for picks and shapes: it is refused, or it is what the twin says; it never crashes.
+// Anything at all for picks and shapes: it is refused, or it is what the twin says; it never
+// crashes.
 void TryNonsense(Random& random) {
   const auto ints = [&](std::int64_t low, std::int64_t high) {
     Ints values;

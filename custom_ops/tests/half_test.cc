@@ -15,7 +15,8 @@ double ValueOf(unsigned bits, int digits, int bias) {
   const int top = (1 << (15 - digits)) - 1;
   const int exponent = (bits >> digits) & top, fraction = bits & ((1 << digits) - 1);
   const double sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == top) return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+  if (exponent == top)
+    return fraction ? std::nan("") : sign * std::numeric_limits<double>::infinity();
   if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - digits);
   return sign * std::ldexp((1 << digits) + fraction, exponent - bias - digits);
 }

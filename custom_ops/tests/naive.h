@@ -1,4 +1,5 @@
-// The equation, one update at a time, sharing nothing with the kernel but the shapes; and a pool of threads.
+// The equation, one update at a time, sharing nothing with the kernel but the shapes; and a pool of
+// threads.
 #pragma once
 
 #include <atomic>
@@ -26,8 +27,9 @@ inline std::vector<std::int64_t> Unflat(std::int64_t flat, const Ints& shape) {
 }
 
 // J as a flat place for every update in row-major order, or nothing where one is out of bounds.
-inline std::optional<std::vector<std::int64_t>> Targets(const scatterx::Picks& picks, const Ints& data,
-                                                        const Ints& updates, const Ints& table_shape,
+inline std::optional<std::vector<std::int64_t>> Targets(const scatterx::Picks& picks,
+                                                        const Ints& data, const Ints& updates,
+                                                        const Ints& table_shape,
                                                         const std::vector<std::int64_t>& table) {
   std::vector<std::int64_t> targets;
   std::int64_t count = 1;

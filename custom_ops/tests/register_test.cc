@@ -27,8 +27,9 @@ int main(int, char** argv) {
   void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   CHECK(library != nullptr) << dlerror();
   if (library == nullptr) return 1;
-  const auto entry = reinterpret_cast<OrtStatus* (*)(OrtSessionOptions*, const scatterx::ort::ApiBase*)>(
-      dlsym(library, "RegisterCustomOps"));
+  const auto entry =
+      reinterpret_cast<OrtStatus* (*)(OrtSessionOptions*, const scatterx::ort::ApiBase*)>(
+          dlsym(library, "RegisterCustomOps"));
   const scatterx::ort::ApiBase old = {
       [](std::uint32_t version) {
         return version == 1 ? reinterpret_cast<const OrtApi*>(first_table) : nullptr;
@@ -36,6 +37,7 @@ int main(int, char** argv) {
       [] { return "1.17.3"; }};
   CHECK(entry(nullptr, &old) != nullptr);
   CHECK(status_code == scatterx::ort::kFail);
-  CHECK(status_message == "onnx_scatterx needs ONNX Runtime 1.18 or newer, and this is 1.17.3") << status_message;
+  CHECK(status_message == "onnx_scatterx needs ONNX Runtime 1.18 or newer, and this is 1.17.3")
+      << status_message;
   return Failures() != 0;
 }

@@ -13,14 +13,17 @@
 
 namespace scatterx {
 
-// An output of so many bytes does not stay in the caches. To write it past them saves reading it first.
+// An output of so many bytes does not stay in the caches. To write it past them saves reading it
+// first.
 inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 
-// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before others may read.
+// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
+// others may read.
 inline void Stream(char* to, const char* from, std::size_t bytes) {
 #if defined(__SSE2__)
   constexpr std::size_t kLine = 64;
-  const std::size_t head = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
+  const std::size_t head =
+      std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
   std::memcpy(to, from, head);
   to += head;
   from += head;

@@ -29,8 +29,9 @@ inline std::uint32_t BitsOf(float value) {
 
 }  // namespace internal
 
-// The exponent's bias goes from 15 to 127, so 112 is added to it, and once more for infinity and NaN. Subnormals are
-// made from integers: they come out right where the thread flushes subnormal floats to zero.
+// The exponent's bias goes from 15 to 127, so 112 is added to it, and once more for infinity and
+// NaN. Subnormals are made from integers: they come out right where the thread flushes subnormal
+// floats to zero.
 inline float ToFloat(Half half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000u) << 16;
   const std::uint32_t magnitude = half.bits & 0x7fffu;
@@ -45,9 +46,11 @@ inline Half ToHalf(float value) {
   const std::uint32_t bits = internal::BitsOf(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000u;
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  // Half of the last kept bit, less one, plus the last kept bit: ties go to even. Overflow carries into infinity.
+  // Half of the last kept bit, less one, plus the last kept bit: ties go to even. Overflow carries
+  // into infinity.
   const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  // In [0.5, 1) a float's last bit is 2^-24, which is half's smallest step: the addition does the rounding.
+  // In [0.5, 1) a float's last bit is 2^-24, which is half's smallest step: the addition does the
+  // rounding.
   const std::uint32_t subnormal =
       internal::BitsOf(internal::FloatOf(magnitude) + 0.5f) - internal::BitsOf(0.5f);
   std::uint32_t half = magnitude < 0x38800000u ? subnormal : normal;
@@ -67,7 +70,8 @@ inline BFloat16 ToBFloat16(float value) {
   return {static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40u : rounded)};
 }
 
-// x < u, straight from the bits: with the sign as a sign, magnitudes compare like integers, and both zeros are 0.
+// x < u, straight from the bits: with the sign as a sign, magnitudes compare like integers, and
+// both zeros are 0.
 inline bool IsLess(Half x, Half u) {
   const int a = x.bits & 0x7fff, b = u.bits & 0x7fff;
   const bool ordered = (a <= 0x7c00) & (b <= 0x7c00);

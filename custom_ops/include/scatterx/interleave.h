@@ -1,6 +1,7 @@
-// Copying and scattering in one pass, for reduction none. Runs lie on a grid: they start `pitch` elements apart, or a
-// multiple of it. First the last writer of every place on the grid is found; then the output is made of stretches
-// of data and of updates, front to back, and every byte of it is written once.
+// Copying and scattering in one pass, for reduction none. Runs lie on a grid: they start `pitch`
+// elements apart, or a multiple of it. First the last writer of every place on the grid is found;
+// then the output is made of stretches of data and of updates, front to back, and every byte of it
+// is written once.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +22,17 @@ struct Grid {
   std::int64_t first, pitch, count;
 };
 
-// The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth while.
+// The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth
+// while.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
   constexpr std::int64_t kShortest = 256, kLeastShare = 16;
-  if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff) return std::nullopt;
+  if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff)
+    return std::nullopt;
   if (plan.runs < plan.data_count / plan.run / kLeastShare) return std::nullopt;
   std::int64_t pitch = 0;
   for (std::size_t d = 0; d < plan.rank; ++d) pitch = std::gcd(pitch, plan.dims[d].target);
-  for (std::size_t j = 0; j < plan.columns.count; ++j) pitch = std::gcd(pitch, plan.columns.at[j].stride);
+  for (std::size_t j = 0; j < plan.columns.count; ++j)
+    pitch = std::gcd(pitch, plan.columns.at[j].stride);
   if (pitch == 0) pitch = plan.data_count;  // a single place
   if (pitch < plan.run) return std::nullopt;
   const std::int64_t first = plan.start % pitch;
@@ -37,8 +41,8 @@ inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) 
 
 namespace internal {
 
-// Moves stretches, put together where they follow each other on both sides. The next few wait in a queue while their
-// sources are fetched: they jump about, and the processor cannot guess where to.
+// Moves stretches, put together where they follow each other on both sides. The next few wait in a
+// queue while their sources are fetched: they jump about, and the processor cannot guess where to.
 class Stretches {
  public:
   explicit Stretches(bool past_caches) : past_caches_(past_caches) {}
@@ -67,7 +71,8 @@ class Stretches {
 
   void Push() {
     constexpr std::int64_t kFetch = 8192, kLine = 64;
-    for (std::int64_t i = 0; i < last_.bytes && i < kFetch; i += kLine) __builtin_prefetch(last_.from + i);
+    for (std::int64_t i = 0; i < last_.bytes && i < kFetch; i += kLine)
+      __builtin_prefetch(last_.from + i);
     Stretch& oldest = queue_[next_++ % kQueue];
     Move(oldest);
     oldest = last_;
@@ -91,7 +96,8 @@ class Stretches {
 inline constexpr std::int32_t kNobody = -1;
 
 // The number of the last run that goes to each place.
-inline std::unique_ptr<std::int32_t[]> FindWriters(const Plan& plan, const Table& table, const Grid& grid) {
+inline std::unique_ptr<std::int32_t[]> FindWriters(const Plan& plan, const Table& table,
+                                                   const Grid& grid) {
   constexpr std::int64_t kBatch = 256;
   std::unique_ptr<std::int32_t[]> writers(new std::int32_t[static_cast<std::size_t>(grid.count)]);
   std::fill_n(writers.get(), grid.count, kNobody);

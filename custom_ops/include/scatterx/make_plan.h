@@ -16,7 +16,8 @@ namespace scatterx {
 
 namespace internal {
 
-// Sorted by step, every step is longer than all shorter dims reach together: no two points of the nest meet.
+// Sorted by step, every step is longer than all shorter dims reach together: no two points of the
+// nest meet.
 inline bool IsInjective(const Plan& plan) {
   Dim dims[kMaxRank];
   std::copy(plan.dims, plan.dims + plan.rank, dims);
@@ -61,8 +62,9 @@ inline bool Agree(Walk& a, Walk& b, std::int64_t begin, std::int64_t end) {
   return true;
 }
 
-// Folds a table that is affine, base(row) == base(0) + sum of r_i * step_i, into the steps of the nest, where that
-// shows that no two updates meet. A table that is not affine mostly shows it in the first rows.
+// Folds a table that is affine, base(row) == base(0) + sum of r_i * step_i, into the steps of the
+// nest, where that shows that no two updates meet. A table that is not affine mostly shows it in
+// the first rows.
 inline bool Straighten(const Nest& nest, const Table& table, const Parallel& parallel, Plan& plan) {
   if (plan.columns.count == 0 || !nest.every_row_is_used) return false;
   const std::int64_t last = nest.table.size() < 2 ? 1 : nest.table[nest.table.size() - 2];
@@ -105,7 +107,8 @@ inline bool Straighten(const Nest& nest, const Table& table, const Parallel& par
   return true;
 }
 
-// The contiguous run at the end of the nest. A long one is moved well as it is: a straight table gains nothing.
+// The contiguous run at the end of the nest. A long one is moved well as it is: a straight table
+// gains nothing.
 inline constexpr std::int64_t kLongRun = 64;
 
 inline std::int64_t TrailingRun(const Plan& plan) {
@@ -118,7 +121,8 @@ inline std::int64_t TrailingRun(const Plan& plan) {
 
 }  // namespace internal
 
-// The plan for a nest whose table is in bounds. `unique` is the caller's promise that no two updates meet.
+// The plan for a nest whose table is in bounds. `unique` is the caller's promise that no two
+// updates meet.
 inline Plan MakePlan(const Nest& nest, const Table& table, bool unique, const Parallel& parallel) {
   Plan plan;
   plan.data_count = nest.data_count;

@@ -1,4 +1,5 @@
-// What is done to a batch of runs once it is known where they go, for every element type and reduction.
+// What is done to a batch of runs once it is known where they go, for every element type and
+// reduction.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace scatterx {
 
-// `count` runs of `length` elements, to be done in this order. Run i begins at element targets[i] of the output and
-// at element s * stride of the updates, where s is sources[i], or i where there are no sources.
+// `count` runs of `length` elements, to be done in this order. Run i begins at element targets[i]
+// of the output and at element s * stride of the updates, where s is sources[i], or i where there
+// are no sources.
 struct Batch {
   const std::int64_t* targets;
   const std::int64_t* sources;
@@ -122,7 +124,8 @@ Moves MovesOf(Reduction reduction) {
 
 }  // namespace internal
 
-// `apply` is null where the type has no such reduction, is packed, or is not made of bytes (string).
+// `apply` is null where the type has no such reduction, is packed, or is not made of bytes
+// (string).
 inline Moves FindMoves(ElementType type, Reduction reduction) {
   switch (type) {
     case ElementType::kFloat:

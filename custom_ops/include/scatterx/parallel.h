@@ -15,8 +15,8 @@ struct Parallel {
   // Calls task(state, i) once for every i < count, on any threads, and returns when all are done.
   void (*run)(void* pool, Task task, void* state, std::size_t count) = nullptr;
   void* pool = nullptr;
-  std::size_t workers = 1;           // threads that may run at the same time
-  std::int64_t grain = 1 << 17;      // bytes that are worth a task of their own
+  std::size_t workers = 1;       // threads that may run at the same time
+  std::int64_t grain = 1 << 17;  // bytes that are worth a task of their own
 
   // How many tasks are worth while for moving so many bytes.
   std::size_t TasksFor(std::int64_t bytes) const {

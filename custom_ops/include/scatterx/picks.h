@@ -7,7 +7,8 @@
 //     sum of I_d * target_d  +  base(row),    row = sum of I_d * row_d,
 //     base(row) = sum of f[row, j] * column_j.stride
 //
-// where target_d collects the strides of the data axes that p2 gives to dim d. `Nest` holds these numbers.
+// where target_d collects the strides of the data axes that p2 gives to dim d. `Nest` holds these
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +54,7 @@ inline void CheckPick(const char* name, const Ints& pick, std::size_t rank) {
   for (const std::int64_t dim : pick) {
     if (dim < 0 || dim >= static_cast<std::int64_t>(rank)) {
       throw InvalidArgument(std::string(name) + " = " + ToString(pick) + " picks dim " +
-                            std::to_string(dim) + ", but updates has rank " +
-                            std::to_string(rank));
+                            std::to_string(dim) + ", but updates has rank " + std::to_string(rank));
     }
   }
 }
@@ -82,8 +82,9 @@ inline bool HasRepeats(const Ints& pick) {
 
 }  // namespace internal
 
-// Throws InvalidArgument where picks and shapes do not fit together: p must be a permutation of data's axes, f of
-// shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an axis no longer than that axis.
+// Throws InvalidArgument where picks and shapes do not fit together: p must be a permutation of
+// data's axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an
+// axis no longer than that axis.
 inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, const Ints& table) {
   Nest nest;
   nest.data = data;
@@ -114,8 +115,7 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
   if (nest.update_count == 0) return nest;  // nothing is named, so nothing can be out of bounds
 
   // With data empty, strides are 0 and the bounds refuse every update.
-  const Ints strides =
-      nest.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
+  const Ints strides = nest.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
   for (std::size_t axis = 0; axis < data.size(); ++axis) {
     const std::size_t source = static_cast<std::size_t>(picks.p[axis]);
     if (source < columns) {
@@ -126,8 +126,8 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
     if (updates[dim] > data[axis]) {
       throw InvalidArgument("updates of shape " + ToString(updates) + " have size " +
                             std::to_string(updates[dim]) + " in dim " + std::to_string(dim) +
-                            ", which p2 puts on axis " + std::to_string(axis) + " of data, of size " +
-                            std::to_string(data[axis]));
+                            ", which p2 puts on axis " + std::to_string(axis) +
+                            " of data, of size " + std::to_string(data[axis]));
     }
     nest.targets[dim] += strides[axis];
   }

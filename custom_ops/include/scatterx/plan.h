@@ -1,8 +1,9 @@
-// What a scatter comes down to: runs of elements that are contiguous in updates and in data, and a loop nest that
-// says where each run goes.
+// What a scatter comes down to: runs of elements that are contiguous in updates and in data, and a
+// loop nest that says where each run goes.
 //
-//     run number q, at the point (i_0, i_1, ...) of the nest in row-major order, is updates[q * run, (q + 1) * run)
-//     and goes to  start + sum of i_d * target_d + base(row_start + sum of i_d * row_d)
+//     run number q, at the point (i_0, i_1, ...) of the nest in row-major order, is updates[q *
+//     run, (q + 1) * run) and goes to  start + sum of i_d * target_d + base(row_start + sum of i_d
+//     * row_d)
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct Plan {
   std::int64_t run = 1;   // elements
   bool run_owns = false;  // different elements of a run never meet, in any two runs
   std::int64_t runs = 0;
-  Columns columns;         // of f; none where the nest says it all
-  bool unique = false;     // no two updates meet
+  Columns columns;      // of f; none where the nest says it all
+  bool unique = false;  // no two updates meet
   std::int64_t data_count = 0;
 };
 

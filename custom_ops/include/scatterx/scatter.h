@@ -39,13 +39,13 @@ inline void ScatterRuns(const Work& work, std::int64_t begin, std::int64_t end) 
   for (std::int64_t q = 0; q < work.plan.runs; q += kBatch) {
     const std::int64_t count = std::min(kBatch, work.plan.runs - q);
     walk.Take(count, targets);
-    work.moves.apply(work.output + begin * work.Bytes(),
-                     updates + q * work.plan.run * work.Bytes(),
+    work.moves.apply(work.output + begin * work.Bytes(), updates + q * work.plan.run * work.Bytes(),
                      {targets, nullptr, count, work.plan.run, end - begin});
   }
 }
 
-// Steps [begin, end) of dim `d`. Within a step of the outer dims their runs follow each other in updates.
+// Steps [begin, end) of dim `d`. Within a step of the outer dims their runs follow each other in
+// updates.
 inline void ScatterSteps(const Work& work, std::size_t d, std::int64_t begin, std::int64_t end) {
   if (begin == end) return;
   Plan plan = work.plan;
@@ -68,7 +68,8 @@ inline void ScatterSteps(const Work& work, std::size_t d, std::int64_t begin, st
   }
 }
 
-// The runs that start in [begin, end) of the output. Which ones do is decided without a branch: it is a coin toss.
+// The runs that start in [begin, end) of the output. Which ones do is decided without a branch: it
+// is a coin toss.
 inline void ScatterRange(const Work& work, std::int64_t begin, std::int64_t end) {
   Walk walk(work.plan, work.table);
   std::int64_t targets[kBatch], kept[kBatch], sources[kBatch];
@@ -88,22 +89,26 @@ inline void ScatterRange(const Work& work, std::int64_t begin, std::int64_t end)
 
 inline void ScatterAll(const Work& work, const Parallel& parallel) {
   const Plan& plan = work.plan;
+  const std::int64_t to_line = ElementsToLine(work.output, work.Bytes());
   const Split split = ChooseSplit(plan, work.Bytes(), parallel);
   switch (split.way) {
     case Split::kSerial:
       return ScatterRuns(work, 0, plan.run);
     case Split::kRun:
       return parallel.For(split.tasks, [&](std::size_t i) {
-        const Part part = PartOf(plan.run, i, split.tasks);
+        const Part part = LinesOf(plan.run, i, split.tasks, to_line, work.Bytes());
         ScatterRuns(work, part.begin, part.end);
       });
     case Split::kDim:
       return parallel.For(split.tasks, [&](std::size_t i) {
-        const Part part = PartOf(plan.dims[split.dim].extent, i, split.tasks);
+        const Dim& dim = plan.dims[split.dim];
+        const Part part = dim.target == 1
+                              ? LinesOf(dim.extent, i, split.tasks, to_line, work.Bytes())
+                              : PartOf(dim.extent, i, split.tasks);
         ScatterSteps(work, split.dim, part.begin, part.end);
       });
     case Split::kRanges: {
-      const Ranges ranges = ChooseRanges(plan, work.table, split.tasks, work.Bytes());
+      const Ranges ranges = ChooseRanges(plan, work.table, split.tasks, to_line, work.Bytes());
       if (ranges.count == 1) return ScatterRuns(work, 0, plan.run);
       return parallel.For(ranges.count, [&](std::size_t i) {
         ScatterRange(work, ranges.borders[i], ranges.borders[i + 1]);
@@ -114,8 +119,9 @@ inline void ScatterAll(const Work& work, const Parallel& parallel) {
 
 }  // namespace internal
 
-// output = data, scattered with updates as the plan says. `output` is `data` itself or shares no byte with it, and
-// shares none with `updates` and the table. The plan is for this table, whose bounds have been checked.
+// output = data, scattered with updates as the plan says. `output` is `data` itself or shares no
+// byte with it, and shares none with `updates` and the table. The plan is for this table, whose
+// bounds have been checked.
 inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
                     const void* updates, void* output, const Parallel& parallel) {
   const internal::Work work{plan, table, moves, static_cast<const char*>(updates),
@@ -124,7 +130,8 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
   if (output != data) {
     const auto grid = moves.copies ? GridOf(plan, work.Bytes()) : std::nullopt;
     if (grid) {
-      return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output, parallel);
+      return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output,
+                        parallel);
     }
     CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);
   }
@@ -139,8 +146,8 @@ inline void ScatterPacked(const Plan& plan, const Table& table, const void* data
                    output, parallel);
   }
   if (output != data) {
-    CopyAll(static_cast<char*>(output), static_cast<const char*>(data), PackedBytes(plan.data_count),
-            parallel);
+    CopyAll(static_cast<char*>(output), static_cast<const char*>(data),
+            PackedBytes(plan.data_count), parallel);
   }
   ScatterNibbles(plan, table, static_cast<const std::uint8_t*>(updates),
                  static_cast<std::uint8_t*>(output));

@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "scatterx/cpu.h"
 #include "scatterx/parallel.h"
 #include "scatterx/picks.h"
 
@@ -22,7 +23,8 @@ struct Table {
   }
 };
 
-// The flat place that a row of f names: sum of f[row, j] * stride_j, a negative number counting from the end.
+// The flat place that a row of f names: sum of f[row, j] * stride_j, a negative number counting
+// from the end.
 inline std::int64_t Base(const Table& table, const Columns& columns, std::int64_t row) {
   const std::int64_t first = row * static_cast<std::int64_t>(columns.count);
   std::int64_t base = 0;
@@ -36,13 +38,14 @@ inline std::int64_t Base(const Table& table, const Columns& columns, std::int64_
 
 namespace internal {
 
-// -size <= value < size for every row of [begin, end)? It is so exactly if neither value + size nor size - 1 - value is
-// negative, and an overflow in one shows in the other; so the sign bits are collected, without a comparison, which
-// vectorizes everywhere. `kCount` columns, or any number where it is 0. May say no wrongly where a size needs all bits
-// of Int; the slow check has the last word.
+// -size <= value < size for every row of [begin, end)? It is so exactly if neither value + size nor
+// size - 1 - value is negative, and an overflow in one shows in the other; so the sign bits are
+// collected, without a comparison, which vectorizes everywhere. `kCount` columns, or any number
+// where it is 0. May say no wrongly where a size needs all bits of Int; the slow check has the last
+// word.
 template <class Int, std::size_t kCount>
-bool RowsAreInBounds(const Int* values, const Columns& columns, std::int64_t begin,
-                     std::int64_t end) {
+SCATTERX_INLINE bool LookAtRows(const Int* values, const Columns& columns, std::int64_t begin,
+                                std::int64_t end) {
   using Bits = std::make_unsigned_t<Int>;
   constexpr std::size_t kRows = kCount ? 4 : 1;  // at a time
   const std::size_t count = kCount ? kCount : columns.count, lanes = count * kRows;
@@ -60,6 +63,19 @@ bool RowsAreInBounds(const Int* values, const Columns& columns, std::int64_t beg
   Bits any = 0;
   for (std::size_t j = 0; j < lanes; ++j) any |= signs[j];
   return any >> (sizeof(Bits) * 8 - 1) == 0;
+}
+
+template <class Int, std::size_t kCount>
+SCATTERX_AVX2 bool LookAtRowsAvx2(const Int* values, const Columns& columns, std::int64_t begin,
+                                  std::int64_t end) {
+  return LookAtRows<Int, kCount>(values, columns, begin, end);
+}
+
+template <class Int, std::size_t kCount>
+bool RowsAreInBounds(const Int* values, const Columns& columns, std::int64_t begin,
+                     std::int64_t end) {
+  return HasAvx2() ? LookAtRowsAvx2<Int, kCount>(values, columns, begin, end)
+                   : LookAtRows<Int, kCount>(values, columns, begin, end);
 }
 
 template <class Int>
@@ -80,7 +96,8 @@ bool RowsAreInBounds(const void* values, const Columns& columns, std::int64_t be
   }
 }
 
-// Throws at the first update, in row-major order, that is sent out of bounds. Slow: one update at a time.
+// Throws at the first update, in row-major order, that is sent out of bounds. Slow: one update at a
+// time.
 inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
   Ints index(nest.updates.size(), 0);
   do {
@@ -88,12 +105,12 @@ inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
     for (std::size_t d = 0; d < index.size(); ++d) row += index[d] * nest.rows[d];
     for (std::size_t j = 0; j < nest.columns.count; ++j) {
       const Column& column = nest.columns.at[j];
-      const std::int64_t value = table[row * static_cast<std::int64_t>(nest.columns.count) +
-                                       static_cast<std::int64_t>(j)];
+      const std::int64_t value =
+          table[row * static_cast<std::int64_t>(nest.columns.count) + static_cast<std::int64_t>(j)];
       if (value >= -column.size && value < column.size) continue;
       throw InvalidArgument("update " + ToString(index) + " is out of bounds: component " +
-                            std::to_string(j) + " of f is " + std::to_string(value) + ", but axis " +
-                            std::to_string(column.axis) + " of data has size " +
+                            std::to_string(j) + " of f is " + std::to_string(value) +
+                            ", but axis " + std::to_string(column.axis) + " of data has size " +
                             std::to_string(column.size));
     }
   } while (Next(nest.updates, index));
@@ -105,14 +122,15 @@ inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
 inline void CheckBounds(const Nest& nest, const Table& table, const Parallel& parallel) {
   if (nest.update_count == 0 || nest.columns.count == 0) return;
   if (!nest.every_row_is_used) return internal::CheckUpdatesOneByOne(nest, table);
-  const std::size_t tasks = parallel.TasksFor(nest.row_count * static_cast<std::int64_t>(nest.columns.count * 8));
+  const std::size_t tasks =
+      parallel.TasksFor(nest.row_count * static_cast<std::int64_t>(nest.columns.count * 8));
   std::atomic<bool> good{true};
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(nest.row_count, i, tasks);
-    const bool fits =
-        table.wide
-            ? internal::RowsAreInBounds<std::int64_t>(table.values, nest.columns, part.begin, part.end)
-            : internal::RowsAreInBounds<std::int32_t>(table.values, nest.columns, part.begin, part.end);
+    const bool fits = table.wide ? internal::RowsAreInBounds<std::int64_t>(
+                                       table.values, nest.columns, part.begin, part.end)
+                                 : internal::RowsAreInBounds<std::int32_t>(
+                                       table.values, nest.columns, part.begin, part.end);
     if (!fits) good.store(false, std::memory_order_relaxed);
   });
   if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(nest, table);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "scatterx/cpu.h"
 #include "scatterx/plan.h"
 #include "scatterx/table.h"
 
@@ -64,8 +65,9 @@ class Walk {
     }
   }
 
-  // base(row), with what it needs in registers: targets are int64 too, so a store to them would spoil a member. Sizes
-  // and strides that fit in 31 bits, as nearly all do, need a single multiplication of vectors.
+  // base(row), with what it needs in registers: targets are int64 too, so a store to them would
+  // spoil a member. Sizes and strides that fit in 31 bits, as nearly all do, need a single
+  // multiplication of vectors.
   template <class Int, std::size_t kColumns, bool kShort>
   struct Reader {
     explicit Reader(const Walk& walk)
@@ -77,14 +79,15 @@ class Walk {
     }
     std::size_t Count() const { return kColumns < kMaxRank ? kColumns : count; }
 
-    std::int64_t operator()(std::int64_t row) const {
+    SCATTERX_INLINE std::int64_t operator()(std::int64_t row) const {
       const Int* numbers = values + row * static_cast<std::int64_t>(Count());
       std::uint64_t base = 0;
       for (std::size_t j = 0; j < Count(); ++j) {
         Number value = static_cast<Number>(numbers[j]);
         value += sizes[j] & (value >> (sizeof(Number) * 8 - 1));
         if constexpr (kShort) {
-          base += std::uint64_t{static_cast<std::uint32_t>(value)} * static_cast<std::uint32_t>(strides[j]);
+          base += std::uint64_t{static_cast<std::uint32_t>(value)} *
+                  static_cast<std::uint32_t>(strides[j]);
         } else {
           base += static_cast<std::uint64_t>(value) * strides[j];
         }
@@ -101,7 +104,9 @@ class Walk {
 
   template <class Int, std::size_t kColumns>
   void TakeColumns(std::int64_t count, std::int64_t* targets) {
-    if (is_short_) {
+    if (is_short_ && HasAvx2()) {
+      TakeAvx2(Reader<Int, kColumns, true>(*this), count, targets);
+    } else if (is_short_) {
       TakeWith(Reader<Int, kColumns, true>(*this), count, targets);
     } else {
       TakeWith(Reader<Int, kColumns, false>(*this), count, targets);
@@ -109,7 +114,12 @@ class Walk {
   }
 
   template <class Reader>
-  void TakeWith(const Reader base, std::int64_t count, std::int64_t* targets) {
+  SCATTERX_AVX2 void TakeAvx2(const Reader base, std::int64_t count, std::int64_t* targets) {
+    TakeWith(base, count, targets);
+  }
+
+  template <class Reader>
+  SCATTERX_INLINE void TakeWith(const Reader base, std::int64_t count, std::int64_t* targets) {
     if (plan_.rank == 0) {  // a single run
       targets[0] = target_ + base(row_);
       return;
