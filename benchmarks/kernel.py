@@ -80,8 +80,11 @@ def memcpy(case: Case, threads: int) -> Callable[[], None]:
 def seconds_of(run: Callable[[], None], threads: int = 1) -> float:
     """Time one run. Threads spin for a while after their work: let others' go to sleep first."""
     if threads > 1:
-        time.sleep(0.02)
+        time.sleep(0.01)
+        awake = time.perf_counter() + 0.001
         run()
+        while time.perf_counter() < awake:
+            run()
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

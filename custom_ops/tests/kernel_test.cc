@@ -123,7 +123,8 @@ void BoolsAreLogical() {
   CHECK(each.Run<std::uint8_t>(ElementType::kBool, Reduction::kMin, x, u) == both);
 }
 
-// A run of megabytes is shared out among threads, and what is too much for the caches goes past them.
+// A run of megabytes is shared out among threads, and what is too much for the caches goes past
+// them.
 void LongRunsAreShared() {
   constexpr std::int64_t kWidth = 1500001;
   const Example long_rows = {{{0}, {1}, {0, 1}}, {3, kWidth}, {2, kWidth}, {2, 1}, {2, 0}};

@@ -25,7 +25,7 @@ struct Grid {
 // The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth
 // while.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kShortest = 256, kLeastShare = 16;
+  constexpr std::int64_t kShortest = 512, kLeastShare = 16;
   if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff)
     return std::nullopt;
   if (plan.runs < plan.data_count / plan.run / kLeastShare) return std::nullopt;

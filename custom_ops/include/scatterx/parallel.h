@@ -16,7 +16,7 @@ struct Parallel {
   void (*run)(void* pool, Task task, void* state, std::size_t count) = nullptr;
   void* pool = nullptr;
   std::size_t workers = 1;       // threads that may run at the same time
-  std::int64_t grain = 1 << 17;  // bytes that are worth a task of their own
+  std::int64_t grain = 1 << 19;  // bytes that are worth a task of their own
 
   // How many tasks are worth while for moving so many bytes.
   std::size_t TasksFor(std::int64_t bytes) const {

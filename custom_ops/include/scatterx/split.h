@@ -81,9 +81,7 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     return split;
   }
   // To look at an update costs as much as to write it, unless it is long or misses the caches.
-  constexpr std::int64_t kStaysInCache = 1 << 21;
-  if (run_bytes >= kLine ||
-      plan.data_count * element_bytes >= parallel.grain * (kStaysInCache >> 17)) {
+  if (run_bytes >= kLine || plan.data_count * element_bytes >= 4 * parallel.grain) {
     split.way = Split::kRanges;
   }
   return split;
