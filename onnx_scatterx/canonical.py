@@ -77,9 +77,21 @@ class Canonical:
                 return self.transformer.is_injective()
             except ValueError:  # out of bounds: the original fails
                 return None
+        if self._apart():
+            return True
         if isinstance(self.boxes, Refusal):
             return False if self.boxes.reason is Reason.COLLIDES else None
         return True if len(self.boxes) < 2 else None
+
+    def _apart(self) -> bool:
+        """Whether every dim along which updates differ moves them on some axis, in every case."""
+        s = self.scatter
+        moving = {
+            t.dim
+            for t, positive in zip(self.components, s.signs, strict=True)
+            if positive and isinstance(t, Affine)
+        }
+        return all(d in moving or s.facts.proves(1 - n) for d, n in enumerate(s.shape))
 
 
 def component(target: Term) -> Component[Any]:

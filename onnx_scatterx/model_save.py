@@ -60,13 +60,7 @@ def save(
     Raises `ModelError`: the output is the input or one of its data files, cannot be written, or a
     different file has the name of a data file that must be brought along.
     """
-    target = Path(os.path.realpath(path))
-    if source_path is not None and _same_file(target, Path(source_path)):
-        raise ModelError(f"{path}: the output is the input; choose another output path")
-    if target.is_dir():
-        raise ModelError(f"{path}: is a directory; name a file in it")
-    if not target.parent.is_dir():
-        raise ModelError(f"{path}: the directory {target.parent} does not exist")
+    target = place_of(path, source_path)
     if isinstance(model, onnx.ModelProto):
         model = ir.from_proto(model)
         set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
@@ -76,6 +70,20 @@ def save(
         raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
     except (google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+def place_of(
+    path: str | os.PathLike[str], source_path: str | os.PathLike[str] | None = None
+) -> Path:
+    """Return where a model goes; raise `ModelError` if it cannot go there, or is its source."""
+    target = Path(os.path.realpath(path))
+    if source_path is not None and _same_file(target, Path(source_path)):
+        raise ModelError(f"{path}: the output is the input; choose another output path")
+    if target.is_dir():
+        raise ModelError(f"{path}: is a directory; name a file in it")
+    if not target.parent.is_dir():
+        raise ModelError(f"{path}: the directory {target.parent} does not exist")
+    return target
 
 
 def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:

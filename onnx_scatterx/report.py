@@ -60,7 +60,7 @@ class ScatterReport:
         return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
 
     def row(self) -> tuple[str, ...]:
-        """Return its row in the table, under ``COLUMNS``."""
+        """Return its row in the table, under ``Report.columns``."""
         op = self.op if self.reduction == "none" else f"{self.op} ({self.reduction})"
         return self.node, op, self.footprint, self.verdict, self.done
 
@@ -82,7 +82,7 @@ class ScatterReport:
         }
 
 
-COLUMNS = ("node", "operator", "writes", "verdict", "what is done")
+_COLUMNS = ("node", "operator", "writes", "verdict")
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,11 @@ class Report:
     ops_before: Counter[str] = field(default_factory=Counter)
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The head of the table."""
+        return (*_COLUMNS, "what would be done" if self.planned else "what is done")
 
     @property
     def removed(self) -> int:
@@ -146,7 +151,7 @@ class Report:
 
         # As Text, because names may hold what rich takes for markup.
         table = Table(title=Text(self.summary()), title_justify="left")
-        for column in COLUMNS:
+        for column in self.columns:
             table.add_column(column, overflow="fold")
         for scatter in self.scatters:
             table.add_row(*map(Text, scatter.row()))
