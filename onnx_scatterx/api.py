@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx import model_io
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
@@ -133,10 +134,7 @@ def optimize(
     report, _ = optimize_ir(loaded, target=target, rules=rules, distrust_dims=distrust_dims)
     if proto is None:
         return Result(loaded, report)
-    optimized = ir.to_proto(loaded)
-    # onnx_ir has no sparse initializers: they go through as they are.
-    optimized.graph.sparse_initializer.extend(proto.graph.sparse_initializer)
-    return Result(optimized, report, source_path)
+    return Result(to_proto(loaded), report, source_path)
 
 
 def inspect(

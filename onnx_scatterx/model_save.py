@@ -22,7 +22,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
-from onnx_scatterx.model_data import ir_graphs, ir_tensors, set_base_dir
+from onnx_scatterx.model_data import from_proto, ir_graphs, ir_tensors, set_base_dir, to_proto
 
 MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
 _SMALL = 1024  # tensors up to this many bytes always stay in the message
@@ -62,7 +62,7 @@ def save(
     """
     target = place_of(path, source_path)
     if isinstance(model, onnx.ModelProto):
-        model = ir.from_proto(model)
+        model = from_proto(model)
         set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
     try:
         return _save(model, target, message_limit)
@@ -190,7 +190,7 @@ def _free_name(target: Path, taken: set[Path]) -> str:
 def _serialize(model: ir.Model, target: Path) -> bytes:
     registry = onnx.serialization.registry
     form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
-    content: bytes | str = registry.get(form).serialize_proto(ir.to_proto(model))
+    content: bytes | str = registry.get(form).serialize_proto(to_proto(model))
     return content.encode() if isinstance(content, str) else content
 
 
