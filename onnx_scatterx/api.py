@@ -120,8 +120,8 @@ def optimize(
     ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
     ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
     >>> result = optimize(model)
-    >>> [node.op_type for node in result.model.graph.node]
-    ['Slice', 'Slice', 'Concat']
+    >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
+    (1, False)
     """
     loaded, proto, source_path = _loaded(model)
     if not _has_scatter(loaded):
@@ -153,7 +153,7 @@ def inspect(
     ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
     ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
     >>> print(inspect(model).scatters[0].footprint)
-    box [1:2, :]
+    box [1, :]
     """
     return inspect_accounts(model, target=target, rules=rules, distrust_dims=distrust_dims)[0]
 

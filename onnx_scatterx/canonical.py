@@ -17,7 +17,7 @@ from onnx_scatterx.components import Affine, AffineModulo, Component, Constant, 
 from onnx_scatterx.footprint import Piece, pieces
 from onnx_scatterx.indexing.terms import FloorDiv, Term, as_term, coord
 from onnx_scatterx.lift import Scatter
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.transformer import XTransformer
 from onnx_scatterx.verdict import Verdict, judge
 
@@ -82,6 +82,13 @@ class Canonical:
         if isinstance(self.boxes, Refusal):
             return False if self.boxes.reason is Reason.COLLIDES else None
         return True if len(self.boxes) < 2 else None
+
+    def may_wrap(self, axis: int) -> bool:
+        """Whether a component may be negative, for all that is known: that counts from the end."""
+        around = isinstance(self.components[axis], AffineModulo)
+        target = self.scatter.targets[axis]
+        known = self.transformer is not None or self.scatter.signs[axis]
+        return not (known or around or modulus_of(target) is not None)
 
     def _apart(self) -> bool:
         """Whether every dim along which updates differ moves them on some axis, in every case."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli_arguments import Parser, add_distrust, add_draws, add_model, add_target
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
@@ -55,9 +55,7 @@ def _optimize(args: argparse.Namespace) -> int:
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(
-        args.model, target=args.target, rules=rules, distrust_dims=args.distrust_dims
-    )
+    result = optimize(args.model, target=args.target, rules=rules, distrust_dims=args.distrust_dims)
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -113,7 +111,9 @@ def _answer(verification: Verification | None, consequence: str = "") -> int:
     if verification.conclusive:
         return complain(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")
-    return complain(f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED)
+    return complain(
+        f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
+    )
 
 
 def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:

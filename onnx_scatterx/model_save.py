@@ -61,11 +61,12 @@ def save(
     different file has the name of a data file that must be brought along.
     """
     target = place_of(path, source_path)
+    message = None
     if isinstance(model, onnx.ModelProto):
-        model = from_proto(model)
+        message, model = model, from_proto(model)
         set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
     try:
-        return _save(model, target, message_limit)
+        return _save(model, message, target, message_limit)
     except OSError as error:
         raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
     except (google.protobuf.message.EncodeError, ValueError) as error:
@@ -86,9 +87,12 @@ def place_of(
     return target
 
 
-def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:
+def _save(
+    model: ir.Model, message: onnx.ModelProto | None, target: Path, message_limit: int
+) -> Saved:
     if target.exists() and not target.is_file():  # a device or a pipe
-        target.write_bytes(_serialize(model, target))
+        whole = to_proto(model) if message is None else message
+        target.write_bytes(_serialize(whole, target))
         return Saved(target)
     with contextlib.ExitStack() as undo:
         data = _bring_data_files(model, target, undo)
@@ -101,7 +105,9 @@ def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:
             weights = [value.const_value for value in heavy if value.const_value is not None]
             outside = ir.external_data.convert_tensors_to_external(weights, directory, name)
         with _replaced(heavy, outside):
-            content = _serialize(model, target)
+            # A message goes out as it came, unless weights were moved out of it.
+            whole = to_proto(model) if message is None or heavy else message
+            content = _serialize(whole, target)
         temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         undo.callback(temporary.unlink, missing_ok=True)
         temporary.write_bytes(content)
@@ -187,15 +193,15 @@ def _free_name(target: Path, taken: set[Path]) -> str:
     return name
 
 
-def _serialize(model: ir.Model, target: Path) -> bytes:
+def _serialize(message: onnx.ModelProto, target: Path) -> bytes:
     registry = onnx.serialization.registry
     form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
-    content: bytes | str = registry.get(form).serialize_proto(to_proto(model))
+    content: bytes | str = registry.get(form).serialize_proto(message)
     return content.encode() if isinstance(content, str) else content
 
 
 def _same_file(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Path(os.path.realpath(one)) == Path(os.path.realpath(other))

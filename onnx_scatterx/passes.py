@@ -1,7 +1,7 @@
 """The optimizer as a pass of onnx_ir, to put into anyone's pipeline.
 
-    pipeline = ir.passes.Sequential(RemoveScatters(), RemoveUnusedNodesPass())
-    pipeline(model)
+pipeline = ir.passes.Sequential(RemoveScatters(), RemoveUnusedNodesPass())
+pipeline(model)
 """
 
 from __future__ import annotations
