@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 
+import onnx_ir as ir
+
 from onnx_scatterx.api import AnyModel, inspect_accounts
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.components import normal_picks
@@ -93,8 +95,9 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     else:
         scatter, wording = canonical.scatter, Wording(canonical.scatter)
         dtype = scatter.dtype.name.lower()
-        yield "data", [f"{scatter.data.name}, {dtype}{shape_text(scatter.data_shape)}"]
-        yield "updates", [f"{scatter.updates.name}, {dtype}{shape_text(scatter.shape)}"]
+        names = dict(zip(_roles(account.node), account.inputs, strict=False))
+        yield "data", [f"{names['data']}, {dtype}{shape_text(scatter.data_shape)}"]
+        yield "updates", [f"{names['updates']}, {dtype}{shape_text(scatter.shape)}"]
         yield "equation", [*_equation(canonical, wording), *wording.tables()]
         yield "where", wording.legend()
         yield "verdict", list(_verdict(canonical))
@@ -105,11 +108,17 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     yield "answer", list(_answer(account))
 
 
+def _roles(node: ir.Node) -> tuple[str, ...]:
+    """Return what the inputs of a scatter are."""
+    if node.op_type == "TensorScatter":
+        return "data", "updates", "indices"
+    return "data", "indices", "updates"
+
+
 def _inputs(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     """Say what is known of the inputs of a node that could not be lifted."""
-    roles = ("data", "updates", "indices") if account.node.op_type == "TensorScatter" else None
-    roles = roles or ("data", "indices", "updates")
-    for role, value in zip(roles, account.node.inputs, strict=False):
+    inputs = zip(_roles(account.node), account.inputs, account.node.inputs, strict=False)
+    for role, called, value in inputs:
         if value is None:
             continue
         found = account.scope.values.get(value)
@@ -118,7 +127,7 @@ def _inputs(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
         shape = ", unknown rank"
         if found is not None and found.shape is not None:
             shape = shape_text(found.shape)
-        yield role, [f"{value.name}, {name}{shape}"]
+        yield role, [f"{called}, {name}{shape}"]
 
 
 def _equation(canonical: Canonical, wording: Wording) -> Iterator[str]:

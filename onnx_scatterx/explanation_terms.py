@@ -118,11 +118,14 @@ def _origin(leaf: Leaf) -> str:
     value = next((s for s in source if isinstance(s, ir.Value)), None)
     if value is None:
         return f"{leaf.name}: a size that only the run knows"
-    what = f"graph input {value.name}" if value.is_graph_input() else f"{value.name}"
+    # The leaf has the name that the value had, and a number where it is one of its sizes.
+    is_size = isinstance(source[-1], int)
+    name = leaf.name.rpartition(".")[0] if is_size else leaf.name
+    what = f"graph input {name}" if value.is_graph_input() else name
     producer = value.producer()
     if producer is not None:
         what += f", an output of {producer.op_type}"
-    if isinstance(source[-1], int):
+    if is_size:
         return f"{leaf.name}: the size of axis {source[-1]} of {what}"
     return f"{leaf.name}[...]: the elements of {what}"
 

@@ -15,11 +15,22 @@ import numpy as np
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import Coord, Step, Table, Term, coord, term
+from onnx_scatterx.indexing.terms import (
+    Atom,
+    Coord,
+    Number,
+    Step,
+    Table,
+    Term,
+    coord,
+    table,
+    term,
+)
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, RefusedError
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
+_LONE = 4  # positions far apart that are better written one by one than as a strided box
 _DEPTH = 8  # nested cuts
 _LOOKED_AT = 1 << 16  # positions of a table that are looked at
 
@@ -94,6 +105,14 @@ def _cut(
         spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
         yield from _cut_along(scatter, targets, first, counts, facts, line.dim, spans, depth)
         return
+    for axis, line in enumerate(lines):
+        count = None if line.dim is None else counts[line.dim].constant
+        if count is None or abs(line.step) < 2 or line.dim is None:
+            continue
+        if count == 2 or (count <= _LONE and scatter.data_shape[axis].constant is None):
+            spans = [(i, i + 1) for i in range(count)]
+            yield from _cut_along(scatter, targets, first, counts, facts, line.dim, spans, depth)
+            return
     _check_dims(lines, counts, facts)
     yield Piece(first, counts, tuple(lines))
 
@@ -222,7 +241,24 @@ def _cut_along(
         moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
         if count.constant == 1:
             moved = {dim: term(begin)}
-        parts = tuple(simplify(t.at(moved), inner) for t in targets)
+        parts = tuple(
+            simplify(_narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+        )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
         yield from _cut(scatter, parts, starts, extents, inner, depth + 1)
+
+
+def _narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
+    """Return a term with its tables cut to the rows that ``x_dim + begin`` looks up."""
+    if begin.constant is None or count.constant is None:
+        return target
+    index = coord(dim) + begin
+    changes: dict[Atom, Number] = {}
+    for atom in target.all_atoms():
+        if isinstance(atom, Table) and index in atom.parts:
+            axis = atom.parts.index(index)
+            rows = np.arange(begin.constant, begin.constant + count.constant)
+            parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])
+            changes[atom] = table(atom.array.take(rows, axis=axis), parts)
+    return target.replace(changes) if changes else target

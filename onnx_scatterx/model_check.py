@@ -77,6 +77,9 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
     return free | (set(results) - anywhere)
 
 
+_ABSENT = "onnx_scatterx.absent"
+
+
 def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy without weights, with what runtimes do without filled in for the checker."""
     copy = onnx.ModelProto(
@@ -109,9 +112,12 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _graph_skeleton(graph: onnx.GraphProto) -> onnx.GraphProto:
+    absent = onnx.ValueInfoProto(name=_ABSENT)
+    absent.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    absent.type.tensor_type.shape.SetInParent()
     return onnx.GraphProto(
         name=graph.name or "graph",
-        input=graph.input,
+        input=[*graph.input, absent],
         output=graph.output,
         initializer=map(_tensor_skeleton, graph.initializer),
         sparse_initializer=graph.sparse_initializer,
@@ -120,18 +126,36 @@ def _graph_skeleton(graph: onnx.GraphProto) -> onnx.GraphProto:
 
 
 def _node_skeleton(node: onnx.NodeProto) -> onnx.NodeProto:
+    if "" in node.input and node.domain == "":
+        node = _with_absent_inputs(node)
     heavy = any(a.HasField("t") or a.HasField("g") or a.tensors or a.graphs for a in node.attribute)
-    if not heavy:
+    if not heavy and node.domain != "ai.onnx":
         return node
     return onnx.NodeProto(
         name=node.name,
         op_type=node.op_type,
-        domain=node.domain,
+        domain="" if node.domain == "ai.onnx" else node.domain,  # runtimes know both names
         overload=node.overload,
         input=node.input,
         output=node.output,
         attribute=map(_attribute_skeleton, node.attribute),
     )
+
+
+def _with_absent_inputs(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Name the absent inputs that an operator requires.
+
+    Exporters leave them empty where they fail; the runtime says so, and the node is left alone.
+    """
+    if not onnx.defs.has(node.op_type, node.domain):
+        return node
+    formal = onnx.defs.get_schema(node.op_type, domain=node.domain).inputs
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    for i, (name, parameter) in enumerate(zip(node.input, formal, strict=False)):
+        if not name and parameter.option == onnx.defs.OpSchema.FormalParameterOption.Single:
+            copy.input[i] = _ABSENT
+    return copy
 
 
 def _attribute_skeleton(attribute: onnx.AttributeProto) -> onnx.AttributeProto:

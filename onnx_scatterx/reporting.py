@@ -17,30 +17,46 @@ from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, Report, ScatterReport
 
-Names = Mapping[ir.Node, str]
+
+@dataclass(frozen=True)
+class Called:
+    """What a scatter is called, by its output where it has no name of its own; and its inputs."""
+
+    name: str
+    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
     """One scatter: its line in the report, and what the line was made of.
 
-    ``canonical`` is None where the node could not be lifted.
+    ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
+    as they were before the rewriting, by their place.
     """
 
     node: ir.Node
     entry: ScatterReport
     canonical: Canonical | None
+    inputs: tuple[str, ...]
     scope: Scope
 
 
-def names_of(model: ir.Model) -> dict[ir.Node, str]:
-    """Return what each scatter is called, by its output where it has no name of its own."""
+def names_of(model: ir.Model) -> dict[ir.Node, Called]:
+    """Return what scatters and their inputs are called, which a rewriting may change."""
     graphs = [*model.graphs(), *(f.graph for f in model.functions.values())]
-    return {n: n.name or n.outputs[0].name or "?" for g in graphs for n in g if is_scatter(n)}
+    return {
+        n: Called(
+            n.name or n.outputs[0].name or "?",
+            tuple((v.name or "?") if v is not None else "" for v in n.inputs),
+        )
+        for g in graphs
+        for n in g
+        if is_scatter(n)
+    }
 
 
 def accounts_of(
-    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Names
+    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, Called]
 ) -> tuple[Account, ...]:
     """Return what became of every scatter; ``names`` are those before the rewriting."""
     found = []
@@ -48,8 +64,9 @@ def accounts_of(
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         for node, lifted in outcome.provenance.scatters.items():
             canonical = None if lifted.scatter is None else Canonical(lifted.scatter)
-            entry = _entry(node, canonical, outcome, where, names[node], knowledge)
-            found.append(Account(node, entry, canonical, scope))
+            called = names[node]
+            entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+            found.append(Account(node, entry, canonical, called.inputs, scope))
     return tuple(found)
 
 

@@ -1,21 +1,24 @@
 """A reducing write without collisions is the elementwise operator on the region.
 
-    before   y = ScatterND(data, [[2], [3]], updates, reduction="max")
-    after    y = Concat(data[:2], Where(Greater(x, updates), x, updates), data[4:])     x = data[2:4]
+    before   y = ScatterND(data, [[2], [3]], updates, reduction="add")
+    after    y = Concat(data[:2], Add(data[2:4], updates), data[4:])
 
 ``max`` and ``min`` compare as ONNX Runtime's scatter kernels do, ``x > u ? x : u``, which differs
-from Max and Min where one is NaN. A full cover is combined too: it is never just the updates.
+from Max and Min where one is NaN or both are zeros. Its Where loses the sign of a zero that it
+takes from its second input, so floats are taken from the pair (u, x) by GatherElements, which
+copies bits.
+A full cover is combined too: it is never just the updates.
 """
-
-from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.mosaic.cells import Cell, Combined
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL
+_INT64 = ir.DataType.INT64
 
 
 class CombineForm(Form):
@@ -29,11 +32,9 @@ class CombineForm(Form):
         (cell,) = region.cells
         both = cell.source
         assert isinstance(both, Combined)
-        ops = _operators(both.reduction, planner.dtype)
+        ops = _operators(both.reduction, planner)
         if ops is None:
             return Refusal(Reason.NO_KERNEL, f"{both.reduction} of {planner.dtype.name.lower()}")
-        for op in ops:
-            planner.writer.require(op, planner.dtype)
         parts = [
             planner.require(Region((Cell(cell.box, source),), region.low, region.high))
             for source in (both.data, both.updates)
@@ -44,22 +45,35 @@ class CombineForm(Form):
             x, u = (p.write() for p in parts)
             if len(ops) == 1:
                 return w.node(ops[0], [x, u], dtype)
-            kept = w.node(ops[0], [x, u], _BOOL)
-            return w.node("Where", [kept, x, u], dtype)
+            takes_x = w.node(ops[0], [x, u], _BOOL)
+            which = w.node("Cast", [takes_x], _INT64, to=_INT64.value)
+            pair = w.concat([w.axes("Unsqueeze", v, dtype, [0]) for v in (u, x)], dtype, 0)
+            which = w.axes("Unsqueeze", which, _INT64, [0])
+            taken = w.node("GatherElements", [pair, which], dtype, axis=0)
+            return w.axes("Squeeze", taken, dtype, [0])
 
         return planner.plan(len(ops), self, write, *parts)
 
 
-def _operators(reduction: str, dtype: ir.DataType) -> tuple[str, ...] | None:
+def _operators(reduction: str, planner: Planner) -> tuple[str, ...] | None:
+    """Return the operators that combine, in the model's version, or None."""
+    dtype = planner.dtype
     if dtype == _BOOL:
-        logical = {"add": ("Or",), "mul": ("And",)}
-        return logical.get(reduction)
-    return {
-        "add": ("Add",),
-        "mul": ("Mul",),
-        "max": ("Greater", "Where"),
-        "min": ("Less", "Where"),
-    }.get(reduction)
+        one = {"add": "Or", "mul": "And"}.get(reduction)
+    else:
+        one = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}.get(reduction)
+        if reduction in ("max", "min") and not dtype.is_integer():
+            one = None
+    if one is not None and has_kernel(one, planner.writer.version, dtype):
+        return (one,)
+    compare = {"max": "Greater", "min": "Less"}.get(reduction)
+    if compare is None or dtype == _BOOL:
+        return None
+    picks = ("GatherElements", "Concat", "Unsqueeze", "Squeeze", "Unsqueeze", "Unsqueeze")
+    ops = (compare, *picks)
+    if not all(has_kernel(op, planner.writer.version, dtype) for op in ops):
+        return None
+    return (*ops, "Cast")
 
 
 combine = CombineForm()

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -65,9 +65,13 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     for position in dict.fromkeys(p for pair in spans for p in pair):
         if any(position is e or facts.equal(position, e) for e in ends):
             continue
+        if not (facts.proves(position - ends[0]) and facts.proves(ends[1] - position)):
+            continue
         if any(position is c or facts.equal(position, c) for c in found):
             continue
-        if all(facts.proves(position - high) or facts.proves(low - position) for low, high in spans):
+        if all(
+            facts.proves(position - high) or facts.proves(low - position) for low, high in spans
+        ):
             _insert(found, position, planner)
     return found
 

@@ -3,8 +3,8 @@
     before   y = ScatterND(data, [[3], [0], [7]], updates)
     after    y = Gather(Concat(data, updates), table)
 
-Holds where all positions on one axis are known, the cells are whole on all other axes, and they come
-from one or two sources that look the same but for that axis.
+Holds where all positions on one axis are known, the cells are whole on all other axes, and they
+come from a few sources that look the same but for that axis.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from onnx_scatterx.reasons import Reason, Refusal
 
 _SOURCES = 3
 _ROWS = 1 << 16
+_WEIGHT = 6  # nodes that one Gather counts as: a few slices are better for most targets
 
 
 class GatherForm(Form):
@@ -63,8 +64,7 @@ class GatherForm(Form):
             return Refusal(Reason.NO_RULE)
         planner.writer.require("Gather", planner.dtype)
         parts = [
-            planner.require(_whole(cell, region, axis, extent))
-            for cell, extent in sources.values()
+            planner.require(_whole(cell, region, axis, extent)) for cell, extent in sources.values()
         ]
 
         def write() -> ir.Value:
@@ -72,7 +72,7 @@ class GatherForm(Form):
             rows = w.concat([p.write() for p in parts], dtype, axis)
             return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
 
-        return planner.plan(1 + int(len(parts) > 1), self, write, *parts)
+        return planner.plan(_WEIGHT + int(len(parts) > 1), self, write, *parts)
 
 
 def _row_walk(

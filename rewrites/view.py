@@ -11,7 +11,7 @@ model runs is computed from sizes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -19,7 +19,7 @@ from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
 from onnx_scatterx.mosaic.cells import View, Walk
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class _Cut:
     start: int | Term
     end: int | Term
     step: int
+    is_flipped: bool = False  # reversed afterwards
 
     @property
     def is_literal(self) -> bool:
@@ -47,6 +48,15 @@ class ViewForm(Form):
         if any(s.modulus != 1 for s in region.cells[0].box):
             return Refusal(Reason.NO_RULE)
         view = region.cells[0].source
+        best = self._of(view, region, planner)
+        for alias in planner.aliases.get(view.value, ()):
+            if best.cost and planner.numbers.is_available(alias.value):
+                seen = alias.seen(view, region.low, region.high, planner.facts)
+                if seen is not None:
+                    best = min(best, self._of(seen, region, planner), key=lambda p: p.cost)
+        return best
+
+    def _of(self, view: View, region: Region, planner: Planner) -> Plan:
         cuts = [
             cut
             for axis, walk in enumerate(view.walks)
@@ -55,7 +65,8 @@ class ViewForm(Form):
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
-        cost = bool(literal) + len(computed)
+        flipped = [c.axis for c in cuts if c.is_flipped]
+        cost = bool(literal) + len(computed) + bool(flipped)
         for cut in computed:
             for bound in (cut.start, cut.end):
                 cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
@@ -83,6 +94,9 @@ class ViewForm(Form):
                     for b in (c.start, c.end)
                 ]
                 x = w.slice_dynamic(x, dtype, c.axis, bounds[0], bounds[1], c.step)
+            if flipped:
+                n = len(flipped)
+                x = w.slice(x, dtype, flipped, [FAR] * n, [-FAR] * n, [-1] * n)
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
@@ -147,30 +161,41 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
     else:
         first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
         count, step = planner.simplified(region.extent(walk.dim)), walk.step
-    facts = planner.facts
     if step > 0:
-        whole = facts.proves(first + step * count - extent)
-        if step == 1 and whole and facts.equal(first, 0):
-            return None
-        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
-        if whole:
-            return _Cut(axis, start, FAR, step)
-
-        def ends_there(t: Term) -> bool:
-            length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
-            return facts.equal(length, count)
-
-        return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
-    if not facts.proves(count - 1) or not facts.proves(first):
-        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
+        return _forward(axis, first, count, step, extent, planner)
+    facts = planner.facts
+    if step == -1 and facts.equal(count, extent):
+        return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     end = first + step * count
-    exactly = lambda t: facts.equal(_clamped(t, extent), first)  # noqa: E731
-    start = _bound(first, extent, planner, exactly)
-    if facts.proves(-end - 1):
-        return _Cut(axis, start, -FAR, step)
-    if not facts.proves(end):
-        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice ends: {end}")
-    return _Cut(axis, start, end.constant if end.constant is not None else end, step)
+    if facts.proves(count - 1) and facts.proves(first):
+        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+        if facts.proves(-end - 1):
+            return _Cut(axis, start, -FAR, step)
+        if facts.proves(end):
+            return _Cut(axis, start, end.constant if end.constant is not None else end, step)
+    if step != -1:
+        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
+    # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
+    cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
+    return _Cut(axis, FAR, -FAR, -1) if cut is None else replace(cut, is_flipped=True)
+
+
+def _forward(
+    axis: int, first: Term, count: Term, step: int, extent: Term, planner: Planner
+) -> _Cut | None:
+    facts = planner.facts
+    whole = facts.proves(first + step * count - extent)
+    if step == 1 and whole and facts.equal(first, 0):
+        return None
+    start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+    if whole:
+        return _Cut(axis, start, FAR, step)
+
+    def ends_there(t: Term) -> bool:
+        length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
+        return facts.equal(length, count)
+
+    return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
 
 
 def _clamped(bound: Term, extent: Term) -> Term:

@@ -17,7 +17,6 @@ _ALL = _FLOATS | _WIDE | _NARROW | {T.BOOL, T.STRING}
 
 _MOVES = {
     "Concat",
-    "Gather",
     "Identity",
     "Reshape",
     "Shape",
@@ -34,6 +33,10 @@ _KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
     **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
     "Expand": ((9, _ALL),),
+    # Gather of strings runs, and gives empty strings.
+    "Gather": ((13, (_ALL | {T.BFLOAT16}) - {T.STRING}), (9, _ALL - {T.STRING})),
+    "GatherElements": ((13, _ALL | {T.BFLOAT16}), (11, _ALL)),
+    **dict.fromkeys(("Max", "Min"), ((12, _FLOATS | _WIDE | {T.INT8, T.UINT8}), (9, _FLOATS))),
     "Pad": (
         (13, _FLOATS | _WIDE | {T.INT8, T.UINT8, T.BOOL}),
         (11, _FLOATS | _WIDE | {T.INT8, T.UINT8}),

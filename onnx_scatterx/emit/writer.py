@@ -40,14 +40,18 @@ class Names:
 class Writer:
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
-    ``metadata`` goes onto every new node: it says what the node replaces.
+    ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
+    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
+    replaces.
     """
 
-    def __init__(self, graph: ir.Graph, version: int, names: Names, *, in_function: bool) -> None:
+    def __init__(
+        self, graph: ir.Graph, version: int, names: Names, *, constant_nodes: bool
+    ) -> None:
         self.graph = graph
         self.version = version
         self.names = names
-        self.in_function = in_function
+        self.constant_nodes = constant_nodes
         self.anchor: ir.Node | None = None
         self.stem = "scatterx"
         self.metadata: Mapping[str, str] = {}
@@ -65,7 +69,7 @@ class Writer:
         op: str,
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType,
-        **attributes: int | str | Sequence[int],
+        **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
@@ -89,8 +93,10 @@ class Writer:
         self._nodes[key] = output
         return output
 
-    def constant(self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None) -> ir.Value:
-        """Return a constant: an initializer, or a Constant node in a function."""
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node where there can be none."""
         array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
@@ -103,7 +109,7 @@ class Writer:
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
         )
-        if self.in_function:
+        if self.constant_nodes:
             node = ir.Node(
                 "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
             )
@@ -132,7 +138,12 @@ class Writer:
                 raise RefusedError(Reason.OPSET, "Slice with steps needs operator set 10")
             far = 2**63 - 1
             return self.node(
-                "Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=[min(e, far) for e in ends]
+                "Slice",
+                [x],
+                dtype,
+                axes=list(axes),
+                starts=list(starts),
+                ends=[min(e, far) for e in ends],
             )
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):

@@ -58,7 +58,8 @@ def never_negative(t: Term, leaf: Leaf, low: int) -> bool | None:
     eventually = _eventually(t, leaf)
     if eventually is None or any(s < 0 for s in eventually.slopes):
         return None if eventually is None else False
-    last = eventually.settled() + eventually.period
+    # Past this point every class is affine and keeps its sign: one look at each is enough.
+    last = max(eventually.settled(), low) + eventually.period
     if last - low > _LIMIT:
         return None
     values = (t.evaluate(lambda _, __, n=n: n, lambda _: 0) for n in range(low, last + 1))

@@ -116,7 +116,7 @@ class Interpreter:
 
     def run(self) -> Knowledge:
         graph = self.model.graph
-        scope = Scope(dict(graph.opset_imports), Facts(), self.values)
+        scope = Scope(_opsets(graph.opset_imports), Facts(), self.values)
         self._inputs(graph)
         self._visit(graph, scope)
         for function in callers_first(self.model):
@@ -167,7 +167,7 @@ class Interpreter:
         version = scope.opsets.get(node.domain, 0)
         call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
         results = self._results(call, scope)
-        if live and node.domain == "":
+        if live and node.domain in ("", "ai.onnx"):
             scope.facts.learn(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = self._with_content(value, result, scope.token, scope.facts)
@@ -327,7 +327,7 @@ class Interpreter:
                 bound[name] = call.attribute(name) or (default if default.value is not None else None)
             except UnknownAttributeError:
                 continue
-        inner = Scope(dict(function.opset_imports), scope.facts.assuming(), {}, bound, function)
+        inner = Scope(_opsets(function.opset_imports), scope.facts.assuming(), {}, bound, function)
         for i, value in enumerate(function.inputs):
             inner.values[value] = call.input(i) or Abstract(None, None)
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
@@ -340,7 +340,7 @@ class Interpreter:
     def _join(self, function: ir.Function) -> None:
         """Visit a function's body with what all its callers agree on."""
         calls = self.calls.get(function.identifier(), [])
-        scope = Scope(dict(function.opset_imports), Facts(), self.values, {}, function)
+        scope = Scope(_opsets(function.opset_imports), Facts(), self.values, {}, function)
         bound: dict[str, ir.Attr | None] = {}
         for name, default in function.attributes.items():
             given = []
@@ -362,6 +362,12 @@ class Interpreter:
                 found = _join_callers(present, merged, (function, value))
             self.values[value] = self._with_content(value, found, scope.token, scope.facts)
         self._visit(function, scope)
+
+
+def _opsets(imports: Mapping[str, int]) -> dict[str, int]:
+    """Return the operator sets with the default domain under both of its names."""
+    standard = imports.get("", imports.get("ai.onnx", 0))
+    return {**imports, "": standard, "ai.onnx": standard}
 
 
 def _range(dtype: ir.DataType) -> tuple[float, float]:

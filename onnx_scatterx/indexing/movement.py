@@ -221,9 +221,10 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
         return first, pos(floor_div(last - first + stride - 1, stride))
     if (start.constant or 0) >= far:
         first = extent - 1
-    first = minimum(first, extent - 1)
+    # Not as NumPy: a start before the axis is clamped into it (unless the axis is empty).
+    first = maximum(minimum(first, extent - 1), 0)
     last = term(-1) if (end.constant or 0) <= -far else maximum(_wrapped(end, extent), -1)
-    return first, pos(floor_div(first - last - stride - 1, -stride))
+    return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
 
 
 def _wrapped(index: Term, extent: Term) -> Term:

@@ -219,6 +219,11 @@ class Term:
 
     __rmul__ = __mul__
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int) and self.constant == other)
+
+    __hash__ = object.__hash__
+
     @property
     def constant(self) -> int | None:
         """The number that the term is, or None where it is not a constant."""

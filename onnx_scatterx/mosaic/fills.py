@@ -50,31 +50,41 @@ class Fills:
             if attribute is None:
                 return np.zeros((), np.float32)
             return None if attribute.is_ref() else self._uniform(attribute.as_tensor())
-        if node.op_type in ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile"):
+        if node.op_type in (
+            "Expand",
+            "Identity",
+            "Reshape",
+            "Unsqueeze",
+            "Squeeze",
+            "Transpose",
+            "Tile",
+        ):
             (first, *_) = node.inputs
             return None if first is None else self.fill(first)
         return None
 
     def _uniform(self, tensor: ir.TensorProtocol) -> np.ndarray | None:
-        if not 0 < tensor.nbytes <= _LOOKED_AT or tensor.dtype.bitwidth < 8:
+        if not _is_readable(tensor) or not tensor.size:
             return None
         array = tensor.numpy()
         first = array.ravel()[:1]
-        if array.dtype == object:
-            same = all(a == first[0] for a in array.ravel())
-        else:  # by bits: 0.0 and -0.0 are not the same fill, and a NaN is itself
-            same = array.tobytes() == first.tobytes() * array.size
+        # By bits: 0.0 and -0.0 are not the same fill, and a NaN is itself.
+        same = array.tobytes() == first.tobytes() * array.size
         return first.reshape(()) if same else None
 
     def array(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant as an array: a constant of the graph, or a fill of known shape."""
         tensor = self.tensor(value)
         if tensor is not None:
-            if tensor.nbytes > _LOOKED_AT or tensor.dtype.bitwidth < 8:
-                return None
-            return tensor.numpy()
+            return tensor.numpy() if _is_readable(tensor) else None
         number = self.fill(value)
         shape = (self.scope.values.get(value) or Abstract(None, None)).static_shape
         if number is None or shape is None or math.prod(shape) * number.itemsize > _LOOKED_AT:
             return None
         return np.broadcast_to(number, shape)
+
+
+def _is_readable(tensor: ir.TensorProtocol) -> bool:
+    if tensor.dtype.is_string() or tensor.dtype.bitwidth < 8:
+        return False
+    return tensor.nbytes <= _LOOKED_AT

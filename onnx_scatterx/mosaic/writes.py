@@ -27,7 +27,9 @@ def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mo
             raise RefusedError(Reason.MAY_COLLIDE, "boxes of one scatter overlap")
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
-    return data.overlaid(cells, facts)
+    # An empty tensor has no cells: it is as well the data itself.
+    result = data.overlaid(cells, facts)
+    return result if result.cells else Mosaic.of(scatter.data, scatter.data_shape)
 
 
 def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
@@ -47,9 +49,7 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
         lines[axis] = line
         if line.dim is not None:
             limits[line.dim] = limit
-    region = tuple(
-        Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
-    )
+    region = tuple(Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first))
     whole = full_box(scatter.data_shape)
     for cell in updates.cells:
         part = cell.within(region, facts)
@@ -93,9 +93,9 @@ def _bounded(
     last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
     if facts.proves(size - 1 - last) or (abs(line.step) == 1 and facts.proves(size - last - 1)):
         return line, count
-    checked = all(
-        facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
-    )
+    if facts.proves(last - size) and facts.proves(count - 1):
+        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    checked = all(facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim)
     if line.dim is None:
         if not checked:
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
@@ -121,7 +121,9 @@ def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
             offset = line.start - line.step * piece.first[line.dim]
             moved = cell.relocated(line.dim, line.step, offset)
             if moved is None:
-                raise RefusedError(Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}")
+                raise RefusedError(
+                    Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}"
+                )
             cell = moved
     axis_of = {line.dim: axis for axis, line in enumerate(lines) if line.dim is not None}
     box = tuple(
@@ -148,5 +150,3 @@ def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable
         over = new.within(under.box, facts)
         if over is not None:
             yield Cell(over.box, Combined(reduction, under.source, over.source))
-
-
