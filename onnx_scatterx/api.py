@@ -20,10 +20,10 @@ from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
-from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.rewrites import RULES, ScatterRule
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
-Rules: TypeAlias = "Sequence[str | Form]"
+Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 
 TARGETS = ("standard",)
 _PLANNED = ("scatterx", "ort-cpu")
@@ -45,7 +45,7 @@ class Result:
         model_io.save(self.model, path, source_path=self.source_path)
 
 
-def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
+def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
     """Return rules by name or by themselves, in order; None means all that there are.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
@@ -54,9 +54,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Form] = []
+    found: list[Form | ScatterRule] = []
     for rule in rules:
-        if isinstance(rule, Form):
+        if isinstance(rule, Form | ScatterRule):
             found.append(rule)
         elif rule in by_name:
             found.append(by_name[rule])
@@ -111,7 +111,7 @@ def optimize(
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
-    names of rules or rules of your own (``mosaic.plan.Form``); all by default. ``distrust_dims``
+    names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
     drops the assumption that inputs that declare a dim under one name agree in it. Raises
     ScatterXError where the model cannot be read or the target cannot be had.
 

@@ -6,7 +6,7 @@ disappear with the chains that computed their indices. What cannot be written ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
@@ -19,7 +19,8 @@ from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
@@ -45,7 +46,7 @@ class GraphRewriter:
         self,
         graph: ir.Graph,
         scope: Scope,
-        rules: Sequence[Form],
+        rules: Sequence[Form | ScatterRule],
         names: Names,
         overridable: set[ir.Value],
         constant_nodes: bool,
@@ -53,7 +54,9 @@ class GraphRewriter:
         self.constant_nodes = constant_nodes
         self.graph = graph
         self.scope = scope
-        self.rules = rules
+        self.forms = [r for r in rules if isinstance(r, Form)]
+        self.rules = [r for r in rules if isinstance(r, ScatterRule)]
+        self.rewritings: dict[ir.Node, tuple[str, Rewriting]] = {}
         self.names = names
         self.fills = Fills(scope, overridable)
         self.kept: dict[ir.Node, Refusal] = {}
@@ -70,20 +73,26 @@ class GraphRewriter:
             chosen = self._choose()
             if chosen is not None:
                 break
-        outcome = Outcome(self.graph, self.provenance, refusals=dict(self.kept))
+        outcome = Outcome(self.graph, self.provenance)
         for lifted in self.provenance.scatters.values():
-            if lifted.refusal is not None:
-                outcome.refusals[lifted.node] = lifted.refusal
+            if lifted.refusal is not None and lifted.node not in self.rewritings:
+                outcome.refusals[lifted.node] = self.kept.get(lifted.node, lifted.refusal)
+        dead: list[ir.Node] = []
         # In the graph's order: a node that is made once stands before all that use it.
         for node in list(self.graph):
             if node in self.shapes:
                 self._write_shape(node)
+            if node in self.rewritings:
+                name, rewriting = self.rewritings[node]
+                self._write(node.outputs[0], rewriting.write, {node}, node)
+                outcome.forms[node] = frozenset((name,))
+                dead.append(node)
             for value in [v for v in node.outputs if v in chosen]:
-                self._write(value, chosen[value], node)
+                self._write(value, chosen[value].write, self.provenance.passed[value], node)
                 for scatter in self.provenance.passed[value]:
                     forms = outcome.forms.get(scatter, frozenset())
                     outcome.forms[scatter] = forms | chosen[value].forms
-        dead = list(self.shapes)
+        dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
         outcome.dead = {n for n in self.unread if n.graph is None}
@@ -101,6 +110,7 @@ class GraphRewriter:
         self.planners: dict[ir.DataType, Planner] = {}
         self.aliases = self.provenance.aliases()
         self.plans = {}
+        self.rewritings = {}
 
     def _plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value, written in front of its producer."""
@@ -113,7 +123,7 @@ class GraphRewriter:
                 self.plans[value] = Refusal(Reason.UNKNOWN_TYPE)
             else:
                 planner = Planner(
-                    self.rules,
+                    self.forms,
                     self.writer,
                     self.numbers,
                     self.scope.facts,
@@ -145,6 +155,10 @@ class GraphRewriter:
             if node.op_type in ("Shape", "Size") and self._is_readable_elsewhere(node):
                 self.shapes.add(node)
                 continue
+            rewriting = self._rewriting(node)
+            if rewriting is not None:
+                needed.update(rewriting.reads)
+                continue
             kept = [v for v in wanted if v not in passed]
             for value in wanted:
                 if value not in passed:
@@ -163,6 +177,25 @@ class GraphRewriter:
             if kept:
                 needed.update(read_by(node))
         return chosen
+
+    def _rewriting(self, node: ir.Node) -> Rewriting | None:
+        """Return what a rule writes for a scatter that fills no boxes, or None."""
+        lifted = self.provenance.scatters.get(node)
+        if lifted is None or lifted.scatter is None or lifted.refusal is None:
+            return None
+        self.writer.anchor = node
+        context = Context(self.provenance, self.writer, self.fills)
+        for rule in self.rules:
+            try:
+                found = rule.plan(lifted.scatter, context)
+            except RefusedError as error:
+                found = error.refusal
+            if isinstance(found, Rewriting):
+                self.rewritings[node] = (rule.name, found)
+                return found
+            if found.reason is not Reason.NO_RULE:
+                self.kept[node] = found
+        return None
 
     def _is_readable_elsewhere(self, node: ir.Node) -> bool:
         """Return whether the shape of a value that may go is that of another tensor, or known."""
@@ -204,14 +237,20 @@ class GraphRewriter:
         (value,) = node.outputs
         value.replace_all_uses_with(self.numbers.shape(self._shape_part(node)))
 
-    def _write(self, value: ir.Value, plan: Plan, anchor: ir.Node) -> None:
+    def _write(
+        self,
+        value: ir.Value,
+        write: Callable[[], ir.Value],
+        scatters: Collection[ir.Node],
+        anchor: ir.Node,
+    ) -> None:
         w = self.writer
         w.anchor = anchor
-        scatters = sorted(n.name or n.op_type for n in self.provenance.passed[value])
-        w.metadata = {REPLACES: ", ".join(scatters)}
+        replaced = sorted(n.name or n.op_type for n in scatters)
+        w.metadata = {REPLACES: ", ".join(replaced)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
-        result = plan.write()
+        result = write()
         dtype = self.provenance.abstract(value).dtype or value.dtype
         assert dtype is not None
         result = self._named(value, result, dtype, result.producer() in w.made[made:])
@@ -282,7 +321,7 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
 
 
 def rewrite_model(
-    model: ir.Model, rules: Sequence[Form], *, distrust_dims: bool = False
+    model: ir.Model, rules: Sequence[Form | ScatterRule], *, distrust_dims: bool = False
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
     knowledge = interpret(model, distrust_dims=distrust_dims)

@@ -130,8 +130,8 @@ def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
 
 def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:
     """Return whether two updates can go to one element: "proven", "collides" or "unknown"."""
-    if written:
-        return "proven"  # no form is written without
+    if written and canonical is not None and not isinstance(canonical.boxes, Refusal):
+        return "proven"  # no boxes are written that may overlap
     if refusal is not None and refusal.reason is Reason.COLLIDES:
         return "collides"
     unique = None if canonical is None else canonical.unique

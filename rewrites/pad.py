@@ -16,7 +16,7 @@ from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell, View
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
 from onnx_scatterx.mosaic.span import Span, larger
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 class PadForm(Form):
