@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
     from onnx_scatterx.errors import ScatterXError
     from onnx_scatterx.explanation import explain
+    from onnx_scatterx.library import library_path
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
@@ -31,6 +32,7 @@ __all__ = [
     "XTransformer",
     "explain",
     "inspect",
+    "library_path",
     "optimize",
     "verify",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "XTransformer": "transformer",
     "explain": "explanation",
     "inspect": "api",
+    "library_path": "library",
     "optimize": "api",
     "verify": "verification",
 }

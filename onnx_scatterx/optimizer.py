@@ -221,8 +221,8 @@ class GraphRewriter:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
         if is_scatter(node):
             return float("inf")
-        (value, *_) = node.outputs
-        plan, mosaic = self._plan(value), self.provenance.mosaic(value)
+        output = node.outputs[0]
+        plan, mosaic = self._plan(output), self.provenance.mosaic(output)
         if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
         cost = 1.0

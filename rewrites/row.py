@@ -46,8 +46,8 @@ class RowRule(ScatterRule):
         if positions is None or scatter.reduction not in ("none", "add", "mul"):
             return Refusal(Reason.NO_RULE)
         axis, rank = positions.axis, len(scatter.data_shape)
-        size = scatter.data_shape[axis].constant
-        if size is None or not 0 < size <= _MOST:
+        size = scatter.data_shape[axis]
+        if size.constant is not None and not 0 < size.constant <= _MOST:
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
         reduced = {"add": "Add", "mul": "Mul"}.get(scatter.reduction)
@@ -59,14 +59,19 @@ class RowRule(ScatterRule):
         missing = _missing(scatter, axis)
         cost = select_cost(w, dtype, keeps_zeros=keeps) + (3 if signed else 1)
         cost += bool(added) + bool(missing) + (reduced is not None)
+        if size.constant is None:
+            w.require("Range", ir.DataType.INT64)
+            cost += context.numbers.cost(size) + 3 + 2 * signed
 
         def write() -> ir.Value:
-            index = w.axes("Unsqueeze", positions.value, positions.dtype, added)
-            line = np.arange(size).reshape([-1 if d == axis else 1 for d in range(rank)])
-            hit = _equal(context, index, line, positions.dtype)
-            if signed:
-                other = _equal(context, index, line - size, positions.dtype)
-                hit = w.node("Or", [hit, other], _BOOL)
+            index, kind = positions.value, positions.dtype
+            if size.constant is None and kind != ir.DataType.INT64:
+                kind = ir.DataType.INT64  # a size may be more than 32 bits hold
+                index = w.node("Cast", [index], kind, to=kind.value)
+            index = w.axes("Unsqueeze", index, kind, added)
+            lines = _lines(context, size, axis, rank, kind, signed)
+            hits = [w.node("Equal", [index, line], _BOOL) for line in lines]
+            hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
             if reduced is not None:
                 new = w.node(reduced, [scatter.data, new], dtype)
@@ -75,9 +80,23 @@ class RowRule(ScatterRule):
         return Rewriting(cost, (positions.value, scatter.updates, scatter.data), write)
 
 
-def _equal(context: Context, index: ir.Value, line: np.ndarray, dtype: ir.DataType) -> ir.Value:
+def _lines(
+    context: Context, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool
+) -> list[ir.Value]:
+    """Return the positions of an axis, counted from the start and (signed) from the end."""
     w = context.writer
-    return w.node("Equal", [index, w.constant(line.astype(dtype.numpy()), dtype)], _BOOL)
+    others = [d for d in range(rank) if d != axis]
+    if size.constant is not None:
+        line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
+        lines = [line, line - size.constant] if signed else [line]
+        return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
+    extent = context.numbers.vector(size)
+    zero, one = (w.constant(np.array(n, np.int64)) for n in (0, 1))
+    limit = w.axes("Squeeze", extent, dtype, [0])
+    found = [w.node("Range", [zero, limit, one], dtype)]
+    if signed:
+        found.append(w.node("Sub", [found[0], extent], dtype))
+    return [w.axes("Unsqueeze", value, dtype, others) for value in found]
 
 
 def _missing(scatter: Scatter, axis: int) -> list[int]:
@@ -90,13 +109,12 @@ def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     facts, rank = scatter.facts, len(scatter.data_shape)
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
-    for axis, target in enumerate(scatter.targets):
+    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
         dim = _dim(target)
-        if dim is not None and dim not in along:
-            if facts.equal(scatter.shape[dim], scatter.data_shape[axis]):
-                along[dim] = axis
-                continue
-        if scatter.data_shape[axis].constant == 1 and target.constant == 0:
+        if dim is not None and dim not in along and facts.equal(scatter.shape[dim], size):
+            along[dim] = axis
+            continue
+        if size.constant == 1 and target.constant == 0:
             continue
         rest.append(axis)
     if len(rest) != 1:

@@ -120,10 +120,12 @@ def test_tensor_scatter(data: st.DataObject) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_reference_execution_of_node_tests(case: Case) -> None:
     (node,) = case.model.graph.node
-    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    attributes: dict[str, Any] = {
+        a.name: onnx.helper.get_attribute_value(a) for a in node.attribute
+    }
     attributes = {k: v.decode() if isinstance(v, bytes) else v for k, v in attributes.items()}
     for inputs, (expected,) in case.data:
-        arrays = list(inputs)
+        arrays: list[Any] = list(inputs)
         if node.op_type == "ScatterND":
             scattering = scatter_nd(*arrays, **attributes)
         elif node.op_type == "TensorScatter":

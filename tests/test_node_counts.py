@@ -42,6 +42,7 @@ def test_what_is_written(name: str) -> None:
 
 
 def test_counts_in_the_report() -> None:
-    result = onnx_scatterx.optimize(MODELS / "rotary_interleaved_ts_dynamic.onnx", target="standard")
+    model = MODELS / "rotary_interleaved_ts_dynamic.onnx"
+    result = onnx_scatterx.optimize(model, target="standard")
     assert result.report.nodes_after == len(result.model.graph.node) < 16
     assert result.report.nodes_before > 200

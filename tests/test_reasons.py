@@ -13,8 +13,8 @@ OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
 
 def nd(data: str, indices: str, updates: str, given: str = "", reduction: str = "none") -> str:
     """A model of one ScatterND; ``given`` are initializers."""
-    return f"""{OPSET} g (float[{data}] x, {indices} float[{updates}] u) => (float[{data}] y) {given}
-        {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+    return f"""{OPSET} g (float[{data}] x, {indices} float[{updates}] u) => (float[{data}] y)
+        {given} {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
 
 
 DIAGONAL = "<int64[3,2] i = {0,0, 1,1, 2,2}>"
@@ -29,6 +29,10 @@ BEHIND_ROWS = f"""{OPSET} g (float[N,T] x, float[N] u) => (float[N,T] y)
         minus = Constant <value = int64[1] {{0}}> ()
         c = Unsqueeze (columns, last)
         i = Concat <axis = -1> (rows, c)
+        y = ScatterND (x, i, u) }}"""
+TWO_FROM_A_START = f"""{OPSET} g (float[4,2] x, int64[1,1] p, float[2,2] u) => (float[4,2] y)
+    <int64[2,1] both = {{0, 1}}> {{
+        i = Add (p, both)
         y = ScatterND (x, i, u) }}"""
 EVERY_SIXTEENTH = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
     <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}},
@@ -48,7 +52,8 @@ UNORDERED = f"""{OPSET} g (float[A] a, float[B] b, float[T,2] x, float[1,2] u) =
         j = Unsqueeze (m, one)
         z = ScatterND (y, j, u) }}"""
 EVERY_SEVENTEENTH = EVERY_SIXTEENTH.replace("{16}", "{17}")
-SHUFFLED = ", ".join(str(c) for s in range(10) for c in np.random.default_rng(s).permutation(11))
+ROWS = (np.random.default_rng(seed).permutation(11) for seed in range(10))
+SHUFFLED = ", ".join(str(column) for row in ROWS for column in row)
 OLD = """<ir_version: 8, opset_import: ["" : 9]> g (float[4,2] x, float[3,2] u) => (float[4,2] y)
     <int64[3,2] i = {2,2, 1,1, 0,0}> { y = Scatter <axis = 0> (x, i, u) }"""
 FUNCTION = """<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
@@ -73,8 +78,7 @@ PROVOKED = {
     Reason.UNKNOWN_ATTRIBUTE: FUNCTION,
     Reason.INVALID: nd("4,2", "", "1,2", "<int64[1,1] i = {7}>"),
     Reason.UNKNOWN_INDICES: nd("4,2", "int64[3,1] i,", "3,2"),
-    Reason.UNKNOWN_SIGN: f"""{OPSET} g (float[4,2] x, int64[1,1] p, float[2,2] u) => (float[4,2] y)
-        <int64[2,1] both = {{0, 1}}> {{ i = Add (p, both) y = ScatterND (x, i, u) }}""",
+    Reason.UNKNOWN_SIGN: TWO_FROM_A_START,
     Reason.UNKNOWN_BOUNDS: BEHIND_ROWS,
     Reason.IRREGULAR: f"""{OPSET} g (float[10,11] x, float[10,11] u) => (float[10,11] y)
         <int64[10,11] i = {{{SHUFFLED}}}> {{ y = ScatterElements <axis = 1> (x, i, u) }}""",
