@@ -59,7 +59,7 @@ def test_a_vector_over_the_last_axis() -> None:
         f = Reshape (m, minus)
         c = Cast <to = 7> (f)
         k = ReduceSum <keepdims = 1> (c)
-        three = Constant <value = int64[1] {3}> ()
+        three = Constant <value = int64[1] {{3}}> ()
         t = Slice (s, two, three)
         l = Concat <axis = 0> (k, t)
         e = Expand (v, l)
