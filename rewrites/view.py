@@ -65,7 +65,7 @@ class ViewForm(Form):
         wide = [d for d in layout.added if region.extent(d).constant != 1]
         if wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, bool(cuts), layout, bool(wide))
+        _check(planner, view, cuts, layout, bool(wide))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -98,9 +98,17 @@ class ViewForm(Form):
         return planner.plan(cost, self, write)
 
 
-def _check(planner: Planner, sliced: bool, layout: _Layout, expanded: bool) -> None:
+def _check(
+    planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool
+) -> None:
+    for cut in cuts:
+        planner.writer.require_slice(
+            planner.dtype,
+            stepped=cut.step != 1 or cut.is_flipped,
+            computed=not cut.is_literal,
+            sized=view.shape[cut.axis].constant is not None,
+        )
     needed = {
-        "Slice": sliced,
         "Squeeze": bool(layout.squeezed),
         "Transpose": layout.is_permuted,
         "Unsqueeze": bool(layout.added),

@@ -17,6 +17,10 @@ from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
 
+# Below these, sums and products with a tensor's sizes stay within int64.
+_NUMBER = 2**62
+_FACTOR = 2**31
+
 
 class Sources:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
@@ -67,6 +71,8 @@ class Numbers:
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
+        if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
+            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
         if t.constant is not None:
             return 0
         read = self._reading_cost(t)
