@@ -19,10 +19,10 @@ from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import report_of
-from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.rewrites import RULES, ScatterRule
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
-Rules: TypeAlias = "Sequence[str | Form]"
+Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 
 TARGETS = ("standard",)
 _PLANNED = ("scatterx", "ort-cpu")
@@ -44,7 +44,7 @@ class Result:
         model_io.save(self.model, path, source_path=self.source_path)
 
 
-def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
+def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
     """Return rules by name or by themselves, in order; None means all that there are.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
@@ -53,9 +53,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Form] = []
+    found: list[Form | ScatterRule] = []
     for rule in rules:
-        if isinstance(rule, Form):
+        if isinstance(rule, Form | ScatterRule):
             found.append(rule)
         elif rule in by_name:
             found.append(by_name[rule])
@@ -130,9 +130,7 @@ def optimize(
     return Result(optimized, report, source_path)
 
 
-def inspect(
-    model: AnyModel, *, target: str = "standard", distrust_dims: bool = False
-) -> Report:
+def inspect(model: AnyModel, *, target: str = "standard", distrust_dims: bool = False) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(loaded, target=target, rules=None, distrust_dims=distrust_dims)

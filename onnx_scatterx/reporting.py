@@ -63,10 +63,14 @@ def _scatter(
         node=node.name or "(unnamed)",
         op=node.op_type,
         graph=where,
-        reduction=attribute.as_string() if attribute is not None and not attribute.is_ref() else "none",
+        reduction=attribute.as_string()
+        if attribute is not None and not attribute.is_ref()
+        else "none",
         footprint="unknown" if scatter is None else footprint_text(scatter),
         verdict="unknown" if scatter is None else verdict_of(scatter).sliceability.value,
-        unique="unknown" if scatter is None else uniqueness(scatter, refusal and refusal.reason),
+        unique="unknown"
+        if scatter is None
+        else uniqueness(scatter, None if refusal is None else refusal.reason),
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if refusal is None else (),
         refusal=refusal,

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -70,7 +70,9 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
             continue
         if any(position is c or facts.equal(position, c) for c in found):
             continue
-        if all(facts.proves(position - high) or facts.proves(low - position) for low, high in spans):
+        if all(
+            facts.proves(position - high) or facts.proves(low - position) for low, high in spans
+        ):
             _insert(found, position, planner)
     return found
 

@@ -17,7 +17,7 @@ from onnx_scatterx.indexing.terms import Term, floor_div, term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _CLASSES = 16
 
@@ -73,7 +73,9 @@ class InterleaveForm(Form):
             values = [p.write() for p in plans]
             for i, m in enumerate(missing):
                 if not planner.facts.equal(m, 0):
-                    values[i] = w.concat([values[i], _head(values[0], axis, m, planner)], dtype, axis)
+                    values[i] = w.concat(
+                        [values[i], _head(values[0], axis, m, planner)], dtype, axis
+                    )
             stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
             x = w.concat(stacked, dtype, axis + 1)
             shape = (
@@ -115,7 +117,9 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
 
 
-def _target(rows: tuple[Term, ...], axis: int, planner: Planner) -> tuple[list[int | Term], bool, int]:
+def _target(
+    rows: tuple[Term, ...], axis: int, planner: Planner
+) -> tuple[list[int | Term], bool, int]:
     """Return (shape, allowzero, cost in nodes) for the Reshape of the stacked classes.
 
     A 0 copies the dim at its place, which is right before the stacked axes; behind them a 0 would

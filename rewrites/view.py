@@ -19,7 +19,7 @@ from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
 from onnx_scatterx.mosaic.cells import View, Walk
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,15 @@ class ViewForm(Form):
         if any(s.modulus != 1 for s in region.cells[0].box):
             return Refusal(Reason.NO_RULE)
         view = region.cells[0].source
+        best = self._of(view, region, planner)
+        for alias in planner.aliases.get(view.value, ()):
+            if best.cost and planner.numbers.is_available(alias.value):
+                seen = alias.seen(view, region.low, region.high, planner.facts)
+                if seen is not None:
+                    best = min(best, self._of(seen, region, planner), key=lambda p: p.cost)
+        return best
+
+    def _of(self, view: View, region: Region, planner: Planner) -> Plan:
         cuts = [
             cut
             for axis, walk in enumerate(view.walks)
@@ -167,9 +176,7 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
         return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     end = first + step * count
     if facts.proves(count - 1) and facts.proves(first):
-        start = _bound(
-            first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first)
-        )
+        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
         if facts.proves(-end - 1):
             return _Cut(axis, start, -FAR, step)
         if facts.proves(end):

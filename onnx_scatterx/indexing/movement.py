@@ -353,7 +353,7 @@ def _copied(target: Term, extent: Term) -> Term:
         return extent
     if target is extent or target.interval()[0] > 0 or target.constant is not None:
         return target
-    if target.interval()[1] < 1 or extent.constant is None and _multiple(target, extent):
+    if target.interval()[1] < 1 or (extent.constant is None and _multiple(target, extent)):
         return target  # 0 only where the copied dim is 0 too
     return where(equals(target, 0), extent, target)
 

@@ -50,7 +50,15 @@ class Fills:
             if attribute is None:
                 return np.zeros((), np.float32)
             return None if attribute.is_ref() else self._uniform(attribute.as_tensor())
-        if node.op_type in ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile"):
+        if node.op_type in (
+            "Expand",
+            "Identity",
+            "Reshape",
+            "Unsqueeze",
+            "Squeeze",
+            "Transpose",
+            "Tile",
+        ):
             (first, *_) = node.inputs
             return None if first is None else self.fill(first)
         return None

@@ -14,10 +14,11 @@ from onnx_scatterx.indexing.movement import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.lift import Scatter, is_scatter, lift
-from onnx_scatterx.mosaic.cells import Mosaic, joined
+from onnx_scatterx.mosaic.alias import Alias
+from onnx_scatterx.mosaic.cells import Mosaic, View, joined
 from onnx_scatterx.mosaic.melt import melted
 from onnx_scatterx.mosaic.writes import written
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _CELLS = 400  # of one mosaic, at most
 
@@ -57,12 +58,40 @@ class Provenance:
             elif node.domain in ("", "ai.onnx") and node.op_type in MOVES:
                 self._move(node)
 
+    def aliases(self) -> dict[ir.Value, list[Alias]]:
+        """Return, for each source, the values that are views of it and stay for other readers."""
+        found: dict[ir.Value, list[Alias]] = {}
+        stays: set[ir.Value] = set()
+        for node in reversed(list(self.graph)):
+            is_move = node.op_type in MOVES and node.domain in ("", "ai.onnx")
+            for value in node.outputs:
+                mosaic = self._mosaics.get(value)
+                if not (
+                    value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses())
+                ):
+                    continue
+                stays.add(value)
+                if not is_move or value in self.passed or mosaic is None:
+                    continue
+                view = mosaic.cells[0].source if len(mosaic.cells) == 1 else None
+                if isinstance(view, View) and view.value is not value:
+                    found.setdefault(view.value, []).append(Alias(value, mosaic.shape, view))
+        return found
+
+    def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
+        """Return whether a reader is no move that may go, and no shape of one."""
+        if reader.graph is not self.graph:
+            return True
+        if any(v in self.passed for v in reader.outputs) or reader.op_type == "Shape":
+            return False
+        return reader.op_type not in MOVES or any(v in stays for v in reader.outputs)
+
     def abstract(self, value: ir.Value) -> Abstract:
         """Return what the interpreter knows of a value."""
         return self.scope.values.get(value) or Abstract(value.dtype, None)
 
     def mosaic(self, value: ir.Value) -> Mosaic | None:
-        """Return a value's mosaic: itself where nothing is known; None where the rank is unknown."""
+        """Return a value's mosaic: itself where nothing is known, None for unknown rank."""
         if value not in self._mosaics:
             shape = self.abstract(value).shape
             self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
@@ -186,8 +215,10 @@ def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     parts = [provenance.mosaic(v) for v in call.node.inputs if v is not None]
     shape = provenance.abstract(call.node.outputs[0]).shape
-    if shape is None or any(p is None for p in parts) or not any(
-        v in provenance.passed for v in call.node.inputs
+    if (
+        shape is None
+        or any(p is None for p in parts)
+        or not any(v in provenance.passed for v in call.node.inputs)
     ):
         return []
     axis = call.integer("axis", 1) % len(shape)
