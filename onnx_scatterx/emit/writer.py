@@ -80,6 +80,7 @@ class Writer:
             raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
         if self.version == 10 and not (computed or sized):
             raise RefusedError(Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
+
     def current(self, value: ir.Value) -> ir.Value:
         """Return what a value was replaced by; plans are made before anything is written."""
         while value in self.replaced:
