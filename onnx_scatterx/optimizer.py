@@ -221,6 +221,10 @@ class GraphRewriter:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
         if is_scatter(node):
             return float("inf")
+        (value, *_) = node.outputs
+        plan, mosaic = self._plan(value), self.provenance.mosaic(value)
+        if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
+            return float("inf")  # a slice for each piece and a Concat: nothing is saved
         cost = 1.0
         for value in node.inputs:
             if value is None or value not in self.provenance.passed or value in needed:

@@ -146,8 +146,16 @@ class Numbers:
         return len(self.scope.values[value].shape or ())
 
     def _scalar(self, t: Term) -> ir.Value | None:
-        available = [v for v in self.sources.scalars.get(t, ()) if self._can_read(v)]
-        return min(available, key=lambda v: -self._rank(v), default=None)
+        """Return a value that holds a term: the first vector, else the first scalar."""
+        first: ir.Value | None = None
+        for value in self.sources.scalars.get(t, ()):
+            if self._can_read(value):
+                if self._rank(value) == 1:
+                    return value
+                first = first or value
+            if not self.is_available(value):
+                break  # later ones are not either
+        return first
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
         for value, axis in self.sources.dims.get(t, ()):
