@@ -184,7 +184,7 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills)
+        context = Context(self.provenance, self.writer, self.fills, self.numbers)
         for rule in self.rules:
             try:
                 found = rule.plan(lifted.scatter, context)

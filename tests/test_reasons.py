@@ -73,7 +73,8 @@ PROVOKED = {
     Reason.UNKNOWN_ATTRIBUTE: FUNCTION,
     Reason.INVALID: nd("4,2", "", "1,2", "<int64[1,1] i = {7}>"),
     Reason.UNKNOWN_INDICES: nd("4,2", "int64[3,1] i,", "3,2"),
-    Reason.UNKNOWN_SIGN: nd("4,2", "int64[1,1] i,", "1,2"),
+    Reason.UNKNOWN_SIGN: f"""{OPSET} g (float[4,2] x, int64[1,1] p, float[2,2] u) => (float[4,2] y)
+        <int64[2,1] both = {{0, 1}}> {{ i = Add (p, both) y = ScatterND (x, i, u) }}""",
     Reason.UNKNOWN_BOUNDS: BEHIND_ROWS,
     Reason.IRREGULAR: f"""{OPSET} g (float[10,11] x, float[10,11] u) => (float[10,11] y)
         <int64[10,11] i = {{{SHUFFLED}}}> {{ y = ScatterElements <axis = 1> (x, i, u) }}""",
