@@ -45,8 +45,6 @@ class InterleaveForm(Form):
         low = region.low[axis].constant
         if classes > _CLASSES or low is None or low % classes:
             return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
-        if planner.writer.version < 10 and region.extent(axis).constant is None:
-            return Refusal(Reason.OPSET, "Slice with computed bounds: operator set 10")
         for op in ("Unsqueeze", "Concat", "Reshape", "Slice"):
             planner.writer.require(op, planner.dtype)
         parts = [_class(region, axis, classes, r, planner) for r in range(classes)]

@@ -76,14 +76,10 @@ class ViewForm(Form):
             for axis, walk in enumerate(view.walks)
             if (cut := _cut(axis, walk, view.shape[axis], region, planner)) is not None
         ]
-        if planner.writer.version < 10 and any(c.step != 1 or not c.is_literal for c in cuts):
-            raise RefusedError(Reason.OPSET, "Slice with steps or computed bounds: operator set 10")
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
         flipped = [c.axis for c in cuts if c.is_flipped]
-        if flipped and planner.writer.version < 10:
-            raise RefusedError(Reason.OPSET, "Slice with steps: operator set 10")
         cost = bool(literal) + len(computed) + bool(flipped)
         for cut in computed:
             for bound in (cut.start, cut.end):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import Feed, assert_sound, parse, sample
+from tests.support import Feed, assert_sound, i64, parse, sample
 
 
 def test_a_scalar_of_known_elements_stays_a_scalar() -> None:
@@ -78,3 +78,15 @@ def test_a_branch_that_reads_what_was_rewritten_outside() -> None:
             > }"""
     feed: Feed = {"x": sample("float32", 4, 2), "u": sample("float32", 1, 2)}
     assert_sound(model, *({**feed, "c": np.array(taken)} for taken in (False, True)), left=0)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_indices_that_are_part_of_a_longer_tensor(rows: int) -> None:
+    # One index per row, the first of five: the five would not broadcast, or would make five rows.
+    model = f"""g (float[{rows},4] x, float[{rows},1] u, int64[5] k) => (float[{rows},4] y)
+        <int64[1] v0 = {{0}}, int64[1] end = {{{rows}}}, int64[1] v1 = {{1}}> {{
+            s = Slice (k, v0, end)
+            i = Unsqueeze (s, v1)
+            y = ScatterElements <axis = 1> (x, i, u) }}"""
+    feed = {"x": sample("float32", rows, 4), "u": sample("float32", rows, 1, seed=1)}
+    assert_sound(model, {**feed, "k": i64([0, 3, -1, 2, 1])})
