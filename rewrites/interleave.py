@@ -59,13 +59,9 @@ class InterleaveForm(Form):
             cost += 2 if not planner.facts.equal(m, 0) else 0
             cost += planner.numbers.cost(m)
         if not even:
-            lengths = [*(m for m in missing if m.constant != 0), region.extent(axis)]
-            for length in lengths:
-                planner.writer.require_slice(
-                    planner.dtype,
-                    computed=length.constant is None,
-                    sized=longest.constant is not None,
-                )
+            for length in (*(m for m in missing if m.constant != 0), region.extent(axis)):
+                computed = length.constant is None
+                planner.writer.require_slice(planner.dtype, computed=computed, sized=False)
             cost += 1 + planner.numbers.cost(region.extent(axis))
 
         def write() -> ir.Value:

@@ -87,7 +87,7 @@ def _missing(scatter: Scatter, axis: int) -> list[int]:
 
 def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     """Return the one axis that is not written in full, with its indices."""
-    facts, rank = scatter.facts, len(scatter.data_shape)
+    facts = scatter.facts
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
     for axis, target in enumerate(scatter.targets):

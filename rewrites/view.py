@@ -123,15 +123,13 @@ class ViewForm(Form):
         return planner.plan(cost, self, write)
 
 
-def _check(
-    planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool
-) -> None:
+def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
     for cut in cuts:
         planner.writer.require_slice(
             planner.dtype,
             stepped=cut.step != 1 or cut.is_flipped,
             computed=not cut.is_literal,
-            sized=view.shape[cut.axis].constant is not None,
+            sized=view.value.shape is not None and isinstance(view.value.shape[cut.axis], int),
         )
     needed = {
         "Squeeze": bool(layout.squeezed),

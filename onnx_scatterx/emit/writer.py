@@ -66,20 +66,27 @@ class Writer:
             raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
 
     def require_slice(
-        self, dtype: ir.DataType, *, stepped: bool = False, computed: bool = False, sized: bool = True
+        self,
+        dtype: ir.DataType,
+        *,
+        stepped: bool = False,
+        computed: bool = False,
+        sized: bool = True,
     ) -> None:
         """Refuse a Slice that the model's version of it has not.
 
         Version 9 has no steps and no bounds that the run computes. ONNX's shape inference gives a
         Slice of version 10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors
-        of unlike lengths share a buffer: axes cut by literals must be of known size (``sized``).
+        of unlike lengths share a buffer: axes cut by literals must be of declared size (``sized``).
         """
         self.require("Slice", dtype)
         if self.version < 10 and (stepped or computed):
             what = "steps" if stepped else "computed bounds"
             raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
         if self.version == 10 and not (computed or sized):
-            raise RefusedError(Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
+            raise RefusedError(
+                Reason.OPSET, "Slice of an axis of unknown size needs operator set 11"
+            )
 
     def current(self, value: ir.Value) -> ir.Value:
         """Return what a value was replaced by; plans are made before anything is written."""

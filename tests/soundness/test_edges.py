@@ -1,4 +1,4 @@
-"""Edges: tensors without dims, old Slices, branches that never run, and what ORT does to strings."""
+"""Edges: tensors without dims, old Slices, branches that never run, strings in ONNX Runtime."""
 
 import numpy as np
 import pytest
@@ -42,6 +42,18 @@ def test_a_box_in_data_of_sizes_that_are_fed(opset: int) -> None:
     assert_sound(parse(model, opset), *feeds)
 
 
+def test_updates_of_undeclared_sizes_in_operator_set_10() -> None:
+    # The scatter says that u has seven columns; shape inference does not know it.
+    model = parse(
+        """g (float[1,8] x, float[A,B] u) => (float[1,8] y)
+        <int64[1,7] i = {0, 2, 4, 6, 1, 3, 5}> {
+            z = Scatter <axis = 1> (x, i, u)
+            y = Identity (z) }""",
+        10,
+    )
+    assert_sound(model, {"x": sample("float32", 1, 8), "u": sample("float32", 1, 7, seed=1)})
+
+
 def test_strings_are_left_to_gather() -> None:
     # ONNX Runtime's Gather of a row of strings gives empty strings; a Slice would give the row.
     model = """g (string[3,N] x, string[1,N] u) => (string[N] y)
@@ -56,7 +68,7 @@ def test_strings_are_left_to_gather() -> None:
 
 
 def test_a_branch_that_could_not_run() -> None:
-    # Three updates for two places: the branch fails if it is taken, and the model loads all the same.
+    # Three updates for two places: the branch fails if it is taken, and yet the model loads.
     model = """g (float[4] x, float[3] u, bool c) => (float[M] y) <int64[2,1] i = {2, 3}> {
         y = If (c) <
             then_branch = yes () => (float[P] p) { p = ScatterND <reduction = "add"> (x, i, u) },
