@@ -260,6 +260,8 @@ class GraphRewriter:
         result = self._named(value, result, dtype, result.producer() in w.made[made:])
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
+        # Subgraphs that read it come later, and may know of it what was known of the value.
+        self.scope.values.setdefault(result, self.provenance.abstract(value))
 
     def _named(
         self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool

@@ -106,7 +106,7 @@ def _missing(scatter: Scatter, axis: int) -> list[int]:
 
 def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     """Return the one axis that is not written in full, with its indices."""
-    facts, rank = scatter.facts, len(scatter.data_shape)
+    facts = scatter.facts
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
@@ -137,7 +137,7 @@ def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, ir.DataType.INT64):
         return None
-    places = _places(atom, along, found.shape, rank)
+    places = _places(atom, along, found.shape, scatter)
     return None if places is None else _Positions(axis, value, found.dtype, places)
 
 
@@ -165,18 +165,20 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
 
 
 def _places(
-    atom: Leaf, along: dict[int, int], shape: tuple[Term, ...], rank: int
+    atom: Leaf, along: dict[int, int], shape: tuple[Term, ...], scatter: Scatter
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending; None if not so.
 
-    A dim of extent 1 may stand at any axis: it takes the next one.
+    A dim of extent 1 may stand at any axis: it takes the next one. The others must be read whole:
+    the tensor may be longer than what the indices take of it.
     """
+    rank = len(scatter.data_shape)
     if len(shape) > rank:
         return None
     places: list[int] = []
     for part, extent in zip(atom.parts, shape, strict=True):
         dim = _dim(part)
-        if dim is not None and dim in along:
+        if dim is not None and dim in along and scatter.facts.equal(extent, scatter.shape[dim]):
             places.append(along[dim])
         elif part.constant == 0 and extent.constant == 1:
             places.append(-1)

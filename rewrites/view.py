@@ -76,14 +76,10 @@ class ViewForm(Form):
             for axis, walk in enumerate(view.walks)
             if (cut := _cut(axis, walk, view.shape[axis], region, planner)) is not None
         ]
-        if planner.writer.version < 10 and any(c.step != 1 or not c.is_literal for c in cuts):
-            raise RefusedError(Reason.OPSET, "Slice with steps or computed bounds: operator set 10")
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
         flipped = [c.axis for c in cuts if c.is_flipped]
-        if flipped and planner.writer.version < 10:
-            raise RefusedError(Reason.OPSET, "Slice with steps: operator set 10")
         cost = bool(literal) + len(computed) + bool(flipped)
         for cut in computed:
             for bound in (cut.start, cut.end):
@@ -94,7 +90,7 @@ class ViewForm(Form):
         cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
         if wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, bool(cuts), layout, bool(wide))
+        _check(planner, view, cuts, layout, bool(wide))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -127,9 +123,15 @@ class ViewForm(Form):
         return planner.plan(cost, self, write)
 
 
-def _check(planner: Planner, sliced: bool, layout: _Layout, expanded: bool) -> None:
+def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
+    for cut in cuts:
+        planner.writer.require_slice(
+            planner.dtype,
+            stepped=cut.step != 1 or cut.is_flipped,
+            computed=not cut.is_literal,
+            sized=view.value.shape is not None and isinstance(view.value.shape[cut.axis], int),
+        )
     needed = {
-        "Slice": sliced,
         "Squeeze": bool(layout.squeezed),
         "Transpose": layout.is_permuted,
         "Unsqueeze": bool(layout.added),

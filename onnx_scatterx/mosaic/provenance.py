@@ -165,7 +165,9 @@ class Provenance:
     def _updates(self, lifted: Scatter) -> Mosaic:
         found = self.mosaic(lifted.updates)
         if found is not None and len(found.shape) == len(lifted.shape):
-            pairs = zip(found.shape, lifted.shape, strict=True)
+            pairs = list(zip(found.shape, lifted.shape, strict=True))
+            if any((a - b).constant not in (None, 0) for a, b in pairs):
+                raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
                 return found
         # The operator checks that they have this shape, whatever is known of it otherwise.
@@ -281,7 +283,9 @@ def _gather(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x, indices = _first(provenance, call), call.inputs[1]
     if x is None or indices is None or indices.known is None or indices.known.ndim > 1:
         return []
-    if indices.known.size != 1:
+    # ONNX Runtime's Gather of strings gives empty strings: what it does is not a move.
+    data = call.inputs[0]
+    if indices.known.size != 1 or data is None or data.dtype in (None, ir.DataType.STRING):
         return []
     axis = call.integer("axis", 0) % len(x.shape)
     index = int(indices.known.item())
