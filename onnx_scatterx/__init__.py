@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
     from onnx_scatterx.errors import ScatterXError
-    from onnx_scatterx.explain import explain
+    from onnx_scatterx.explanation import explain
+    from onnx_scatterx.library import library_path
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
@@ -31,6 +32,7 @@ __all__ = [
     "XTransformer",
     "explain",
     "inspect",
+    "library_path",
     "optimize",
     "verify",
 ]
@@ -48,17 +50,17 @@ _HOMES = {
     "Verdict": "verdict",
     "Verification": "verification",
     "XTransformer": "transformer",
-    "explain": "explain",
+    "explain": "explanation",
     "inspect": "api",
+    "library_path": "library",
     "optimize": "api",
     "verify": "verification",
 }
-_MODULES = {"passes"}
+_MODULES = {"passes", "rewrites"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        # `explain` is a module too: the function takes its name here.
         found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
         globals()[name] = found
         return found

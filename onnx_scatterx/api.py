@@ -1,4 +1,4 @@
-"""The public functions: optimize, inspect and explain a model."""
+"""The public functions: optimize and inspect a model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ import onnx_ir as ir
 from onnx_scatterx import model_io
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
-from onnx_scatterx.reporting import report_of
-from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
+from onnx_scatterx.rewrites import RULES, ScatterRule
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
-Rules: TypeAlias = "Sequence[str | Form]"
+Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 
 TARGETS = ("standard",)
 _PLANNED = ("scatterx", "ort-cpu")
@@ -44,7 +45,7 @@ class Result:
         model_io.save(self.model, path, source_path=self.source_path)
 
 
-def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
+def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
     """Return rules by name or by themselves, in order; None means all that there are.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
@@ -53,9 +54,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Form] = []
+    found: list[Form | ScatterRule] = []
     for rule in rules:
-        if isinstance(rule, Form):
+        if isinstance(rule, Form | ScatterRule):
             found.append(rule)
         elif rule in by_name:
             found.append(by_name[rule])
@@ -74,14 +75,23 @@ def check_target(target: str) -> str:
 
 
 def optimize_ir(
-    model: ir.Model, *, target: str, rules: Rules | None, distrust_dims: bool
-) -> Report:
-    """Optimize a model in place and return the report."""
+    model: ir.Model,
+    *,
+    target: str,
+    rules: Rules | None,
+    distrust_dims: bool,
+    planned: bool = False,
+) -> tuple[Report, tuple[Account, ...]]:
+    """Optimize a model in place; return the report, and what it was made of.
+
+    ``planned`` makes the report say what would be done.
+    """
     check_target(target)
     forms = chosen_rules(rules)
-    before = _operators(model)
+    before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(model, forms, distrust_dims=distrust_dims)
-    return report_of(model, target, outcomes, knowledge, before, _operators(model))
+    accounts = accounts_of(outcomes, knowledge, names)
+    return report_of(target, accounts, before, _operators(model), planned=planned), accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
@@ -101,7 +111,7 @@ def optimize(
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
-    names of rules or rules of your own (``mosaic.plan.Form``); all by default. ``distrust_dims``
+    names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
     drops the assumption that inputs that declare a dim under one name agree in it. Raises
     ScatterXError where the model cannot be read or the target cannot be had.
 
@@ -110,8 +120,8 @@ def optimize(
     ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
     ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
     >>> result = optimize(model)
-    >>> [node.op_type for node in result.model.graph.node]
-    ['Slice', 'Slice', 'Concat']
+    >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
+    (1, False)
     """
     loaded, proto, source_path = _loaded(model)
     if not _has_scatter(loaded):
@@ -121,21 +131,41 @@ def optimize(
         total = operators.total()
         report = Report(target, (), total, total, (), operators, operators)
         return Result(loaded if proto is None else proto, report, source_path)
-    report = optimize_ir(loaded, target=target, rules=rules, distrust_dims=distrust_dims)
+    report, _ = optimize_ir(loaded, target=target, rules=rules, distrust_dims=distrust_dims)
     if proto is None:
         return Result(loaded, report)
-    optimized = ir.to_proto(loaded)
-    # onnx_ir has no sparse initializers: they go through as they are.
-    optimized.graph.sparse_initializer.extend(proto.graph.sparse_initializer)
-    return Result(optimized, report, source_path)
+    return Result(to_proto(loaded), report, source_path)
 
 
 def inspect(
-    model: AnyModel, *, target: str = "standard", distrust_dims: bool = False
+    model: AnyModel,
+    *,
+    target: str = "standard",
+    rules: Rules | None = None,
+    distrust_dims: bool = False,
 ) -> Report:
-    """Return what ``optimize`` would do with each scatter of a model; the model is not changed."""
+    """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
+
+    The arguments and errors are those of ``optimize``.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+    >>> print(inspect(model).scatters[0].footprint)
+    box [1, :]
+    """
+    return inspect_accounts(model, target=target, rules=rules, distrust_dims=distrust_dims)[0]
+
+
+def inspect_accounts(
+    model: AnyModel, *, target: str, rules: Rules | None, distrust_dims: bool
+) -> tuple[Report, tuple[Account, ...]]:
+    """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
-    return optimize_ir(loaded, target=target, rules=None, distrust_dims=distrust_dims)
+    return optimize_ir(
+        loaded, target=target, rules=rules, distrust_dims=distrust_dims, planned=True
+    )
 
 
 def _has_scatter(model: ir.Model) -> bool:

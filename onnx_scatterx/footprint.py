@@ -241,7 +241,9 @@ def _cut_along(
         moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
         if count.constant == 1:
             moved = {dim: term(begin)}
-        parts = tuple(simplify(_narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets)
+        parts = tuple(
+            simplify(_narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+        )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
         yield from _cut(scatter, parts, starts, extents, inner, depth + 1)

@@ -1,8 +1,9 @@
 """From a node to its scattering: where every update goes, as terms over its coordinates.
 
-All four operators become one form: data, updates, a reduction, and for each axis of the data a term
-``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the transformer). What
-the operator checks at run time makes the shape of the updates known from data and indices.
+All four operators become one form: data, updates, a reduction, and for each axis of the data a
+term ``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the
+transformer). What the operator checks at run time makes the shape of the updates known from data
+and indices.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, modulo, term
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 
@@ -108,7 +109,9 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
     index_rank = len(indices.shape) - 1
     shape = (*indices.shape[:-1], *data.shape[depth:])
-    columns = [indices.formula.at({index_rank: c}) for c in range(depth)] if indices.formula else None
+    columns = (
+        [indices.formula.at({index_rank: c}) for c in range(depth)] if indices.formula else None
+    )
     if columns is None:
         raise RefusedError(Reason.UNKNOWN_INDICES)
     rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
@@ -146,7 +149,9 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
     if call.string("mode", "linear") == "circular":
         target = modulo(target, data.shape[axis])
     # The operator checks that the other dims agree.
-    shape = tuple(u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True)))
+    shape = tuple(
+        u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
+    )
     targets = [target if c == axis else coord(c) for c in range(rank)]
     return _scatter(call, data, 2, 1, shape, targets, range(rank), None, axis)
 
@@ -167,7 +172,7 @@ def _scatter(
     dtype = data.dtype or updates.dtype
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
-    extents = {d: extent for d, extent in enumerate(shape)}
+    extents = dict(enumerate(shape))
     # The elements of an index tensor are looked at only where there are updates.
     facts = call.facts.assuming(extents=extents)
     gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}

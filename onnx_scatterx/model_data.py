@@ -1,5 +1,7 @@
 """The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
 
+import contextlib
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,60 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model_check import bodies
+
+_SPARSE = "onnx_scatterx.sparse_initializers"
+
+
+def from_proto(proto: onnx.ModelProto) -> ir.Model:
+    """Return a message as an `onnx_ir.Model`, with sparse initializers, which onnx_ir has not.
+
+    They are initializers without a known value, and travel as they are in the graph's meta.
+    """
+    sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
+    if not sparse:
+        return ir.from_proto(proto)
+    with _quiet_conversion():
+        model = ir.from_proto(proto)
+    initializers = model.graph.initializers
+    for name, tensor in sparse.items():
+        dtype = ir.DataType(tensor.values.data_type)
+        kind, shape = ir.TensorType(dtype), ir.Shape(tensor.dims)
+        initializers[name] = ir.Value(name=name, type=kind, shape=shape)
+    for graph in ir_graphs(model):
+        for node in graph:
+            for place, value in enumerate(node.inputs):
+                # Where it found no definition, onnx_ir has made a value of this name.
+                if value is not None and value.name in sparse and _is_undefined(value):
+                    node.replace_input_with(place, initializers[str(value.name)])
+    model.graph.meta[_SPARSE] = sparse
+    return model
+
+
+def to_proto(model: ir.Model) -> onnx.ModelProto:
+    """Return a model as a message, the way back from `from_proto`."""
+    sparse = model.graph.meta.get(_SPARSE)
+    if not sparse:
+        return ir.to_proto(model)
+    with _quiet_conversion():
+        proto = ir.to_proto(model)
+    alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
+    proto.graph.sparse_initializer.extend(alive)
+    return proto
+
+
+def _is_undefined(value: ir.Value) -> bool:
+    return value.producer() is None and value.graph is None
+
+
+@contextlib.contextmanager
+def _quiet_conversion() -> Iterator[None]:
+    """Keep onnx_ir from warning of values that it does not know."""
+    logger = logging.getLogger("onnx_ir.serde")
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = disabled
 
 
 def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> None:

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
 from onnx_scatterx.model_check import check, check_versions, free_names
-from onnx_scatterx.model_data import check_tensors, set_base_dir
+from onnx_scatterx.model_data import check_tensors, from_proto, set_base_dir, to_proto
 from onnx_scatterx.model_save import Saved, save
 
 __all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
@@ -93,7 +93,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
     if not unsorted:
         check(proto, what)
     try:
-        model = ir.from_proto(proto)
+        model = from_proto(proto)
         if unsorted:
             for graph in (model.graph, *(function.graph for function in model.functions.values())):
                 graph.sort()
@@ -103,5 +103,5 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
             reason = f"a cycle through the value {unsorted[0]!r}"
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
-        check(ir.to_proto(model), what)
+        check(to_proto(model), what)
     return model

@@ -22,7 +22,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
-from onnx_scatterx.model_data import ir_graphs, ir_tensors, set_base_dir
+from onnx_scatterx.model_data import from_proto, ir_graphs, ir_tensors, set_base_dir, to_proto
 
 MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
 _SMALL = 1024  # tensors up to this many bytes always stay in the message
@@ -60,6 +60,23 @@ def save(
     Raises `ModelError`: the output is the input or one of its data files, cannot be written, or a
     different file has the name of a data file that must be brought along.
     """
+    target = place_of(path, source_path)
+    message = None
+    if isinstance(model, onnx.ModelProto):
+        message, model = model, from_proto(model)
+        set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
+    try:
+        return _save(model, message, target, message_limit)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except (google.protobuf.message.EncodeError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+def place_of(
+    path: str | os.PathLike[str], source_path: str | os.PathLike[str] | None = None
+) -> Path:
+    """Return where a model goes; raise `ModelError` if it cannot go there, or is its source."""
     target = Path(os.path.realpath(path))
     if source_path is not None and _same_file(target, Path(source_path)):
         raise ModelError(f"{path}: the output is the input; choose another output path")
@@ -67,20 +84,15 @@ def save(
         raise ModelError(f"{path}: is a directory; name a file in it")
     if not target.parent.is_dir():
         raise ModelError(f"{path}: the directory {target.parent} does not exist")
-    if isinstance(model, onnx.ModelProto):
-        model = ir.from_proto(model)
-        set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
-    try:
-        return _save(model, target, message_limit)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
-    except (google.protobuf.message.EncodeError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
+    return target
 
 
-def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:
+def _save(
+    model: ir.Model, message: onnx.ModelProto | None, target: Path, message_limit: int
+) -> Saved:
     if target.exists() and not target.is_file():  # a device or a pipe
-        target.write_bytes(_serialize(model, target))
+        whole = to_proto(model) if message is None else message
+        target.write_bytes(_serialize(whole, target))
         return Saved(target)
     with contextlib.ExitStack() as undo:
         data = _bring_data_files(model, target, undo)
@@ -93,7 +105,9 @@ def _save(model: ir.Model, target: Path, message_limit: int) -> Saved:
             weights = [value.const_value for value in heavy if value.const_value is not None]
             outside = ir.external_data.convert_tensors_to_external(weights, directory, name)
         with _replaced(heavy, outside):
-            content = _serialize(model, target)
+            # A message goes out as it came, unless weights were moved out of it.
+            whole = to_proto(model) if message is None or heavy else message
+            content = _serialize(whole, target)
         temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         undo.callback(temporary.unlink, missing_ok=True)
         temporary.write_bytes(content)
@@ -179,15 +193,15 @@ def _free_name(target: Path, taken: set[Path]) -> str:
     return name
 
 
-def _serialize(model: ir.Model, target: Path) -> bytes:
+def _serialize(message: onnx.ModelProto, target: Path) -> bytes:
     registry = onnx.serialization.registry
     form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
-    content: bytes | str = registry.get(form).serialize_proto(ir.to_proto(model))
+    content: bytes | str = registry.get(form).serialize_proto(message)
     return content.encode() if isinstance(content, str) else content
 
 
 def _same_file(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Path(os.path.realpath(one)) == Path(os.path.realpath(other))

@@ -6,7 +6,7 @@ disappear with the chains that computed their indices. What cannot be written ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
@@ -14,11 +14,13 @@ import onnx_ir as ir
 from onnx_scatterx.emit.numbers import Numbers, Sources
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
+from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
@@ -44,7 +46,7 @@ class GraphRewriter:
         self,
         graph: ir.Graph,
         scope: Scope,
-        rules: Sequence[Form],
+        rules: Sequence[Form | ScatterRule],
         names: Names,
         overridable: set[ir.Value],
         constant_nodes: bool,
@@ -52,11 +54,14 @@ class GraphRewriter:
         self.constant_nodes = constant_nodes
         self.graph = graph
         self.scope = scope
-        self.rules = rules
+        self.forms = [r for r in rules if isinstance(r, Form)]
+        self.rules = [r for r in rules if isinstance(r, ScatterRule)]
+        self.rewritings: dict[ir.Node, tuple[str, Rewriting]] = {}
         self.names = names
         self.fills = Fills(scope, overridable)
         self.kept: dict[ir.Node, Refusal] = {}
         self.plans: dict[ir.Value, Plan | Refusal] = {}
+        self.shapes: set[ir.Node] = set()
 
     def run(self) -> Outcome:
         """Rewrite the graph; scatters whose results cannot be written are sources themselves."""
@@ -68,18 +73,26 @@ class GraphRewriter:
             chosen = self._choose()
             if chosen is not None:
                 break
-        outcome = Outcome(self.graph, self.provenance, refusals=dict(self.kept))
+        outcome = Outcome(self.graph, self.provenance)
         for lifted in self.provenance.scatters.values():
-            if lifted.refusal is not None:
-                outcome.refusals[lifted.node] = lifted.refusal
+            if lifted.refusal is not None and lifted.node not in self.rewritings:
+                outcome.refusals[lifted.node] = self.kept.get(lifted.node, lifted.refusal)
         dead: list[ir.Node] = []
-        for value, plan in chosen.items():
-            producer = value.producer()
-            assert producer is not None
-            dead.append(producer)
-            for node in self.provenance.passed[value]:
-                outcome.forms[node] = outcome.forms.get(node, frozenset()) | plan.forms
-            self._write(value, plan, producer)
+        # In the graph's order: a node that is made once stands before all that use it.
+        for node in list(self.graph):
+            if node in self.shapes:
+                self._write_shape(node)
+            if node in self.rewritings:
+                name, rewriting = self.rewritings[node]
+                self._write(node.outputs[0], rewriting.write, {node}, node)
+                outcome.forms[node] = frozenset((name,))
+                dead.append(node)
+            for value in [v for v in node.outputs if v in chosen]:
+                self._write(value, chosen[value].write, self.provenance.passed[value], node)
+                for scatter in self.provenance.passed[value]:
+                    forms = outcome.forms.get(scatter, frozenset())
+                    outcome.forms[scatter] = forms | chosen[value].forms
+        dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
         outcome.dead = {n for n in self.unread if n.graph is None}
@@ -90,14 +103,14 @@ class GraphRewriter:
 
     def _prepare(self) -> None:
         version = self.scope.opsets.get("", 0)
-        self.writer = Writer(
-            self.graph, version, self.names, constant_nodes=self.constant_nodes
-        )
+        self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
         self.planners: dict[ir.DataType, Planner] = {}
+        self.aliases = self.provenance.aliases()
         self.plans = {}
+        self.rewritings = {}
 
     def _plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value, written in front of its producer."""
@@ -110,7 +123,13 @@ class GraphRewriter:
                 self.plans[value] = Refusal(Reason.UNKNOWN_TYPE)
             else:
                 planner = Planner(
-                    self.rules, self.writer, self.numbers, self.scope.facts, self.fills, dtype
+                    self.forms,
+                    self.writer,
+                    self.numbers,
+                    self.scope.facts,
+                    self.fills,
+                    self.aliases,
+                    dtype,
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
@@ -120,68 +139,129 @@ class GraphRewriter:
         return self.plans[value]
 
     def _choose(self) -> dict[ir.Value, Plan] | None:
-        """Return the values to write, or None after a scatter was found that must be kept."""
+        """Return the values to write, or None after a scatter was found that must be kept.
+
+        Nodes are visited from the last to the first, so all that need a value are known when its
+        producer is met: a value that is written out needs its sources, any other its inputs.
+        """
         passed = self.provenance.passed
-        wanted = {v for v in passed if self._is_demanded(v)}
+        needed = {v for v in self.graph.outputs if v is not None}
         chosen: dict[ir.Value, Plan] = {}
-        order = [v for n in self.graph for v in n.outputs if v in passed]
-        for value in reversed(order):
-            if value not in wanted:
+        self.shapes = set()
+        for node in reversed(list(self.graph)):
+            wanted = [v for v in node.outputs if v in needed]
+            if not wanted:
                 continue
-            plan = self._plan(value)
-            node = value.producer()
-            assert node is not None
-            if is_scatter(node):
-                if isinstance(plan, Refusal):
+            if node.op_type in ("Shape", "Size") and self._is_readable_elsewhere(node):
+                self.shapes.add(node)
+                continue
+            rewriting = self._rewriting(node)
+            if rewriting is not None:
+                needed.update(rewriting.reads)
+                continue
+            kept = [v for v in wanted if v not in passed]
+            for value in wanted:
+                if value not in passed:
+                    continue
+                plan = self._plan(value)
+                if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
+                if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(node, needed):
+                    kept.append(value)
+                    continue
                 chosen[value] = plan
-                continue
-            inputs = [v for v in node.inputs if v is not None and v in passed]
-            if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(inputs, wanted):
-                wanted.update(inputs)
-            else:
-                chosen[value] = plan
-        return {v: chosen[v] for v in order if v in chosen}
+                mosaic = self.provenance.mosaic(value)
+                assert mosaic is not None
+                needed.update(v for c in mosaic.cells for v in c.source.values())
+            if kept:
+                needed.update(read_by(node))
+        return chosen
 
-    def _cost_of_keeping(self, inputs: Sequence[ir.Value], wanted: set[ir.Value]) -> float:
+    def _rewriting(self, node: ir.Node) -> Rewriting | None:
+        """Return what a rule writes for a scatter that fills no boxes, or None."""
+        lifted = self.provenance.scatters.get(node)
+        if lifted is None or lifted.scatter is None or lifted.refusal is None:
+            return None
+        self.writer.anchor = node
+        context = Context(self.provenance, self.writer, self.fills, self.numbers)
+        for rule in self.rules:
+            try:
+                found = rule.plan(lifted.scatter, context)
+            except RefusedError as error:
+                found = error.refusal
+            if isinstance(found, Rewriting):
+                self.rewritings[node] = (rule.name, found)
+                return found
+            if found.reason is not Reason.NO_RULE:
+                self.kept[node] = found
+        return None
+
+    def _is_readable_elsewhere(self, node: ir.Node) -> bool:
+        """Return whether the shape of a value that may go is that of another tensor, or known."""
+        value = node.inputs[0]
+        shape = None if value is None else self.provenance.abstract(value).shape
+        if value not in self.provenance.passed or shape is None:
+            return False
+        if node.op_type == "Size" or node.outputs[0].is_graph_output():
+            return False
+        self.writer.anchor = node
+        try:
+            return self.numbers.shape_cost(self._shape_part(node)) <= 1
+        except RefusedError:
+            return False
+
+    def _shape_part(self, node: ir.Node) -> Sequence[Term]:
+        found = self.provenance.abstract(node.outputs[0]).vector()
+        if found is None:
+            raise RefusedError(Reason.UNKNOWN_SIZE)
+        return found
+
+    def _cost_of_keeping(self, node: ir.Node, needed: set[ir.Value]) -> float:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
+        if is_scatter(node):
+            return float("inf")
+        output = node.outputs[0]
+        plan, mosaic = self._plan(output), self.provenance.mosaic(output)
+        if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
+            return float("inf")  # a slice for each piece and a Concat: nothing is saved
         cost = 1.0
-        for value in inputs:
-            if value in wanted:
+        for value in node.inputs:
+            if value is None or value not in self.provenance.passed or value in needed:
                 continue
             plan = self._plan(value)
             cost += plan.cost if isinstance(plan, Plan) else float("inf")
         return cost
 
-    def _is_demanded(self, value: ir.Value) -> bool:
-        """Return whether a value is read by more than moves that are written out themselves."""
-        if value.is_graph_output():
-            return True
-        for use in value.uses():
-            node = use.node
-            if node.graph is not self.graph or not any(v in self.provenance.passed for v in node.outputs):
-                return True
-            if is_scatter(node):
-                moved = (0, 1) if node.op_type == "TensorScatter" else (0, 2)
-                if use.idx not in moved:
-                    return True
-            elif node.op_type != "Concat" and use.idx != 0:
-                return True
-        return False
+    def _write_shape(self, node: ir.Node) -> None:
+        """Read a shape from another tensor than the one that goes."""
+        self.writer.anchor = node
+        self.writer.stem = node.outputs[0].name or "shape"
+        self.writer.metadata = {}
+        (value,) = node.outputs
+        value.replace_all_uses_with(self.numbers.shape(self._shape_part(node)))
 
-    def _write(self, value: ir.Value, plan: Plan, anchor: ir.Node) -> None:
+    def _write(
+        self,
+        value: ir.Value,
+        write: Callable[[], ir.Value],
+        scatters: Collection[ir.Node],
+        anchor: ir.Node,
+    ) -> None:
         w = self.writer
         w.anchor = anchor
-        scatters = sorted(n.name or n.op_type for n in self.provenance.passed[value])
-        w.metadata = {REPLACES: ", ".join(scatters)}
+        replaced = sorted(n.name or n.op_type for n in scatters)
+        w.metadata = {REPLACES: ", ".join(replaced)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
-        result = plan.write()
+        result = w.current(write())
         dtype = self.provenance.abstract(value).dtype or value.dtype
         assert dtype is not None
         result = self._named(value, result, dtype, result.producer() in w.made[made:])
         value.replace_all_uses_with(result, replace_graph_outputs=True)
+        w.replaced[value] = result
+        # Subgraphs that read it come later, and may know of it what was known of the value.
+        self.scope.values.setdefault(result, self.provenance.abstract(value))
 
     def _named(
         self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool
@@ -216,6 +296,17 @@ def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
     return value.is_graph_output() or bool(value.uses())
 
 
+def read_by(node: ir.Node) -> list[ir.Value]:
+    """Return the values that a node reads, those that its subgraphs capture included."""
+    read = [v for v in node.inputs if v is not None]
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+            body = attribute.as_graph()
+            read += [v for inner in body.all_nodes() for v in inner.inputs if v is not None]
+            read += [v for v in body.outputs if v is not None]
+    return read
+
+
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
     """Remove nodes that nothing reads, and then what only they read."""
     stack = list(nodes)
@@ -223,24 +314,21 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
         node = stack.pop()
         if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
             continue
-        read = [v for v in node.inputs if v is not None]
-        for attribute in node.attributes.values():
-            if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-                for inner in attribute.as_graph().all_nodes():
-                    read += [v for v in inner.inputs if v is not None]
-        owner = node.graph
-        owner.remove(node, safe=True)
+        read = read_by(node)
+        node.graph.remove(node, safe=True)
         for value in read:
             producer = value.producer()
             if producer is not None:
                 stack.append(producer)
-            elif value.is_initializer() and not value.uses() and not value.is_graph_input():
-                if not value.is_graph_output() and value.graph is not None and value.name:
-                    value.graph.initializers.pop(value.name, None)
+            elif value.is_initializer() and not (
+                value.uses() or value.is_graph_input() or value.is_graph_output()
+            ):
+                assert value.graph is not None
+                value.graph.initializers.pop(value.name or "", None)
 
 
 def rewrite_model(
-    model: ir.Model, rules: Sequence[Form], *, distrust_dims: bool = False
+    model: ir.Model, rules: Sequence[Form | ScatterRule], *, distrust_dims: bool = False
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
     knowledge = interpret(model, distrust_dims=distrust_dims)

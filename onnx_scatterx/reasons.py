@@ -16,7 +16,9 @@ class Reason(enum.Enum):
     INVALID = "the node is not valid"
     UNKNOWN_INDICES = "the indices are known only when the model runs"
     UNKNOWN_SIGN = "it is not known whether an index counts from the start or from the end"
-    UNKNOWN_BOUNDS = "it is not proven that the write stays within the data when it is empty elsewhere"
+    UNKNOWN_BOUNDS = (
+        "it is not proven that the write stays within the data when it is empty elsewhere"
+    )
     IRREGULAR = "the written positions are no few boxes"
     DIAGONAL = "one dim of the updates runs along two axes of the data"
     COLLIDES = "two updates go to the same element"
@@ -27,7 +29,6 @@ class Reason(enum.Enum):
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     NO_RULE = "none of the chosen rules writes this form"
-    CAPTURED_CHAIN = "the scatter is a graph of its own in an operator's attribute"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ from onnx_scatterx.reasons import Reason, Refusal
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from onnx_scatterx.verification import Verification
+
+_WIDTH = 120  # of a table that is text
+
 
 class Action(enum.Enum):
     """What is done with a scatter."""
@@ -27,7 +31,8 @@ class ScatterReport:
     """One scatter node: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
-    region; ``facts`` is what the proof rests on, apart from the graph itself.
+    region; ``facts`` is what the proof rests on, apart from the graph itself. A node without a name
+    goes by that of its output.
     """
 
     node: str
@@ -47,6 +52,18 @@ class ScatterReport:
         """Why it stays, or None where it goes."""
         return None if self.refusal is None else self.refusal.reason
 
+    @property
+    def done(self) -> str:
+        """What is done with it, and by which rules or why not."""
+        if self.refusal is not None:
+            return f"{self.action.value}: {self.refusal}"
+        return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
+
+    def row(self) -> tuple[str, ...]:
+        """Return its row in the table, under ``Report.columns``."""
+        op = self.op if self.reduction == "none" else f"{self.op} ({self.reduction})"
+        return self.node, op, self.footprint, self.verdict, self.done
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {
@@ -65,9 +82,15 @@ class ScatterReport:
         }
 
 
+_COLUMNS = ("node", "operator", "writes", "verdict")
+
+
 @dataclass(frozen=True)
 class Report:
-    """All scatters of a model, and the node counts before and after."""
+    """All scatters of a model, and the node counts before and after.
+
+    ``planned`` says that nothing has been done yet (``inspect``).
+    """
 
     target: str
     scatters: tuple[ScatterReport, ...]
@@ -76,6 +99,12 @@ class Report:
     assumptions: tuple[str, ...] = ()
     ops_before: Counter[str] = field(default_factory=Counter)
     ops_after: Counter[str] = field(default_factory=Counter)
+    planned: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The head of the table."""
+        return (*_COLUMNS, "what would be done" if self.planned else "what is done")
 
     @property
     def removed(self) -> int:
@@ -86,6 +115,7 @@ class Report:
         """Return the report as plain data."""
         return {
             "target": self.target,
+            "planned": self.planned,
             "scatters": [s.to_dict() for s in self.scatters],
             "removed": self.removed,
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
@@ -93,41 +123,49 @@ class Report:
             "assumptions": list(self.assumptions),
         }
 
-    def to_json(self) -> str:
-        """Return the report as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
+    def to_json(self, verification: Verification | None = None) -> str:
+        """Return the report as JSON text, with the answer of ``verify`` if given."""
+        content = self.to_dict()
+        if verification is not None:
+            content["verification"] = verification.to_dict()
+        return json.dumps(content, indent=2)
+
+    def to_html(self, verification: Verification | None = None) -> str:
+        """Return the report as a page of HTML that needs no other file."""
+        from onnx_scatterx.report_html import page
+
+        return page(self, verification)
 
     def summary(self) -> str:
         """Return the report in one sentence."""
         total = len(self.scatters)
         if not total:
             return "no scatter in this model"
+        done = "can be removed" if self.planned else "removed"
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        return f"{self.removed} of {total} scatters removed, {nodes}"
+        return f"{self.removed} of {total} scatters {done}, {nodes}"
 
     def __rich__(self) -> Table:
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(title=self.summary(), title_justify="left", show_lines=False)
-        for column in ("node", "operator", "writes", "verdict", "what is done"):
+        # As Text, because names may hold what rich takes for markup.
+        table = Table(title=Text(self.summary()), title_justify="left")
+        for column in self.columns:
             table.add_column(column, overflow="fold")
-        for s in self.scatters:
-            done = s.action.value
-            if s.forms:
-                done += f": {', '.join(s.forms)}"
-            if s.refusal is not None:
-                done += f": {s.refusal}"
-            op = s.op if s.reduction == "none" else f"{s.op} ({s.reduction})"
-            table.add_row(s.node, op, s.footprint, s.verdict, done)
+        for scatter in self.scatters:
+            table.add_row(*map(Text, scatter.row()))
         if self.assumptions:
-            table.caption = "Assumed: " + "; ".join(self.assumptions)
+            table.caption = Text("Assumed: " + "; ".join(self.assumptions))
             table.caption_justify = "left"
         return table
 
     def __str__(self) -> str:
+        if not self.scatters:
+            return self.summary()
         from rich.console import Console
 
-        console = Console(width=120, record=False, color_system=None)
+        console = Console(width=_WIDTH, color_system=None)
         with console.capture() as capture:
             console.print(self)
-        return capture.get().rstrip()
+        return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -3,41 +3,85 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.components import Affine, Component, Constant, Table
-from onnx_scatterx.footprint import Piece, pieces
-from onnx_scatterx.indexing.interpreter import Knowledge
-from onnx_scatterx.indexing.terms import Leaf, Term, coord
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.footprint import Piece
+from onnx_scatterx.indexing.interpreter import Knowledge, Scope
+from onnx_scatterx.indexing.terms import Leaf
+from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.optimizer import Outcome
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, Report, ScatterReport
-from onnx_scatterx.verdict import Verdict, judge
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a scatter is called, by its output where it has no name of its own; and its inputs."""
+
+    name: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """One scatter: its line in the report, and what the line was made of.
+
+    ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
+    as they were before the rewriting, by their place.
+    """
+
+    node: ir.Node
+    entry: ScatterReport
+    canonical: Canonical | None
+    inputs: tuple[str, ...]
+    scope: Scope
+
+
+def names_of(model: ir.Model) -> dict[ir.Node, Called]:
+    """Return what scatters and their inputs are called, which a rewriting may change."""
+    graphs = [*model.graphs(), *(f.graph for f in model.functions.values())]
+    return {
+        n: Called(
+            n.name or n.outputs[0].name or "?",
+            tuple((v.name or "?") if v is not None else "" for v in n.inputs),
+        )
+        for g in graphs
+        for n in g
+        if is_scatter(n)
+    }
+
+
+def accounts_of(
+    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, Called]
+) -> tuple[Account, ...]:
+    """Return what became of every scatter; ``names`` are those before the rewriting."""
+    found = []
+    for outcome in outcomes:
+        where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
+        for node, lifted in outcome.provenance.scatters.items():
+            canonical = None if lifted.scatter is None else Canonical(lifted.scatter)
+            called = names[node]
+            entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+            found.append(Account(node, entry, canonical, called.inputs, scope))
+    return tuple(found)
 
 
 def report_of(
-    model: ir.Model,
     target: str,
-    outcomes: Sequence[Outcome],
-    knowledge: Knowledge,
+    accounts: Sequence[Account],
     before: Counter[str],
     after: Counter[str],
+    *,
+    planned: bool = False,
 ) -> Report:
-    """Return the report on a model that was rewritten."""
-    scatters = []
-    assumed: dict[str, None] = {}
-    for outcome in outcomes:
-        where = _graph_name(outcome, knowledge)
-        for node, lifted in outcome.provenance.scatters.items():
-            entry = _scatter(node, lifted.scatter, outcome, where, knowledge)
-            scatters.append(entry)
-            assumed.update(dict.fromkeys(entry.facts))
-    return Report(
-        target, tuple(scatters), before.total(), after.total(), tuple(assumed), before, after
-    )
+    """Return the report on a model; ``planned`` says that it is about what would be done."""
+    entries = tuple(account.entry for account in accounts)
+    assumed = tuple(dict.fromkeys(fact for entry in entries for fact in entry.facts))
+    return Report(target, entries, before.total(), after.total(), assumed, before, after, planned)
 
 
 def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
@@ -47,110 +91,99 @@ def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
     return outcome.graph.name or "main"
 
 
-def _scatter(
+def _entry(
     node: ir.Node,
-    scatter: Scatter | None,
+    canonical: Canonical | None,
     outcome: Outcome,
     where: str,
+    name: str,
     knowledge: Knowledge,
 ) -> ScatterReport:
     refusal = outcome.refusals.get(node)
     action = Action.REMOVED if refusal is None else Action.KEPT
     if node in outcome.dead:
-        action = Action.DEAD
-    attribute = node.attributes.get("reduction")
+        action, refusal = Action.DEAD, None
+    written = action is Action.REMOVED
     return ScatterReport(
-        node=node.name or "(unnamed)",
+        node=name,
         op=node.op_type,
         graph=where,
-        reduction=attribute.as_string() if attribute is not None and not attribute.is_ref() else "none",
-        footprint="unknown" if scatter is None else footprint_text(scatter),
-        verdict="unknown" if scatter is None else verdict_of(scatter).sliceability.value,
-        unique="unknown" if scatter is None else uniqueness(scatter, refusal and refusal.reason),
+        reduction=_reduction(node, canonical),
+        footprint="unknown" if canonical is None else footprint_text(canonical),
+        verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
+        unique=_uniqueness(canonical, refusal, written),
         action=action,
-        forms=tuple(sorted(outcome.forms.get(node, ()))) if refusal is None else (),
+        forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,
-        facts=() if scatter is None else tuple(_assumptions(scatter, knowledge)),
+        facts=() if canonical is None else tuple(_assumptions(canonical.scatter, knowledge)),
     )
 
 
-def components_of(scatter: Scatter) -> tuple[Component[Term], ...]:
-    """Return the components of a scatter's transformer, in the terms of the theory."""
-    return tuple(_component(t) for t in scatter.targets)
+def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
+    if canonical is not None:
+        return canonical.scatter.reduction
+    attribute = node.attributes.get("reduction")
+    if attribute is None:
+        return "none"
+    return "unknown" if attribute.is_ref() else attribute.as_string()
 
 
-def _component(target: Term) -> Component[Term]:
-    if not target.coords:
-        return Constant(target)
-    if len(target.coords) == 1:
-        (dim,) = target.coords
-        (atom,) = coord(dim).atoms
-        slope, start = target.split(atom)
-        if slope.constant is not None and not start.coords:
-            return Affine(start, slope, dim)
-    return Table(tuple(sorted(target.coords)), target)
-
-
-def verdict_of(scatter: Scatter) -> Verdict:
-    """Return the paper's verdict on a scatter; a dim of unknown extent counts as 2 or more."""
-    wide = {d for d, n in enumerate(scatter.shape) if not scatter.facts.proves(1 - n)}
-    return judge(components_of(scatter), len(scatter.shape), wide)
-
-
-def uniqueness(scatter: Scatter, reason: Reason | None) -> str:
+def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:
     """Return whether two updates can go to one element: "proven", "collides" or "unknown"."""
-    if reason is Reason.COLLIDES:
+    if written and canonical is not None and not isinstance(canonical.boxes, Refusal):
+        return "proven"  # no boxes are written that may overlap
+    if refusal is not None and refusal.reason is Reason.COLLIDES:
         return "collides"
-    return "proven" if _boxes(scatter) is not None else "unknown"
+    unique = None if canonical is None else canonical.unique
+    return {True: "proven", False: "collides", None: "unknown"}[unique]
 
 
-def _boxes(scatter: Scatter) -> list[Piece] | None:
-    try:
-        return pieces(scatter)
-    except RefusedError:
-        return None
-
-
-def footprint_text(scatter: Scatter) -> str:
+def footprint_text(canonical: Canonical) -> str:
     """Return in words what a scatter writes.
 
     One of nothing, everything, a box, a strided box, boxes, or unknown.
     """
-    boxes = _boxes(scatter)
-    if boxes is None:
+    boxes = canonical.boxes
+    if isinstance(boxes, Refusal):
         return "unknown"
     if not boxes:
         return "nothing"
     if len(boxes) > 1:
         return f"{len(boxes)} boxes"
     (piece,) = boxes
-    facts = scatter.facts
+    spans = box_text(piece, canonical.scatter)
+    if all(span.split()[0] == ":" for span in spans):
+        return "everything"
     strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
-    whole = True
+    return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
+
+
+def box_text(piece: Piece, scatter: Scatter) -> list[str]:
+    """Return the positions that a piece writes on each axis, as slices: ``2:5``, ``:``, ``0``."""
+    facts = scatter.facts
     spans = []
     for line, size in zip(piece.lines, scatter.data_shape, strict=True):
-        count = 1 if line.dim is None else piece.counts[line.dim]
-        end = line.start + line.step * count
-        covers = line.step == 1 and facts.equal(line.start, 0) and facts.equal(end, size)
-        covers = covers or (size.constant == 1 and line.dim is None)
-        whole = whole and covers
         if line.dim is None:
-            spans.append(f"{line.start}")
-        elif covers:
-            spans.append(":")
-        else:
-            step = f":{line.step}" if line.step != 1 else ""
-            spans.append(f"{line.start}:{end}{step}")
-    if whole:
-        return "everything"
-    return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
+            spans.append(":" if size.constant == 1 else f"{line.start}")
+            continue
+        count = piece.counts[line.dim]
+        low, end = line.start, line.start + line.step * count
+        if line.step < 0:
+            low, end = end - line.step, low + 1
+        elif facts.proves(end - size):
+            end = size  # past the last element there is nothing to step over
+        whole = abs(line.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
+        step = f":{abs(line.step)}" if abs(line.step) != 1 else ""
+        back = " backwards" if line.step < 0 else ""
+        spans.append((":" if whole else f"{low}:{end}{step}") + back)
+    return spans
 
 
 def _assumptions(scatter: Scatter, knowledge: Knowledge) -> list[str]:
     """Return the assumptions on declared dims that a scatter's sizes rest on."""
-    leaves: set[Leaf] = set()
-    for t in (*scatter.shape, *scatter.data_shape, *scatter.targets):
-        leaves |= t.leaves()
+    leaves = set[Leaf]().union(
+        *(t.leaves() for t in (*scatter.shape, *scatter.data_shape, *scatter.targets))
+    )
     return [
         f"declared-dims: inputs that declare {name!r} agree in it"
         for t, name in knowledge.shared.items()

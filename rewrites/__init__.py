@@ -1,7 +1,8 @@
 """The rules: one file each, tried in the order of one tuple.
 
-Every rule is a form in which a region of a tensor can be written out. All that can write a region
-say what it costs, and the cheapest is taken; among equals, the first of the tuple.
+Most rules are forms, in which a region of a tensor can be written out: all that can write a region
+say what it costs, and the cheapest is taken; among equals, the first of the tuple. The others are
+for whole scatters that fill no boxes.
 """
 
 from onnx_scatterx.mosaic.plan import Form
@@ -10,9 +11,22 @@ from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
+from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.row import row
+from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.view import view
 
-RULES: tuple[Form, ...] = (view, constant, combine, pad, concat, interleave, gather)
+RULES: tuple[Form | ScatterRule, ...] = (
+    view,
+    constant,
+    combine,
+    pad,
+    concat,
+    interleave,
+    gather,
+    mask,
+    row,
+)
 
-__all__ = ["RULES", "combine", "concat", "constant", "gather", "interleave", "pad", "view"]
+__all__ = ["RULES", "Form", "ScatterRule"]

@@ -4,20 +4,19 @@
     after    y = Concat(data[:2], Add(data[2:4], updates), data[4:])
 
 ``max`` and ``min`` compare as ONNX Runtime's scatter kernels do, ``x > u ? x : u``, which differs
-from Max and Min where one is NaN or both are zeros. Its Where loses the sign of a zero that it takes
-from its second input, so floats are taken from the pair (u, x) by GatherElements, which copies bits.
+from Max and Min where one is NaN or both are zeros.
 A full cover is combined too: it is never just the updates.
 """
 
 import onnx_ir as ir
 
 from onnx_scatterx.emit.kernels import has_kernel
+from onnx_scatterx.emit.select import select, select_cost
 from onnx_scatterx.mosaic.cells import Cell, Combined
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL
-_INT64 = ir.DataType.INT64
 
 
 class CombineForm(Form):
@@ -45,11 +44,7 @@ class CombineForm(Form):
             if len(ops) == 1:
                 return w.node(ops[0], [x, u], dtype)
             takes_x = w.node(ops[0], [x, u], _BOOL)
-            which = w.node("Cast", [takes_x], _INT64, to=_INT64.value)
-            pair = w.concat([w.axes("Unsqueeze", v, dtype, [0]) for v in (u, x)], dtype, 0)
-            which = w.axes("Unsqueeze", which, _INT64, [0])
-            taken = w.node("GatherElements", [pair, which], dtype, axis=0)
-            return w.axes("Squeeze", taken, dtype, [0])
+            return select(w, takes_x, x, u, dtype, keeps_zeros=False)
 
         return planner.plan(len(ops), self, write, *parts)
 
@@ -68,11 +63,8 @@ def _operators(reduction: str, planner: Planner) -> tuple[str, ...] | None:
     compare = {"max": "Greater", "min": "Less"}.get(reduction)
     if compare is None or dtype == _BOOL:
         return None
-    picks = ("GatherElements", "Concat", "Unsqueeze", "Squeeze", "Unsqueeze", "Unsqueeze")
-    ops = (compare, *picks)
-    if not all(has_kernel(op, planner.writer.version, dtype) for op in ops):
-        return None
-    return (*ops, "Cast")
+    planner.writer.require(compare, dtype)
+    return (compare, *("Where",) * select_cost(planner.writer, dtype, keeps_zeros=False))
 
 
 combine = CombineForm()

@@ -10,10 +10,12 @@ not much larger than what it is made of.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell, View
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.reasons import Reason, Refusal
@@ -60,35 +62,44 @@ class ConstantForm(Form):
 def _is_whole(region: Region, planner: Planner) -> bool:
     source = region.cells[0].source
     assert isinstance(source, View)
-    return planner.fills.tensor(source.value) is not None and all(
-        w.dim == d and w.step == 1 and w.start.constant == 0 and region.extent(d) is n
-        for d, (w, n) in enumerate(zip(source.walks, source.shape, strict=True))
-    ) and len(source.walks) == region.rank
+    return (
+        planner.fills.tensor(source.value) is not None
+        and all(
+            w.dim == d and w.step == 1 and w.start.constant == 0 and region.extent(d) is n
+            for d, (w, n) in enumerate(zip(source.walks, source.shape, strict=True))
+        )
+        and len(source.walks) == region.rank
+    )
 
 
 def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) -> bool:
-    """Copy a cell's elements; False where a bound is not a number."""
+    """Copy a cell's elements; False where a bound is not a number, or not within the source."""
     assert isinstance(cell.source, View)
-    spans = [(s.low.constant, s.high.constant) for s in cell.box]
-    lows = [t.constant for t in region.low]
-    starts = [w.start.constant for w in cell.source.walks]
-    if None in [b for pair in spans for b in pair] + lows + starts:
+    bounds = _numbers([t for s in cell.box for t in (s.low, s.high)])
+    lows, starts = _numbers(region.low), _numbers([w.start for w in cell.source.walks])
+    if bounds is None or lows is None or starts is None:
         return False
-    q = [np.arange(low, high) for low, high in spans]  # type: ignore[arg-type]
-    into = tuple(
+    q = [np.arange(low, high) for low, high in zip(bounds[::2], bounds[1::2], strict=True)]
+    into = [
         s.modulus * positions + s.residue - low
         for s, positions, low in zip(cell.box, q, lows, strict=True)
-    )
-    shape = [len(p) for p in q]
+    ]
     grids = np.ix_(*q) if q else ()
     picked = tuple(
-        np.broadcast_to(
-            start + (walk.step * grids[walk.dim] if walk.dim is not None else 0), shape
-        )
+        start + (walk.step * grids[walk.dim] if walk.dim is not None else np.int64(0))
         for start, walk in zip(starts, cell.source.walks, strict=True)
     )
-    result[np.ix_(*into) if into else ()] = source[picked] if picked else source
+    pairs = zip(picked, source.shape, strict=True)
+    if any(((at < 0) | (at >= size)).any() for at, size in pairs):
+        return False  # what is read is not there: the original would fail, if it came here
+    values = np.broadcast_to(source[picked] if picked else source, [len(p) for p in q])
+    result[np.ix_(*into) if into else ()] = values
     return True
+
+
+def _numbers(terms: Sequence[Term]) -> list[int] | None:
+    constants = [t.constant for t in terms]
+    return None if None in constants else [c for c in constants if c is not None]
 
 
 constant = ConstantForm()

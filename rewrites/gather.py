@@ -3,8 +3,8 @@
     before   y = ScatterND(data, [[3], [0], [7]], updates)
     after    y = Gather(Concat(data, updates), table)
 
-Holds where all positions on one axis are known, the cells are whole on all other axes, and they come
-from one or two sources that look the same but for that axis.
+Holds where all positions on one axis are known, the cells are whole on all other axes, and they
+come from a few sources that look the same but for that axis.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ class GatherForm(Form):
             return Refusal(Reason.NO_RULE)
         planner.writer.require("Gather", planner.dtype)
         parts = [
-            planner.require(_whole(cell, region, axis, extent))
-            for cell, extent in sources.values()
+            planner.require(_whole(cell, region, axis, extent)) for cell, extent in sources.values()
         ]
 
         def write() -> ir.Value:

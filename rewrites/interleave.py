@@ -17,7 +17,7 @@ from onnx_scatterx.indexing.terms import Term, floor_div, term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _CLASSES = 16
 
@@ -45,7 +45,7 @@ class InterleaveForm(Form):
         low = region.low[axis].constant
         if classes > _CLASSES or low is None or low % classes:
             return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
-        for op in ("Unsqueeze", "Concat", "Reshape"):
+        for op in ("Unsqueeze", "Concat", "Reshape", "Slice"):
             planner.writer.require(op, planner.dtype)
         parts = [_class(region, axis, classes, r, planner) for r in range(classes)]
         plans = [planner.require(p) for p in parts]
@@ -59,6 +59,9 @@ class InterleaveForm(Form):
             cost += 2 if not planner.facts.equal(m, 0) else 0
             cost += planner.numbers.cost(m)
         if not even:
+            for length in (*(m for m in missing if m.constant != 0), region.extent(axis)):
+                computed = length.constant is None
+                planner.writer.require_slice(planner.dtype, computed=computed, sized=False)
             cost += 1 + planner.numbers.cost(region.extent(axis))
 
         def write() -> ir.Value:
@@ -66,7 +69,9 @@ class InterleaveForm(Form):
             values = [p.write() for p in plans]
             for i, m in enumerate(missing):
                 if not planner.facts.equal(m, 0):
-                    values[i] = w.concat([values[i], _head(values[0], axis, m, planner)], dtype, axis)
+                    values[i] = w.concat(
+                        [values[i], _head(values[0], axis, m, planner)], dtype, axis
+                    )
             stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
             x = w.concat(stacked, dtype, axis + 1)
             shape = (
@@ -108,7 +113,9 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
 
 
-def _target(rows: tuple[Term, ...], axis: int, planner: Planner) -> tuple[list[int | Term], bool, int]:
+def _target(
+    rows: tuple[Term, ...], axis: int, planner: Planner
+) -> tuple[list[int | Term], bool, int]:
     """Return (shape, allowzero, cost in nodes) for the Reshape of the stacked classes.
 
     A 0 copies the dim at its place, which is right before the stacked axes; behind them a 0 would

@@ -3,17 +3,20 @@
     before   y = ScatterND(zeros, rows 1 .. n, updates)
     after    y = Pad(updates, [1, 0, 1, 0], 0.0)
 
-Holds where every cell but one is filled with the same number, bit for bit.
+Holds where everything outside a box is filled with the same number, bit for bit. What is in the box
+is written by whatever form it takes.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell, View
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.mosaic.span import Span, larger
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 class PadForm(Form):
@@ -27,13 +30,22 @@ class PadForm(Form):
         fills = [_fill(c, planner) for c in region.cells]
         inner = [c for c, f in zip(region.cells, fills, strict=True) if f is None]
         numbers = {f.tobytes(): f for f in fills if f is not None}
-        if len(inner) != 1 or len(numbers) != 1 or any(s.modulus != 1 for s in inner[0].box):
+        if not inner or len(numbers) != 1:
             return Refusal(Reason.NO_RULE)
         (number,) = numbers.values()
-        box = inner[0].box
-        before = [planner.simplified(s.low - a) for s, a in zip(box, region.low, strict=True)]
-        after = [planner.simplified(b - s.high) for s, b in zip(box, region.high, strict=True)]
-        counts = [s.high - s.low for s in box]
+        lows, highs = [], []
+        for d in range(region.rank):
+            bounds = [edges(c.box[d]) for c in inner]
+            lows.append(_outermost([low for low, _ in bounds], planner, -1))
+            highs.append(_outermost([high for _, high in bounds], planner, 1))
+            if not planner.facts.proves(highs[d] - lows[d]):  # an empty box has no negative length
+                highs[d] = planner.simplified(larger(lows[d], highs[d], planner.facts))
+        box = tuple(Span.interval(low, high) for low, high in zip(lows, highs, strict=True))
+        before = [planner.simplified(a - b) for a, b in zip(lows, region.low, strict=True)]
+        after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]
+        if all(t.constant == 0 for t in (*before, *after)):
+            return Refusal(Reason.NO_RULE)
+        counts = [s.count for s in box]
         if not all(planner.facts.proves(t) for t in (*before, *after, *counts)):
             return Refusal(Reason.UNKNOWN_BOUNDS, "how much is padded")
         planner.writer.require("Pad", planner.dtype)
@@ -41,9 +53,8 @@ class PadForm(Form):
         fixed = all(t.constant is not None for t in amounts)
         if planner.writer.version < 11 and not (fixed and number.dtype.kind == "f"):
             return Refusal(Reason.OPSET, "Pad with computed amounts needs operator set 11")
-        body = planner.require(
-            Region((inner[0],), tuple(s.low for s in box), tuple(s.high for s in box))
-        )
+        cells = [part for c in region.cells if (part := c.within(box, planner.facts)) is not None]
+        body = planner.require(Region(tuple(cells), tuple(lows), tuple(highs)))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -57,8 +68,19 @@ class PadForm(Form):
         return planner.plan(1 + planner.numbers.shape_cost(amounts), self, write, body)
 
 
-def _fill(cell: Cell, planner: Planner):  # type: ignore[no-untyped-def]
+def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:
     return planner.fills.fill(cell.source.value) if isinstance(cell.source, View) else None
+
+
+def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:
+    """Return the bound that is proven to be the least (sign -1) or the largest (sign 1)."""
+    best = bounds[0]
+    for t in bounds[1:]:
+        if planner.facts.proves(sign * (t - best)):
+            best = t
+        elif not planner.facts.proves(sign * (best - t)):
+            raise RefusedError(Reason.NO_CUT, "what is padded")
+    return best
 
 
 pad = PadForm()

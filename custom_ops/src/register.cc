@@ -1,25 +1,143 @@
-// The entry point that ONNX Runtime calls when the library is registered with a session.
+// The entry point that ONNX Runtime calls when the library is registered with a session, and the
+// table of operators: one for each element type and each type of f, all called ScatterX.
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "infer.h"
+#include "node.h"
+#include "scatterx/element.h"
 #include "scatterx/ort_abi.h"
+#include "status.h"
+
+namespace scatterx {
 
 namespace {
 
-using namespace scatterx::ort;
-
 constexpr char kDomain[] = "onnx_scatterx";
+constexpr char kName[] = "ScatterX";
+constexpr char kOldest[] = "1.18";
+
+constexpr ElementType kTypes[] = {
+    ElementType::kFloat,          ElementType::kDouble,     ElementType::kFloat16,
+    ElementType::kBFloat16,       ElementType::kInt8,       ElementType::kInt16,
+    ElementType::kInt32,          ElementType::kInt64,      ElementType::kUInt8,
+    ElementType::kUInt16,         ElementType::kUInt32,     ElementType::kUInt64,
+    ElementType::kBool,           ElementType::kString,     ElementType::kFloat8E4M3FN,
+    ElementType::kFloat8E4M3FNUZ, ElementType::kFloat8E5M2, ElementType::kFloat8E5M2FNUZ,
+    ElementType::kUInt4,          ElementType::kInt4,       ElementType::kFloat4E2M1,
+};
+constexpr std::size_t kTypeCount = std::size(kTypes);
+
+// The ONNX Runtime 1.x that first knows the type.
+int MinorVersionOf(ElementType type) {
+  if (type == ElementType::kFloat4E2M1) return 23;
+  return IsPacked(type) ? 19 : 18;
+}
+
+const OrtApi* api_table = nullptr;  // the one of the process, set before any operator is made
+
+struct Operator : ort::CustomOp {
+  ElementType type;
+  ElementType table_type;  // int32 or int64
+};
+
+const Operator& Self(const ort::CustomOp* op) { return *static_cast<const Operator*>(op); }
+
+// GetMayInplace hands out two arrays that are given back to ReleaseMayInplace: output 0 may take
+// input 0's memory.
+int in_place_index = 0;
+
+Operator MakeOperator(ElementType type, ElementType table_type) {
+  Operator op{};
+  op.type = type;
+  op.table_type = table_type;
+  op.version = ort::kApiVersion;
+  op.GetName = [](const ort::CustomOp*) { return kName; };
+  op.GetExecutionProviderType = [](const ort::CustomOp*) -> const char* { return nullptr; };
+  op.GetInputTypeCount = [](const ort::CustomOp*) { return std::size_t{3}; };
+  op.GetInputType = [](const ort::CustomOp* op, std::size_t index) {
+    return static_cast<int>(index == 1 ? Self(op).table_type : Self(op).type);
+  };
+  op.GetOutputTypeCount = [](const ort::CustomOp*) { return std::size_t{1}; };
+  op.GetOutputType = [](const ort::CustomOp* op, std::size_t) {
+    return static_cast<int>(Self(op).type);
+  };
+  op.GetInputCharacteristic = [](const ort::CustomOp*, std::size_t) { return 0; };   // required
+  op.GetOutputCharacteristic = [](const ort::CustomOp*, std::size_t) { return 0; };  // required
+  op.GetInputMemoryType = [](const ort::CustomOp*, std::size_t) { return 0; };       // the default
+  op.CreateKernelV2 = [](const ort::CustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
+                         void** kernel) {
+    return AsStatus(ort::Api(api), [&] {
+      *kernel = new Node(api, info, Self(op).type, Self(op).table_type == ElementType::kInt64);
+    });
+  };
+  op.KernelComputeV2 = [](void* kernel, OrtKernelContext* context) {
+    Node& node = *static_cast<Node*>(kernel);
+    return AsStatus(node.api(), [&] { node.Compute(context); });
+  };
+  op.KernelDestroy = [](void* kernel) { delete static_cast<Node*>(kernel); };
+  op.InferOutputShapeFn = [](const ort::CustomOp*, OrtShapeInferContext* context) {
+    const ort::Api api(api_table);
+    return AsStatus(api, [&] { InferOutputShape(api, context); });
+  };
+  op.GetStartVersion = [](const ort::CustomOp*) { return 1; };
+  op.GetEndVersion = [](const ort::CustomOp*) { return 0x7fffffff; };
+  op.GetMayInplace = [](int** inputs, int** outputs) {
+    *inputs = *outputs = &in_place_index;
+    return std::size_t{1};
+  };
+  op.ReleaseMayInplace = [](int*, int*) {};
+  return op;
+}
+
+// The 1.x of "1.x.y"; later major versions know everything.
+int MinorVersion(const std::string& version) {
+  const std::size_t dot = version.find('.');
+  if (std::atoi(version.c_str()) > 1) return 0x7fffffff;
+  return dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1);
+}
+
+// The domain and its operators live as long as the process: ONNX Runtime keeps raw pointers to
+// them.
+OrtCustomOpDomain* MakeDomain(const ort::Api& api, const std::string& version) {
+  static std::array<Operator, 2 * kTypeCount> operators;
+  OrtCustomOpDomain* domain = nullptr;
+  Check(api.CreateCustomOpDomain(kDomain, &domain));
+  std::size_t count = 0;
+  for (const ElementType type : kTypes) {
+    if (MinorVersion(version) < MinorVersionOf(type)) continue;
+    for (const ElementType table_type : {ElementType::kInt64, ElementType::kInt32}) {
+      operators[count] = MakeOperator(type, table_type);
+      Check(api.CustomOpDomain_Add(domain, static_cast<const ort::CustomOp*>(&operators[count++])));
+    }
+  }
+  return domain;
+}
 
 }  // namespace
 
-// Adds the domain to the session. The domain lives as long as the process: ONNX Runtime keeps a
-// raw pointer to it.
-extern "C" __attribute__((visibility("default"))) Status* RegisterCustomOps(
-    SessionOptions* options, const ApiBase* base) {
-  const Api* api = base->GetApi(kApiVersion);
-  if (api == nullptr) return nullptr;  // too old: there is no table to report an error with
-  static CustomOpDomain* domain = nullptr;
-  if (domain == nullptr) {
-    Status* status = Call<Status*(const char*, CustomOpDomain**)>(api, kCreateCustomOpDomain)(
-        kDomain, &domain);
-    if (status != nullptr) return status;
+}  // namespace scatterx
+
+extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
+    OrtSessionOptions* options, const scatterx::ort::ApiBase* base) {
+  using namespace scatterx;
+  const std::string version = base->GetVersionString();
+  const OrtApi* table = MinorVersion(version) < static_cast<int>(ort::kApiVersion)
+                            ? nullptr
+                            : base->GetApi(ort::kApiVersion);
+  if (table == nullptr) {
+    // CreateStatus is in the first table of all, so even an old ONNX Runtime can be told.
+    const OrtApi* first = base->GetApi(1);
+    if (first == nullptr) std::abort();
+    const std::string message = "onnx_scatterx needs ONNX Runtime " + std::string(kOldest) +
+                                " or newer, and this is " + version;
+    return ort::Api(first).CreateStatus(ort::kFail, message.c_str());
   }
-  return Call<Status*(SessionOptions*, CustomOpDomain*)>(api, kAddCustomOpDomain)(options, domain);
+  const ort::Api api(table);
+  return AsStatus(api, [&] {
+    api_table = table;
+    static OrtCustomOpDomain* const domain = MakeDomain(api, version);
+    Check(api.AddCustomOpDomain(options, domain));
+  });
 }

@@ -6,6 +6,7 @@ graph computes anyway is used as it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import onnx_ir as ir
@@ -17,11 +18,21 @@ from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
 
+# Below these, sums and products with a tensor's sizes stay within int64.
+_NUMBER = 2**62
+_FACTOR = 2**31
+
+
+_FIRST = 8  # values that are remembered for a term: what is available is available early
+_DIMS = -1
+_LATE = 4  # nodes that reading from a value that may go counts as
+
 
 class Sources:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
 
     ``order`` gives every value's place in the graph: what stands before the anchor can be used.
+    ``late`` depends on values that may go (``spared``): it is read only where nothing else serves.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
@@ -29,11 +40,13 @@ class Sources:
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
         self.scalars: dict[Term, list[ir.Value]] = {}
         spared = set(spared)
-        values = [v for v in (*graph.inputs, *graph.initializers.values())]
+        values = [*graph.inputs, *graph.initializers.values()]
         self.order.update(dict.fromkeys(values, -1))
         for place, node in enumerate(graph):
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
+        self.late = descendants(graph, spared)
+        self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
             if value not in spared:
                 self._note(value, scope)
@@ -43,12 +56,29 @@ class Sources:
         if found is None or found.shape is None:
             return
         for axis, dim in enumerate(found.shape):
-            if dim.constant is None:
+            if dim.constant is None and self._is_early(dim, value, _DIMS):
                 self.dims.setdefault(dim, []).append((value, axis))
         if found.dtype == _INT64 and len(found.shape) <= 1:
             scalar = found.scalar
-            if scalar is not None and scalar.constant is None:
+            if scalar is not None and self._is_early(scalar, value, len(found.shape)):
                 self.scalars.setdefault(scalar, []).append(value)
+
+    def _is_early(self, t: Term, value: ir.Value, kind: int) -> bool:
+        """Return whether a value is among the first of its kind to hold a term."""
+        if t.constant is not None:
+            return False
+        key = (t, kind, value in self.late)
+        self._counts[key] += 1
+        return self._counts[key] <= _FIRST
+
+
+def descendants(graph: ir.Graph, values: set[ir.Value]) -> set[ir.Value]:
+    """Return the values of a graph that are computed from some of these."""
+    found = set(values)
+    for node in graph:
+        if any(v in found for v in node.inputs if v is not None):
+            found.update(node.outputs)
+    return found - values
 
 
 class Numbers:
@@ -58,15 +88,35 @@ class Numbers:
         self.writer = writer
         self.scope = scope
         self.sources = sources
+        self._reads_late = False
 
-    def _available(self, value: ir.Value) -> bool:
+    def is_available(self, value: ir.Value) -> bool:
+        """Return whether a value stands before the anchor."""
         anchor = self.writer.anchor
         assert anchor is not None
         place = self.sources.order.get(anchor.outputs[0], -1)
         return self.sources.order.get(value, place) < place
 
+    def _can_read(self, value: ir.Value) -> bool:
+        if value in self.sources.late and not self._reads_late:
+            return False
+        return self.is_available(value)
+
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
+        self._reads_late = False
+        try:
+            return self._cost(t)
+        except RefusedError:
+            self._reads_late = True
+        try:
+            return self._cost(t) + _LATE
+        finally:
+            self._reads_late = False
+
+    def _cost(self, t: Term) -> int:
+        if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
+            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
         if t.constant is not None:
             return 0
         read = self._reading_cost(t)
@@ -91,11 +141,11 @@ class Numbers:
         if read is not None:
             return read
         if isinstance(atom, Pos):
-            return self.cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
+            return self._cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
         if isinstance(atom, FloorDiv) and self._divides(atom):
-            return self.cost(atom.parts[0]) + self.cost(atom.parts[1]) + 1
+            return self._cost(atom.parts[0]) + self._cost(atom.parts[1]) + 1
         if isinstance(atom, Step):
-            return self.cost(atom.parts[0]) + 2
+            return self._cost(atom.parts[0]) + 2
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
 
     def _divides(self, atom: FloorDiv) -> bool:
@@ -108,17 +158,35 @@ class Numbers:
         return len(self.scope.values[value].shape or ())
 
     def _scalar(self, t: Term) -> ir.Value | None:
-        available = [v for v in self.sources.scalars.get(t, ()) if self._available(v)]
-        return min(available, key=lambda v: -self._rank(v), default=None)
+        """Return a value that holds a term: the first vector, else the first scalar."""
+        first: ir.Value | None = None
+        for value in self.sources.scalars.get(t, ()):
+            if self._can_read(value):
+                if self._rank(value) == 1:
+                    return value
+                first = first or value
+            if not self.is_available(value):
+                break  # later ones are not either
+        return first
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
         for value, axis in self.sources.dims.get(t, ()):
-            if self._available(value):
+            if self._can_read(value):
                 return value, axis
         return None
 
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
+        try:
+            self._cost(t)
+        except RefusedError:
+            self._reads_late = True
+        try:
+            return self._vector(t)
+        finally:
+            self._reads_late = False
+
+    def _vector(self, t: Term) -> ir.Value:
         w = self.writer
         if t.constant is not None:
             return w.constant([t.constant])
@@ -154,18 +222,18 @@ class Numbers:
     def _atom(self, atom: Atom) -> ir.Value:
         w = self.writer
         if self._reading_cost(as_term(atom)) is not None:
-            return self.vector(as_term(atom))
+            return self._vector(as_term(atom))
         if isinstance(atom, Pos):
-            inner = self.vector(atom.parts[0])
+            inner = self._vector(atom.parts[0])
             if w.version >= 12:
                 return w.node("Max", [inner, w.constant([0])], _INT64)
             twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
             return w.node("Div", [twice, w.constant([2])], _INT64)
         if isinstance(atom, FloorDiv) and self._divides(atom):
-            parts = [self.vector(p) for p in atom.parts]
+            parts = [self._vector(p) for p in atom.parts]
             return w.node("Div", parts, _INT64)
         if isinstance(atom, Step):
-            inner = self.vector(atom.parts[0])
+            inner = self._vector(atom.parts[0])
             hit = w.node("Greater", [inner, w.constant([-1])], ir.DataType.BOOL)
             return w.node("Cast", [hit], _INT64, to=_INT64.value)
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
@@ -184,7 +252,7 @@ class Numbers:
             return self.writer.constant([d.constant or 0 for d in dims])
         for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
             shape = self.scope.values[value].shape
-            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return self.writer.node("Shape", [value], _INT64)
         return self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
 
@@ -195,7 +263,6 @@ class Numbers:
             return 0
         for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
             shape = self.scope.values[value].shape
-            if axis < len(dims) and shape == tuple(dims) and self._available(value):
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return 1
         return 1 + sum(self.cost(d) for d in dims)
-

@@ -41,7 +41,8 @@ class Writer:
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
-    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node replaces.
+    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
+    replaces.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Writer:
         self.stem = "scatterx"
         self.metadata: Mapping[str, str] = {}
         self.made: list[ir.Node] = []
+        self.replaced: dict[ir.Value, ir.Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
 
@@ -63,14 +65,44 @@ class Writer:
         if not has_kernel(op, self.version, dtype):
             raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
 
+    def require_slice(
+        self,
+        dtype: ir.DataType,
+        *,
+        stepped: bool = False,
+        computed: bool = False,
+        sized: bool = True,
+    ) -> None:
+        """Refuse a Slice that the model's version of it has not.
+
+        Version 9 has no steps and no bounds that the run computes. ONNX's shape inference gives a
+        Slice of version 10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors
+        of unlike lengths share a buffer: axes cut by literals must be of declared size (``sized``).
+        """
+        self.require("Slice", dtype)
+        if self.version < 10 and (stepped or computed):
+            what = "steps" if stepped else "computed bounds"
+            raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
+        if self.version == 10 and not (computed or sized):
+            raise RefusedError(
+                Reason.OPSET, "Slice of an axis of unknown size needs operator set 11"
+            )
+
+    def current(self, value: ir.Value) -> ir.Value:
+        """Return what a value was replaced by; plans are made before anything is written."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
+
     def node(
         self,
         op: str,
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType,
-        **attributes: int | str | Sequence[int],
+        **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
+        inputs = [v if v is None else self.current(v) for v in inputs]
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
         key = (op, tuple(inputs), frozen)
         found = self._nodes.get(key)
@@ -92,9 +124,11 @@ class Writer:
         self._nodes[key] = output
         return output
 
-    def constant(self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None) -> ir.Value:
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node where there can be none."""
-        array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
+        array = np.asarray(array, None if dtype else np.int64, order="C")
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
@@ -129,13 +163,16 @@ class Writer:
         steps: Sequence[int],
     ) -> ir.Value:
         """Add a Slice with constant bounds."""
-        self.require("Slice", dtype)
+        self.require_slice(dtype, stepped=any(s != 1 for s in steps))
         if self.version < 10:
-            if any(s != 1 for s in steps):
-                raise RefusedError(Reason.OPSET, "Slice with steps needs operator set 10")
             far = 2**63 - 1
             return self.node(
-                "Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=[min(e, far) for e in ends]
+                "Slice",
+                [x],
+                dtype,
+                axes=list(axes),
+                starts=list(starts),
+                ends=[min(e, far) for e in ends],
             )
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):
@@ -154,9 +191,7 @@ class Writer:
         step: int,
     ) -> ir.Value:
         """Add a Slice of one axis with bounds that are vectors of one element."""
-        self.require("Slice", dtype)
-        if self.version < 10:
-            raise RefusedError(Reason.OPSET, "Slice with computed bounds needs operator set 10")
+        self.require_slice(dtype, stepped=step != 1, computed=True)
         inputs = [x, start, end, self.constant([axis])]
         if step != 1:
             inputs.append(self.constant([step]))

@@ -56,8 +56,10 @@ class View:
         def text(w: Walk) -> str:
             if w.dim is None:
                 return f"={w.start}"
-            return f"{w.dim}" + (f"*{w.step}" if w.step != 1 else "") + (
-                f"+{w.start}" if w.start.constant != 0 else ""
+            return (
+                f"{w.dim}"
+                + (f"*{w.step}" if w.step != 1 else "")
+                + (f"+{w.start}" if w.start.constant != 0 else "")
             )
 
         return f"{self.value.name}[{', '.join(map(text, self.walks))}]"
@@ -134,9 +136,7 @@ class Cell:
         """Return the parts of the cell that lie outside a box, disjoint."""
         parts, cell = [], self
         for axis, other in enumerate(box):
-            parts += [
-                cell.restricted(axis, span) for span in cell.box[axis].without(other, facts)
-            ]
+            parts += [cell.restricted(axis, span) for span in cell.box[axis].without(other, facts)]
             common = cell.box[axis].meet(other, facts)
             if common is None or common.is_empty(facts):
                 return [self]
@@ -172,6 +172,8 @@ class Mosaic:
         view = cell.source
         if not isinstance(view, View) or cell.box != full_box(self.shape):
             return None
+        if {w.dim for w in view.walks} < set(range(len(shape))):
+            return None  # broadcast: nothing ties the source to the other sizes
         extents = list(view.shape)
         for axis, w in enumerate(view.walks):
             if w.dim is None:
@@ -238,9 +240,7 @@ class Mosaic:
         """Return the tensor broadcast to a shape."""
         lead = len(shape) - len(self.shape)
         spread = self.unsqueezed(range(lead))
-        wide = {
-            d for d, (a, b) in enumerate(zip(spread.shape, shape, strict=True)) if a is not b
-        }
+        wide = {d for d, (a, b) in enumerate(zip(spread.shape, shape, strict=True)) if a is not b}
         if any(spread.shape[d].constant != 1 for d in wide):
             return None
 
@@ -251,7 +251,9 @@ class Mosaic:
             def walk(w: Walk) -> Walk:
                 return Walk(None, 0, w.start) if w.dim in wide else w
 
-            box = tuple(Span.interval(ZERO, shape[d]) if d in wide else s for d, s in enumerate(c.box))
+            box = tuple(
+                Span.interval(ZERO, shape[d]) if d in wide else s for d, s in enumerate(c.box)
+            )
             return Cell(box, c.source.mapped(walk))
 
         return spread._each(shape, change)

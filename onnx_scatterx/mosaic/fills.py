@@ -50,7 +50,15 @@ class Fills:
             if attribute is None:
                 return np.zeros((), np.float32)
             return None if attribute.is_ref() else self._uniform(attribute.as_tensor())
-        if node.op_type in ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile"):
+        if node.op_type in (
+            "Expand",
+            "Identity",
+            "Reshape",
+            "Unsqueeze",
+            "Squeeze",
+            "Transpose",
+            "Tile",
+        ):
             (first, *_) = node.inputs
             return None if first is None else self.fill(first)
         return None
@@ -63,6 +71,14 @@ class Fills:
         # By bits: 0.0 and -0.0 are not the same fill, and a NaN is itself.
         same = array.tobytes() == first.tobytes() * array.size
         return first.reshape(()) if same else None
+
+    def has_no_negative_zero(self, value: ir.Value) -> bool:
+        """Return whether a value is known to hold no -0.0: a constant without one, or integers."""
+        number = self.fill(value)
+        array = self.array(value) if number is None else number
+        if array is None or array.dtype.kind not in "fiub":
+            return False
+        return array.dtype.kind != "f" or not bool((np.signbit(array) & (array == 0)).any())
 
     def array(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant as an array: a constant of the graph, or a fill of known shape."""

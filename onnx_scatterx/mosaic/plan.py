@@ -18,10 +18,11 @@ from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.mosaic.alias import Aliases
 from onnx_scatterx.mosaic.cells import Cell, Mosaic
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.span import ZERO, Span
-from onnx_scatterx.reasons import Reason, RefusedError, Refusal
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Planner:
         numbers: Numbers,
         facts: Facts,
         fills: Fills,
+        aliases: Aliases,
         dtype: ir.DataType,
     ) -> None:
         self.forms = forms
@@ -96,6 +98,7 @@ class Planner:
         self.numbers = numbers
         self.facts = facts
         self.fills = fills
+        self.aliases = aliases
         self.dtype = dtype
         self._plans: dict[Region, Plan | Refusal] = {}
 

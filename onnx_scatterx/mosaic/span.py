@@ -73,12 +73,8 @@ class Span:
                 kept.append(part)
                 continue
             hole = other.refined(modulus, part.residue)
-            kept.append(
-                Span(modulus, part.residue, part.low, smaller(part.high, hole.low, facts))
-            )
-            kept.append(
-                Span(modulus, part.residue, larger(part.low, hole.high, facts), part.high)
-            )
+            kept.append(Span(modulus, part.residue, part.low, smaller(part.high, hole.low, facts)))
+            kept.append(Span(modulus, part.residue, larger(part.low, hole.high, facts), part.high))
         return [k for k in kept if not k.is_empty(facts)]
 
     def moved(self, scale: int, offset: Term) -> tuple[Span, int, Term] | None:

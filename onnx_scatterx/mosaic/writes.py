@@ -24,7 +24,8 @@ def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mo
         cells += _filled(scatter, piece, updates, facts)
     for a, b in combinations(cells, 2):
         if not disjoint(a, b, facts):
-            raise RefusedError(Reason.MAY_COLLIDE, "boxes of one scatter overlap")
+            reason = Reason.COLLIDES if _meet(a, b, facts) else Reason.MAY_COLLIDE
+            raise RefusedError(reason, "boxes of one scatter overlap")
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
     # An empty tensor has no cells: it is as well the data itself.
@@ -41,6 +42,12 @@ def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
     return False
 
 
+def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
+    """Return whether it is proven that two cells share an element."""
+    common = [one.meet(other, facts) for one, other in zip(a.box, b.box, strict=True)]
+    return all(c is not None and facts.proves(c.count - 1) for c in common)
+
+
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
     lines = _paired(piece, facts)
     limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
@@ -49,9 +56,7 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
         lines[axis] = line
         if line.dim is not None:
             limits[line.dim] = limit
-    region = tuple(
-        Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
-    )
+    region = tuple(Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first))
     whole = full_box(scatter.data_shape)
     for cell in updates.cells:
         part = cell.within(region, facts)
@@ -97,9 +102,7 @@ def _bounded(
         return line, count
     if facts.proves(last - size) and facts.proves(count - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    checked = all(
-        facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
-    )
+    checked = all(facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim)
     if line.dim is None:
         if not checked:
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
@@ -125,7 +128,9 @@ def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
             offset = line.start - line.step * piece.first[line.dim]
             moved = cell.relocated(line.dim, line.step, offset)
             if moved is None:
-                raise RefusedError(Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}")
+                raise RefusedError(
+                    Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}"
+                )
             cell = moved
     axis_of = {line.dim: axis for axis, line in enumerate(lines) if line.dim is not None}
     box = tuple(
@@ -152,5 +157,3 @@ def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable
         over = new.within(under.box, facts)
         if over is not None:
             yield Cell(over.box, Combined(reduction, under.source, over.source))
-
-

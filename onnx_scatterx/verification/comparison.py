@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,7 +44,12 @@ class Comparison:
             raise VerifyError(_cannot_load("the second model", failure.reason))
         return f"the second model does not load: {failure.reason}"
 
-    def many(self, source: Source, samples: int) -> None:
+    def many(
+        self,
+        source: Source,
+        samples: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Draw until enough draws were accepted, or it is not worth while any more."""
         wanted = self.accepted + (samples if source.varies else 1)
         most = 6 * samples + 60
@@ -59,6 +64,8 @@ class Comparison:
                 continue
             draw, sizes, overridden = drawn
             accepted = self.one(draw)
+            if progress is not None:
+                progress(self.accepted, wanted)
             if accepted or not overridden:
                 source.search.tell(sizes, accepted)
 

@@ -8,7 +8,7 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model_data import ir_tensors, set_base_dir
+from onnx_scatterx.model_data import ir_tensors, set_base_dir, to_proto
 from onnx_scatterx.model_io import ModelLike, load, save
 from onnx_scatterx.model_save import MESSAGE_LIMIT
 from onnx_scatterx.verification.runner import ModelFile
@@ -52,7 +52,7 @@ def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
     inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
     if len(outside) > 1 or inside > MESSAGE_LIMIT:
         return ModelFile(save(model, place).path)
-    place.write_bytes(ir.to_proto(model).SerializeToString())
+    place.write_bytes(to_proto(model).SerializeToString())
     return ModelFile(place, next(iter(outside), None))
 
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ def verify(
     library: str | os.PathLike[str] | None = None,
     timeout: float = 120.0,
     distrust_dims: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs bit for bit.
 
@@ -56,6 +57,7 @@ def verify(
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
+        progress: is told, after each draw, how many are accepted and how many are wanted.
 
     Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
     different input names, random operators, inputs that cannot be drawn, an original that ONNX
@@ -90,7 +92,7 @@ def verify(
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         if source is not None:
-            comparison.many(source, samples)
+            comparison.many(source, samples, progress)
     return comparison.result(seed, time.monotonic() - start)
 
 

@@ -1,0 +1,168 @@
+// What is done to a batch of runs once it is known where they go, for every element type and
+// reduction.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "scatterx/element.h"
+#include "scatterx/reduce.h"
+
+namespace scatterx {
+
+// `count` runs of `length` elements, to be done in this order. Run i begins at element targets[i]
+// of the output and at element s * stride of the updates, where s is sources[i], or i where there
+// are no sources.
+struct Batch {
+  const std::int64_t* targets;
+  const std::int64_t* sources;
+  std::int64_t count;
+  std::int64_t stride;
+  std::int64_t length;
+
+  std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
+
+  // body(target, source) for every run, with the choice of sources made outside the loop.
+  template <class Body>
+  void ForEach(const Body& body) const {
+    const std::int64_t *to = targets, *from = sources, n = count, step = stride;
+    if (from != nullptr) {
+      for (std::int64_t i = 0; i < n; ++i) body(to[i], from[i] * step);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) body(to[i], i * step);
+    }
+  }
+};
+
+// The batch function for one element type and reduction.
+struct Moves {
+  std::size_t bytes = 0;  // per element
+  bool copies = false;    // reduction none: only the last run on an element counts
+  void (*apply)(char* output, const char* updates, Batch batch) = nullptr;
+};
+
+namespace internal {
+
+// Runs of `kBytes` bytes, of elements of `size` bytes.
+template <std::size_t kBytes, std::int64_t size>
+void CopyShort(char* output, const char* updates, Batch batch) {
+  batch.ForEach([=](std::int64_t target, std::int64_t source) {
+    std::memcpy(output + target * size, updates + source * size, kBytes);
+  });
+}
+
+// Runs that follow each other on both sides are moved as one.
+inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
+  const bool joins = batch.sources == nullptr && batch.stride == batch.length;
+  for (std::int64_t i = 0; i < batch.count;) {
+    const std::int64_t first = i++;
+    std::int64_t length = batch.length;
+    for (; joins && i < batch.count && batch.targets[i] == batch.targets[first] + length; ++i) {
+      length += batch.length;
+    }
+    std::memcpy(output + batch.targets[first] * size, updates + batch.Source(first) * size,
+                static_cast<std::size_t>(length * size));
+  }
+}
+
+template <std::size_t kSize>
+void Copy(char* output, const char* updates, Batch batch) {
+  constexpr std::int64_t size = kSize;
+  switch (batch.length * size) {
+    case kSize:
+      return CopyShort<kSize, size>(output, updates, batch);
+    case 2 * kSize:
+      return CopyShort<2 * kSize, size>(output, updates, batch);
+    case 3 * kSize:
+      return CopyShort<3 * kSize, size>(output, updates, batch);
+    case 4 * kSize:
+      return CopyShort<4 * kSize, size>(output, updates, batch);
+    case 8 * kSize:
+      return CopyShort<8 * kSize, size>(output, updates, batch);
+    case 16 * kSize:
+      return CopyShort<16 * kSize, size>(output, updates, batch);
+    default:
+      return CopyLong(output, updates, batch, size);
+  }
+}
+
+template <class T, class Reduce>
+void ReduceRuns(char* output, const char* updates, Batch batch) {
+  T* out = reinterpret_cast<T*>(output);
+  const T* in = reinterpret_cast<const T*>(updates);
+  const Reduce reduce;
+  if (batch.length == 1) {
+    batch.ForEach([=](std::int64_t target, std::int64_t source) {
+      out[target] = reduce(out[target], in[source]);
+    });
+    return;
+  }
+  batch.ForEach([=, length = batch.length](std::int64_t target, std::int64_t source) {
+    T* __restrict to = out + target;
+    const T* __restrict from = in + source;
+    for (std::int64_t j = 0; j < length; ++j) to[j] = reduce(to[j], from[j]);
+  });
+}
+
+template <class T>
+Moves MovesOf(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kNone:
+      return {sizeof(T), true, Copy<sizeof(T)>};
+    case Reduction::kAdd:
+      return {sizeof(T), false, ReduceRuns<T, Add>};
+    case Reduction::kMul:
+      return {sizeof(T), false, ReduceRuns<T, Mul>};
+    case Reduction::kMin:
+      return {sizeof(T), false, ReduceRuns<T, Min>};
+    case Reduction::kMax:
+      return {sizeof(T), false, ReduceRuns<T, Max>};
+  }
+  return {};
+}
+
+}  // namespace internal
+
+// `apply` is null where the type has no such reduction, is packed, or is not made of bytes
+// (string).
+inline Moves FindMoves(ElementType type, Reduction reduction) {
+  switch (type) {
+    case ElementType::kFloat:
+      return internal::MovesOf<float>(reduction);
+    case ElementType::kDouble:
+      return internal::MovesOf<double>(reduction);
+    case ElementType::kFloat16:
+      return internal::MovesOf<Half>(reduction);
+    case ElementType::kBFloat16:
+      return internal::MovesOf<BFloat16>(reduction);
+    case ElementType::kInt8:
+      return internal::MovesOf<std::int8_t>(reduction);
+    case ElementType::kInt16:
+      return internal::MovesOf<std::int16_t>(reduction);
+    case ElementType::kInt32:
+      return internal::MovesOf<std::int32_t>(reduction);
+    case ElementType::kInt64:
+      return internal::MovesOf<std::int64_t>(reduction);
+    case ElementType::kUInt8:
+      return internal::MovesOf<std::uint8_t>(reduction);
+    case ElementType::kUInt16:
+      return internal::MovesOf<std::uint16_t>(reduction);
+    case ElementType::kUInt32:
+      return internal::MovesOf<std::uint32_t>(reduction);
+    case ElementType::kUInt64:
+      return internal::MovesOf<std::uint64_t>(reduction);
+    case ElementType::kBool:
+      return internal::MovesOf<Bool>(reduction);
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+      if (reduction == Reduction::kNone) return {1, true, internal::Copy<1>};
+      return {};
+    default:
+      return {};
+  }
+}
+
+}  // namespace scatterx

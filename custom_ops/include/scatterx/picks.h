@@ -1,0 +1,144 @@
+// The x-transformer of a ScatterX node, checked against the shapes that it meets.
+//
+//     J = p( f[p1(I)] ++ p2(I) )
+//
+// In flat, row-major terms the element of data that the update I goes to is
+//
+//     sum of I_d * target_d  +  base(row),    row = sum of I_d * row_d,
+//     base(row) = sum of f[row, j] * column_j.stride
+//
+// where target_d collects the strides of the data axes that p2 gives to dim d. `Nest` holds these
+// numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scatterx/shape.h"
+
+namespace scatterx {
+
+struct Picks {
+  Ints p1, p2, p;
+
+  friend bool operator==(const Picks& a, const Picks& b) {
+    return a.p1 == b.p1 && a.p2 == b.p2 && a.p == b.p;
+  }
+};
+
+// A number of f: it names a place on one axis of data.
+struct Column {
+  std::int64_t size = 0;    // of the axis
+  std::int64_t stride = 0;  // of the axis, in elements of data
+  std::int64_t axis = 0;
+};
+
+struct Columns {
+  Column at[kMaxRank];
+  std::size_t count = 0;
+};
+
+struct Nest {
+  Ints data, updates, table;  // shapes
+  Picks picks;
+  Ints targets;     // per update dim: elements of data per step
+  Ints rows;        // per update dim: rows of f per step
+  Columns columns;  // of f
+  std::int64_t data_count = 0, update_count = 0, row_count = 0;
+  bool every_row_is_used = false;  // by some update
+};
+
+namespace internal {
+
+inline void CheckPick(const char* name, const Ints& pick, std::size_t rank) {
+  for (const std::int64_t dim : pick) {
+    if (dim < 0 || dim >= static_cast<std::int64_t>(rank)) {
+      throw InvalidArgument(std::string(name) + " = " + ToString(pick) + " picks dim " +
+                            std::to_string(dim) + ", but updates has rank " + std::to_string(rank));
+    }
+  }
+}
+
+inline void CheckPermutation(const Ints& p, std::size_t rank) {
+  Ints seen(rank, 0);
+  bool fits = p.size() == rank;
+  for (std::size_t i = 0; fits && i < rank; ++i) {
+    fits = p[i] >= 0 && p[i] < static_cast<std::int64_t>(rank) && seen[p[i]]++ == 0;
+  }
+  if (!fits) {
+    throw InvalidArgument("p = " + ToString(p) + " is not a permutation of the " +
+                          std::to_string(rank) + " axes of data");
+  }
+}
+
+inline bool HasRepeats(const Ints& pick) {
+  for (std::size_t i = 0; i < pick.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (pick[i] == pick[j]) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace internal
+
+// Throws InvalidArgument where picks and shapes do not fit together: p must be a permutation of
+// data's axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an
+// axis no longer than that axis.
+inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, const Ints& table) {
+  Nest nest;
+  nest.data = data;
+  nest.updates = updates;
+  nest.table = table;
+  nest.picks = picks;
+  internal::CheckPick("p1", picks.p1, updates.size());
+  internal::CheckPick("p2", picks.p2, updates.size());
+  internal::CheckPermutation(picks.p, data.size());
+  if (picks.p2.size() > data.size()) {
+    throw InvalidArgument("p2 = " + ToString(picks.p2) + " is longer than the rank of data, " +
+                          std::to_string(data.size()));
+  }
+  const std::size_t columns = data.size() - picks.p2.size();
+  Ints expected;
+  for (const std::int64_t dim : picks.p1) expected.push_back(updates[dim]);
+  expected.push_back(static_cast<std::int64_t>(columns));
+  if (table != expected) {
+    throw InvalidArgument("f has shape " + ToString(table) + ", but updates of shape " +
+                          ToString(updates) + " and p1 = " + ToString(picks.p1) + " need " +
+                          ToString(expected));
+  }
+  nest.data_count = Count(data);
+  nest.update_count = Count(updates);
+  nest.targets = Ints(updates.size(), 0);
+  nest.rows = Ints(updates.size(), 0);
+  nest.columns.count = columns;
+  if (nest.update_count == 0) return nest;  // nothing is named, so nothing can be out of bounds
+
+  // With data empty, strides are 0 and the bounds refuse every update.
+  const Ints strides = nest.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
+  for (std::size_t axis = 0; axis < data.size(); ++axis) {
+    const std::size_t source = static_cast<std::size_t>(picks.p[axis]);
+    if (source < columns) {
+      nest.columns.at[source] = {data[axis], strides[axis], static_cast<std::int64_t>(axis)};
+      continue;
+    }
+    const std::int64_t dim = picks.p2[source - columns];
+    if (updates[dim] > data[axis]) {
+      throw InvalidArgument("updates of shape " + ToString(updates) + " have size " +
+                            std::to_string(updates[dim]) + " in dim " + std::to_string(dim) +
+                            ", which p2 puts on axis " + std::to_string(axis) +
+                            " of data, of size " + std::to_string(data[axis]));
+    }
+    nest.targets[dim] += strides[axis];
+  }
+  nest.row_count = 1;
+  for (std::size_t i = picks.p1.size(); i-- > 0;) {
+    nest.rows[picks.p1[i]] += nest.row_count;
+    nest.row_count *= table[i];
+  }
+  if (columns == 0) nest.rows = Ints(updates.size(), 0);  // f says nothing
+  nest.every_row_is_used = !internal::HasRepeats(picks.p1);
+  return nest;
+}
+
+}  // namespace scatterx

@@ -1,0 +1,77 @@
+// How an update meets the element that it is sent to: output[J] = reduce(output[J], updates[I]).
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "scatterx/half.h"
+
+namespace scatterx {
+
+enum class Reduction { kNone, kAdd, kMul, kMin, kMax };
+
+// A bool as ONNX stores it, one byte.
+struct Bool {
+  std::uint8_t bits;
+};
+
+namespace internal {
+
+// Integers wrap around: the sum is taken without a sign, in at least an int's width.
+template <class T>
+using Wrapping = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+
+}  // namespace internal
+
+struct Add {
+  template <class T>
+  T operator()(T x, T u) const {
+    if constexpr (std::is_integral_v<T>) {
+      using U = internal::Wrapping<T>;
+      return static_cast<T>(static_cast<U>(x) + static_cast<U>(u));
+    } else {
+      return x + u;
+    }
+  }
+  Half operator()(Half x, Half u) const { return ToHalf(ToFloat(x) + ToFloat(u)); }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return ToBFloat16(ToFloat(x) + ToFloat(u)); }
+  Bool operator()(Bool x, Bool u) const { return {(x.bits | u.bits) != 0}; }
+};
+
+struct Mul {
+  template <class T>
+  T operator()(T x, T u) const {
+    if constexpr (std::is_integral_v<T>) {
+      using U = internal::Wrapping<T>;
+      return static_cast<T>(static_cast<U>(x) * static_cast<U>(u));
+    } else {
+      return x * u;
+    }
+  }
+  Half operator()(Half x, Half u) const { return ToHalf(ToFloat(x) * ToFloat(u)); }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return ToBFloat16(ToFloat(x) * ToFloat(u)); }
+  Bool operator()(Bool x, Bool u) const { return {x.bits != 0 && u.bits != 0}; }
+};
+
+// An unordered comparison is false, so a NaN in either place gives the update.
+struct Min {
+  template <class T>
+  T operator()(T x, T u) const {
+    return x < u ? x : u;
+  }
+  Half operator()(Half x, Half u) const { return IsLess(x, u) ? x : u; }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(x, u) ? x : u; }
+  Bool operator()(Bool x, Bool u) const { return Mul{}(x, u); }
+};
+
+struct Max {
+  template <class T>
+  T operator()(T x, T u) const {
+    return x > u ? x : u;
+  }
+  Half operator()(Half x, Half u) const { return IsLess(u, x) ? x : u; }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(u, x) ? x : u; }
+  Bool operator()(Bool x, Bool u) const { return Add{}(x, u); }
+};
+
+}  // namespace scatterx

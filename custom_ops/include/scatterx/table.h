@@ -1,0 +1,139 @@
+// f, the index tensor: reading it, and proving that every number in it is in bounds.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "scatterx/cpu.h"
+#include "scatterx/parallel.h"
+#include "scatterx/picks.h"
+
+namespace scatterx {
+
+// f as int32 or int64 numbers, row-major, `columns.count` numbers a row.
+struct Table {
+  const void* values = nullptr;
+  bool wide = true;  // int64, else int32
+
+  std::int64_t operator[](std::int64_t i) const {
+    return wide ? static_cast<const std::int64_t*>(values)[i]
+                : static_cast<const std::int32_t*>(values)[i];
+  }
+};
+
+// The flat place that a row of f names: sum of f[row, j] * stride_j, a negative number counting
+// from the end.
+inline std::int64_t Base(const Table& table, const Columns& columns, std::int64_t row) {
+  const std::int64_t first = row * static_cast<std::int64_t>(columns.count);
+  std::int64_t base = 0;
+  for (std::size_t j = 0; j < columns.count; ++j) {
+    std::int64_t value = table[first + static_cast<std::int64_t>(j)];
+    value += value < 0 ? columns.at[j].size : 0;
+    base += value * columns.at[j].stride;
+  }
+  return base;
+}
+
+namespace internal {
+
+// -size <= value < size for every row of [begin, end)? It is so exactly if neither value + size nor
+// size - 1 - value is negative, and an overflow in one shows in the other; so the sign bits are
+// collected, without a comparison, which vectorizes everywhere. `kCount` columns, or any number
+// where it is 0. May say no wrongly where a size needs all bits of Int; the slow check has the last
+// word.
+template <class Int, std::size_t kCount>
+SCATTERX_INLINE bool LookAtRows(const Int* values, const Columns& columns, std::int64_t begin,
+                                std::int64_t end) {
+  using Bits = std::make_unsigned_t<Int>;
+  constexpr std::size_t kRows = kCount ? 4 : 1;  // at a time
+  const std::size_t count = kCount ? kCount : columns.count, lanes = count * kRows;
+  Bits sizes[kCount ? kCount * kRows : kMaxRank], signs[kCount ? kCount * kRows : kMaxRank] = {};
+  for (std::size_t j = 0; j < lanes; ++j) sizes[j] = static_cast<Bits>(columns.at[j % count].size);
+  const auto look = [&](std::size_t j, Int value) {
+    signs[j] |= (static_cast<Bits>(value) + sizes[j]) | (sizes[j] - 1 - static_cast<Bits>(value));
+  };
+  const Int* row = values + begin * static_cast<std::int64_t>(count);
+  const Int* stop = values + end * static_cast<std::int64_t>(count);
+  for (; static_cast<std::size_t>(stop - row) >= lanes; row += lanes) {
+    for (std::size_t j = 0; j < (kCount ? kCount * kRows : lanes); ++j) look(j, row[j]);
+  }
+  for (std::size_t j = 0; row + j < stop; ++j) look(j, row[j]);
+  Bits any = 0;
+  for (std::size_t j = 0; j < lanes; ++j) any |= signs[j];
+  return any >> (sizeof(Bits) * 8 - 1) == 0;
+}
+
+template <class Int, std::size_t kCount>
+SCATTERX_AVX2 bool LookAtRowsAvx2(const Int* values, const Columns& columns, std::int64_t begin,
+                                  std::int64_t end) {
+  return LookAtRows<Int, kCount>(values, columns, begin, end);
+}
+
+template <class Int, std::size_t kCount>
+bool RowsAreInBounds(const Int* values, const Columns& columns, std::int64_t begin,
+                     std::int64_t end) {
+  return HasAvx2() ? LookAtRowsAvx2<Int, kCount>(values, columns, begin, end)
+                   : LookAtRows<Int, kCount>(values, columns, begin, end);
+}
+
+template <class Int>
+bool RowsAreInBounds(const void* values, const Columns& columns, std::int64_t begin,
+                     std::int64_t end) {
+  const Int* typed = static_cast<const Int*>(values);
+  switch (columns.count) {
+    case 1:
+      return RowsAreInBounds<Int, 1>(typed, columns, begin, end);
+    case 2:
+      return RowsAreInBounds<Int, 2>(typed, columns, begin, end);
+    case 3:
+      return RowsAreInBounds<Int, 3>(typed, columns, begin, end);
+    case 4:
+      return RowsAreInBounds<Int, 4>(typed, columns, begin, end);
+    default:
+      return RowsAreInBounds<Int, 0>(typed, columns, begin, end);
+  }
+}
+
+// Throws at the first update, in row-major order, that is sent out of bounds. Slow: one update at a
+// time.
+inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
+  Ints index(nest.updates.size(), 0);
+  do {
+    std::int64_t row = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) row += index[d] * nest.rows[d];
+    for (std::size_t j = 0; j < nest.columns.count; ++j) {
+      const Column& column = nest.columns.at[j];
+      const std::int64_t value =
+          table[row * static_cast<std::int64_t>(nest.columns.count) + static_cast<std::int64_t>(j)];
+      if (value >= -column.size && value < column.size) continue;
+      throw InvalidArgument("update " + ToString(index) + " is out of bounds: component " +
+                            std::to_string(j) + " of f is " + std::to_string(value) +
+                            ", but axis " + std::to_string(column.axis) + " of data has size " +
+                            std::to_string(column.size));
+    }
+  } while (Next(nest.updates, index));
+}
+
+}  // namespace internal
+
+// Throws InvalidArgument where an update would be sent out of bounds.
+inline void CheckBounds(const Nest& nest, const Table& table, const Parallel& parallel) {
+  if (nest.update_count == 0 || nest.columns.count == 0) return;
+  if (!nest.every_row_is_used) return internal::CheckUpdatesOneByOne(nest, table);
+  const std::size_t tasks =
+      parallel.TasksFor(nest.row_count * static_cast<std::int64_t>(nest.columns.count * 8));
+  std::atomic<bool> good{true};
+  parallel.For(tasks, [&](std::size_t i) {
+    const Part part = PartOf(nest.row_count, i, tasks);
+    const bool fits = table.wide ? internal::RowsAreInBounds<std::int64_t>(
+                                       table.values, nest.columns, part.begin, part.end)
+                                 : internal::RowsAreInBounds<std::int32_t>(
+                                       table.values, nest.columns, part.begin, part.end);
+    if (!fits) good.store(false, std::memory_order_relaxed);
+  });
+  if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(nest, table);
+}
+
+}  // namespace scatterx

@@ -1,0 +1,32 @@
+// The session's threads, as the kernel wants them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "scatterx/ort_abi.h"
+#include "scatterx/parallel.h"
+
+namespace scatterx {
+
+// One call of a kernel: its API and context, for Parallel.
+struct Call {
+  const ort::Api& api;
+  OrtKernelContext* context;
+};
+
+// How many threads a session's pool has. The API does not say, so they are counted once, when there
+// is first enough work for more than one.
+class WorkerCount {
+ public:
+  std::size_t Get(const Parallel& pool);
+
+ private:
+  std::atomic<int> attempts_{0};
+  std::atomic<std::size_t> count_{1};
+};
+
+// The threads of the session that runs `call`.
+Parallel PoolOf(Call& call);
+
+}  // namespace scatterx

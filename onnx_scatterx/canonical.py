@@ -1,0 +1,150 @@
+"""A lifted scatter in the words of the theory: its components, its verdict, whether it collides.
+
+Where everything is a number the theory's own transformer says it, exactly. Else the components are
+terms, a dim of unknown extent counts as 2 or more, and what only the run knows is a table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.components import Affine, AffineModulo, Component, Constant, Table
+from onnx_scatterx.footprint import Piece, pieces
+from onnx_scatterx.indexing.terms import FloorDiv, Term, as_term, coord
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.verdict import Verdict, judge
+
+_NUMBERS = 1 << 16  # coordinates of targets that are computed one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """What can be said of a scatter without running the model."""
+
+    scatter: Scatter
+
+    @cached_property
+    def transformer(self) -> XTransformer | None:
+        """The transformer, where sizes and indices are numbers and not too many."""
+        s = self.scatter
+        shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
+        if shape is None or data_shape is None or any(t.leaves() for t in s.targets):
+            return None
+        if math.prod(shape) * len(data_shape) > _NUMBERS:
+            return None
+        grid = np.indices(shape, np.int64, sparse=True)
+        provision = np.empty((*shape, len(data_shape)), np.int64)
+        for axis, target in enumerate(s.targets):
+            provision[..., axis] = target.evaluate(_no_leaf, lambda d: grid[d])
+        return XTransformer.from_provision(provision, data_shape)
+
+    @cached_property
+    def components(self) -> tuple[Component[Any], ...]:
+        """What each coordinate of the target is: over ints, or over terms."""
+        if self.transformer is not None:
+            return self.transformer.components
+        return tuple(map(component, self.scatter.targets))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The paper's verdict, with indices as proof where there are numbers."""
+        if self.transformer is not None:
+            return self.transformer.verdict()
+        s = self.scatter
+        wide = {d for d, n in enumerate(s.shape) if not s.facts.proves(1 - n)}
+        return judge(self.components, len(s.shape), wide)
+
+    @cached_property
+    def boxes(self) -> list[Piece] | Refusal:
+        """The boxes that are written, or why they are not known."""
+        try:
+            return pieces(self.scatter)
+        except RefusedError as error:
+            return error.refusal
+
+    @cached_property
+    def unique(self) -> bool | None:
+        """Whether no two updates go to one element; None where that is not known."""
+        if self.transformer is not None:
+            try:
+                return self.transformer.is_injective()
+            except ValueError:  # out of bounds: the original fails
+                return None
+        if self._apart():
+            return True
+        if isinstance(self.boxes, Refusal):
+            return False if self.boxes.reason is Reason.COLLIDES else None
+        return True if len(self.boxes) < 2 else None
+
+    def may_wrap(self, axis: int) -> bool:
+        """Whether a component may be negative, for all that is known: that counts from the end."""
+        around = isinstance(self.components[axis], AffineModulo)
+        target = self.scatter.targets[axis]
+        known = self.transformer is not None or self.scatter.signs[axis]
+        return not (known or around or modulus_of(target) is not None)
+
+    def _apart(self) -> bool:
+        """Whether every dim along which updates differ moves them on some axis, in every case."""
+        s = self.scatter
+        moving = {
+            t.dim
+            for t, positive in zip(self.components, s.signs, strict=True)
+            if positive and isinstance(t, Affine)
+        }
+        return all(d in moving or s.facts.proves(1 - n) for d, n in enumerate(s.shape))
+
+
+def component(target: Term) -> Component[Any]:
+    """Return a term over the coordinates of an update as a component.
+
+    >>> component(2 * coord(1) + 3)
+    Affine(start=3, step=2, dim=1)
+    """
+    if not target.coords:
+        return Constant(_number(target))
+    if (ring := modulus_of(target)) is not None:
+        line = component(ring[0])
+        if isinstance(line, Affine):
+            return AffineModulo(line.start, line.step, line.dim, _number(ring[1]))
+    if len(target.coords) == 1:
+        (dim,) = target.coords
+        (atom,) = coord(dim).atoms
+        slope, start = target.split(atom)
+        if slope.constant is not None and not start.coords:
+            return Affine(_number(start), slope.constant, dim)
+    return Table(tuple(sorted(target.coords)), target)
+
+
+def modulus_of(target: Term) -> tuple[Term, Term] | None:
+    """Return (t, m) where a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
+
+    >>> from onnx_scatterx.indexing.terms import modulo
+    >>> modulus_of(modulo(coord(0) + 3, 8))
+    (x0 + 3, 8)
+    """
+    for atom in target.atoms:
+        if isinstance(atom, FloorDiv):
+            inside, divisor = atom.parts
+            if target + divisor * as_term(atom) is inside:
+                return inside, divisor
+    return None
+
+
+def _number(t: Term) -> Term | int:
+    return t if t.constant is None else t.constant
+
+
+def _numbers(shape: tuple[Term, ...]) -> tuple[int, ...] | None:
+    numbers = [n.constant for n in shape]
+    return None if None in numbers else tuple(n for n in numbers if n is not None)
+
+
+def _no_leaf(leaf: object, parts: object) -> int:
+    raise AssertionError(f"{leaf} has no value")

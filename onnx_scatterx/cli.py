@@ -1,0 +1,168 @@
+"""The command line: parse, call the public functions, print.
+
+Exit status: 0 done, 1 the answer is no, 2 could not run (one line on stderr says why). Heavy
+libraries are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.cli_arguments import Parser, add_distrust, add_draws, add_model, add_target
+from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
+from onnx_scatterx.errors import ScatterXError
+
+if TYPE_CHECKING:
+    from onnx_scatterx.verification import Verification
+
+_DONE, _NO, _FAILED = 0, 1, 2
+_INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    try:
+        args = _parser().parse_args(argv)
+        status = int(args.run(args))
+        sys.stdout.flush()
+    except SystemExit as stop:  # of argparse
+        return stop.code if isinstance(stop.code, int) else _DONE
+    except KeyboardInterrupt:
+        return complain("interrupted", _INTERRUPTED)
+    except BrokenPipeError:
+        # Nobody reads on, and the interpreter must not try to flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except ScatterXError as error:
+        return complain(error, _FAILED)
+    except OSError as error:
+        return complain(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
+    except Exception:  # a bug of ours is no answer, which status 1 would be
+        traceback.print_exc()
+        return complain("this is a bug in onnx-scatterx, please report it", _FAILED)
+    return status
+
+
+def _optimize(args: argparse.Namespace) -> int:
+    from onnx_scatterx.api import optimize
+    from onnx_scatterx.model_save import place_of
+
+    place_of(args.output, args.model)
+    report = report_place(args.report, (args.model, args.output))
+    rules = None if args.rules is None else args.rules.split(",")
+    result = optimize(args.model, target=args.target, rules=rules, distrust_dims=args.distrust_dims)
+    verification = _verified(args, args.model, result.model) if args.verify else None
+    if verification is None or verification.same:
+        with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
+            result.save(args.output)
+    if not args.quiet:
+        show(result.report)
+        if verification is not None:
+            show(verification)
+    return _answer(verification, f"; {args.output} is not written")
+
+
+def _inspect(args: argparse.Namespace) -> int:
+    from onnx_scatterx.api import inspect
+
+    report = inspect(args.model, target=args.target, distrust_dims=args.distrust_dims)
+    show(report.to_json() if args.json else report)
+    return _DONE
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from onnx_scatterx.explanation import explain
+
+    target, distrust_dims = args.target, args.distrust_dims
+    show(explain(args.model, args.node, target=target, distrust_dims=distrust_dims))
+    return _DONE
+
+
+def _verify(args: argparse.Namespace) -> int:
+    verification = _verified(args, args.before, args.after)
+    show(verification)
+    return _answer(verification)
+
+
+def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
+    from onnx_scatterx.verification import verify
+
+    with progress("verifying") as tell:
+        return verify(
+            before,
+            after,
+            samples=args.samples,
+            seed=args.seed,
+            assume=dict(args.assume),
+            distrust_dims=args.distrust_dims,
+            progress=tell,
+        )
+
+
+def _answer(verification: Verification | None, consequence: str = "") -> int:
+    """Return the status that a verification asks for, with a line on stderr where it is not 0."""
+    if verification is None or verification.same:
+        return _DONE
+    if verification.conclusive:
+        return complain(f"the models differ{consequence}", _NO)
+    reason = next(iter(verification.rejections), "no input was drawn")
+    return complain(
+        f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
+    )
+
+
+def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:
+    write = result.report.to_html if suffix == ".html" else result.report.to_json
+    return str(write(verification))
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="onnx-scatterx",
+        description="Rewrites the scatter nodes of ONNX models to slices, where that is proven.",
+        epilog="exit status: 0 done, 1 the answer is no, 2 could not run",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, text: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+        made.set_defaults(run=run)
+        return made
+
+    optimize = command("optimize", _optimize, "write a model without its scatters")
+    add_model(optimize)
+    optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
+    add_target(optimize)
+    optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument(
+        "--verify", action="store_true", help="run both models first, and write only if they agree"
+    )
+    add_draws(optimize)
+    optimize.add_argument("--report", metavar="R", help="write a report too, .json or .html")
+    optimize.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+
+    inspect = command("inspect", _inspect, "list the scatters, and what would be done with them")
+    add_model(inspect)
+    add_target(inspect)
+    inspect.add_argument("--json", action="store_true", help="print JSON")
+
+    explain = command("explain", _explain, "say what the scatters are, and which proof is missing")
+    add_model(explain)
+    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter; all by default")
+    add_target(explain)
+
+    verify = command("verify", _verify, "run two models and compare them bit for bit")
+    verify.add_argument("before", metavar="A", help="the original")
+    verify.add_argument("after", metavar="B", help="what it became")
+    add_draws(verify)
+    add_distrust(verify)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The arguments that several commands share, and how mistakes in them are told: in one line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from onnx_scatterx.cli_output import complain
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and end with status 2."""
+        if message == "the following arguments are required: -o/--output":
+            message = "give -o OUT to write the model, or use inspect to look at it"
+        raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """Add IN."""
+    command.add_argument("model", metavar="IN", help="an ONNX model")
+
+
+def add_target(command: argparse.ArgumentParser) -> None:
+    """Add --target and --distrust-dims."""
+    command.add_argument("--target", metavar="T", default="standard", help="default: standard")
+    add_distrust(command)
+
+
+def add_distrust(command: argparse.ArgumentParser) -> None:
+    """Add --distrust-dims."""
+    command.add_argument(
+        "--distrust-dims",
+        action="store_true",
+        help="inputs that declare a dim under one name need not agree in it",
+    )
+
+
+def add_draws(command: argparse.ArgumentParser) -> None:
+    """Add what decides on which inputs models are compared."""
+    command.add_argument(
+        "--samples", type=_count, default=40, metavar="N", help="inputs to compare on (40)"
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
+    command.add_argument(
+        "--assume",
+        type=assumption,
+        action="append",
+        default=[],
+        metavar="A",
+        help="compare on such inputs only: 'seq <= 512', 'positions = nonnegative'",
+    )
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of inputs, which starts at 1")
+    return number
+
+
+def assumption(text: str) -> tuple[str, str]:
+    """Split an assumption into a name and what is said of it.
+
+    >>> assumption("seq <= 512"), assumption("positions = nonnegative"), assumption("n==4")
+    (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '==4'))
+    """
+    end = next((i for i, c in enumerate(text) if c in "<>=!%" or c.isspace()), len(text))
+    name, said = text[:end], text[end:].strip()
+    if said.startswith("=") and not said.startswith("=="):
+        said = said[1:].strip()
+    if not name or not said:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'seq <= 512'")
+    return name, said

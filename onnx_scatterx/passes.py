@@ -1,0 +1,54 @@
+"""The optimizer as a pass of onnx_ir, to put into anyone's pipeline.
+
+pipeline = ir.passes.Sequential(RemoveScatters(), RemoveUnusedNodesPass())
+pipeline(model)
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.api import Rules, check_target, chosen_rules, optimize_ir
+from onnx_scatterx.report import Report
+
+
+class RemoveScatters(ir.passes.InPlacePass):
+    """Removes the scatter nodes of a model that can be proven to be slices, in place.
+
+    The arguments, and the errors about them, are those of ``onnx_scatterx.optimize``; the model is
+    taken to be valid. ``report`` says what the last run did.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+    >>> remove = RemoveScatters()
+    >>> remove(model).modified, remove.report.removed
+    (True, 1)
+    """
+
+    def __init__(
+        self,
+        target: str = "standard",
+        rules: Rules | None = None,
+        distrust_dims: bool = False,
+    ) -> None:
+        self.target = check_target(target)
+        self.rules = chosen_rules(rules)
+        self.distrust_dims = distrust_dims
+        self._report: Report | None = None
+
+    @property
+    def report(self) -> Report:
+        """What the last run did; ``AttributeError`` before the first."""
+        if self._report is None:
+            raise AttributeError("the pass has not run yet, so there is no report")
+        return self._report
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        """Rewrite the model."""
+        self._report, _ = optimize_ir(
+            model, target=self.target, rules=self.rules, distrust_dims=self.distrust_dims
+        )
+        same = self._report.ops_before == self._report.ops_after
+        return ir.passes.PassResult(model, modified=bool(self._report.removed) or not same)

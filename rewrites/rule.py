@@ -1,0 +1,45 @@
+"""A rule for a whole scatter: another way to compute its output than by moving boxes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.mosaic.fills import Fills
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.reasons import Refusal
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What a rule would write: its cost in nodes, the values it reads, and the writing itself."""
+
+    cost: int
+    reads: tuple[ir.Value, ...]
+    write: Callable[[], ir.Value]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a rule may look at and write with."""
+
+    provenance: Provenance
+    writer: Writer
+    fills: Fills
+    numbers: Numbers
+
+
+class ScatterRule(ABC):
+    """Rewrites a scatter of which the boxes are not known."""
+
+    name: str
+
+    @abstractmethod
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        """Return what to write for a scatter, or why this rule cannot."""

@@ -1,0 +1,88 @@
+"""The README does what it says: its Python and its commands run, its numbers and links hold."""
+
+import re
+import shlex
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.rewrites import RULES
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+SHELL = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
+LINES = [line for block in SHELL for line in block.splitlines()]
+COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a directory of its own, with the models where the README has them."""
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("code", PYTHON, ids=lambda code: code.split("\n")[0])
+def test_python(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_is_python() -> None:
+    assert len(PYTHON) == 2
+    assert len(PYTHON[0].strip().splitlines()) <= 12
+
+
+def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order of the README: later commands use what earlier ones wrote."""
+    run = [shlex.split(c, comments=True) for c in COMMANDS if c.startswith("onnx-scatterx ")]
+    assert {arguments[1] for arguments in run} == {"optimize", "inspect", "explain", "verify"}
+    for arguments in run:
+        assert main(arguments[1:]) == 0, arguments
+        assert capsys.readouterr().out
+        if "-o" in arguments:
+            onnx.checker.check_model(arguments[arguments.index("-o") + 1], full_check=True)
+    assert "<table>" in Path("letterbox.html").read_text()
+
+
+def test_the_two_commands_install_what_exists() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "pip install ." in COMMANDS
+    assert 'pip install ".[test]"' in COMMANDS
+    assert {"test", "dev"} <= set(project["optional-dependencies"])
+    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.cli:main"
+    assert [c for c in COMMANDS if not c.startswith(("onnx-scatterx ", "pip "))] == ["pytest"]
+
+
+def test_the_picture() -> None:
+    (name,) = re.findall(r"  (models/\S+\.onnx)\n", README)
+    before, after = re.findall(r"(?:before|after), (\d+) nodes", README)
+    report = onnx_scatterx.inspect(name)
+    assert (report.nodes_before, report.nodes_after) == (int(before), int(after))
+    drawn = README.split("\nbefore,")[1].split("```")[0].split("\nafter,")
+    assert Counter(re.findall(r"[A-Z]\w+", drawn[1])) == report.ops_after
+    assert Counter(re.findall(r"[A-Z]\w+", drawn[0])) == report.ops_before
+
+
+def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = re.findall(r"^\| `(\w+) .*?` \| (.*) \|$", README, re.M)
+    assert len(rows) == 4
+    for command, told in rows:
+        assert main([command, "--help"]) == 0
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--output"}
+        if command == "optimize":
+            options -= {"--samples", "--seed", "--assume"}  # told with verify
+        assert options == set(re.findall(r"--[a-z-]+", told.split("; ")[0]))
+
+
+def test_links_and_rules() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert set(re.findall(r"\[(\w+)\]\(rewrites/", README)) == {r.name for r in RULES}

@@ -1,0 +1,157 @@
+"""The report: a table, JSON, a page of HTML, all with the same content."""
+
+import json
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.report import Action, Report, ScatterReport
+from onnx_scatterx.verification import Verification
+from tests.support import parse
+
+GONE = ScatterReport(
+    "[b]a[/b]", "ScatterND", "main", "add", "box [a:b, :]", "sliceable", "proven",
+    Action.REMOVED, ("concat", "view"), None, ("declared-dims: <N>",),
+)  # fmt: skip
+KEPT = ScatterReport(
+    "/x" * 90, "ScatterElements", "main", "none", "unknown", "not sliceable", "unknown",
+    Action.KEPT, (), Refusal(Reason.UNKNOWN_INDICES, "axis 1"),
+)  # fmt: skip
+DEAD = ScatterReport(
+    "d", "Scatter", "own.f", "none", "everything", "sliceable", "proven", Action.DEAD
+)
+REPORT = Report(
+    "standard", (GONE, KEPT, DEAD), 9, 5, GONE.facts,
+    Counter(ScatterND=1, ScatterElements=1, Scatter=1, Shape=6),
+    Counter(ScatterElements=1, Slice=3, Concat=1),
+)  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Collects the cells of the tables and the tags that were opened and not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, _: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("td", "th"):
+            self.cells[-1] += data
+
+
+def column(text: str, place: int) -> str:
+    """Return a column of a table that is text, its lines put together."""
+    return "".join(row.split("│")[place].strip() for row in text.splitlines() if "│" in row)
+
+
+def test_counts() -> None:
+    assert REPORT.removed == 2
+    assert REPORT.summary() == "2 of 3 scatters removed, 9 -> 5 nodes"
+    assert (GONE.reason, KEPT.reason) == (None, Reason.UNKNOWN_INDICES)
+    assert str(Report("standard", (), 3, 3)) == "no scatter in this model"
+
+
+def test_the_table_has_every_word() -> None:
+    text = str(REPORT)
+    assert text.startswith("2 of 3 scatters removed, 9 -> 5 nodes\n")
+    assert column(text, 1) == "[b]a[/b]" + "/x" * 90 + "d"
+    assert "ScatterND (add)" in text
+    assert "box [a:b, :]" in text
+    assert "Assumed: declared-dims: <N>" in text
+    assert "removed, as nothing reads it" in column(text, 5)
+    assert max(map(len, text.splitlines())) <= 120
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_json_has_everything() -> None:
+    content = json.loads(REPORT.to_json())
+    assert content == REPORT.to_dict()
+    assert [s["action"] for s in content["scatters"]] == ["removed", "kept", "dead"]
+    assert content["scatters"][1]["reason"] == "unknown_indices"
+    assert content["scatters"][1]["why"] == (
+        "the indices are known only when the model runs (axis 1)"
+    )
+    assert content["nodes"] == {"before": 9, "after": 5}
+    assert content["ops"]["after"]["Slice"] == 3
+    assert "verification" not in content
+    verified = json.loads(REPORT.to_json(Verification(3, 2)))
+    assert verified["verification"]["accepted"] == 2
+
+
+def test_the_page_says_the_same() -> None:
+    html = REPORT.to_html(Verification(3, 2))
+    page = Page(html)
+    assert page.open == []
+    rows = [cell for s in REPORT.scatters for cell in s.row()]
+    assert page.cells[: 5 + len(rows)] == [*REPORT.columns, *rows]
+    assert page.cells[5 + len(rows) :] == [
+        *("operator", "before", "after"),
+        *("Concat", "0", "1"),
+        *("Scatter", "1", "0"),
+        *("ScatterND", "1", "0"),
+        *("Shape", "6", "0"),
+        *("Slice", "0", "3"),
+    ]
+    assert "declared-dims: &lt;N&gt;" in html
+    assert "the same, bit for bit: 2 of 3 draws" in html
+    assert "http" not in html
+    empty = Page(Report("standard", (), 3, 3).to_html())
+    assert (empty.cells, empty.open) == ([], [])
+
+
+def test_what_would_be_done() -> None:
+    model = parse(
+        """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }"""
+    )
+    before = model.SerializeToString(deterministic=True)
+    planned, done = onnx_scatterx.inspect(model), onnx_scatterx.optimize(model).report
+    assert model.SerializeToString(deterministic=True) == before
+    assert planned.scatters == done.scatters
+    assert planned.summary().startswith("1 of 1 scatters can be removed, 1 -> ")
+    assert planned.columns[-1] == "what would be done"
+    assert (planned.planned, done.planned) == (True, False)
+    assert planned.scatters[0].node == "z"  # it has no name of its own
+
+
+@pytest.mark.parametrize(
+    ("indices", "unique"),
+    [("0, 2", "proven"), ("1, 1", "collides"), ("1, -3", "collides"), ("0, 3, 1, 3", "collides")],
+)
+def test_uniqueness_of_known_indices(indices: str, unique: str) -> None:
+    count = indices.count(",") + 1
+    model = parse(
+        f"""g (float[4, 2] x, float[{count}, 2] y) => (float[4, 2] z)
+        <int64[{count}, 1] i = {{{indices}}}> {{ z = ScatterND(x, i, y) }}"""
+    )
+    assert onnx_scatterx.inspect(model).scatters[0].unique == unique
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "unique"),
+    [
+        ("indices = Constant <value = int64[1, 1] {1}> ()", "sliceable", "proven"),
+        ("indices = Identity(i)", "sliceable", "unknown"),
+    ],
+)
+def test_what_is_said_where_sizes_are_unknown(text: str, verdict: str, unique: str) -> None:
+    model = parse(
+        f"""g (float[N, M] x, float[K, M] y, int64[K, 1] i) => (float[N, M] z)
+        {{ {text} z = ScatterND(x, indices, y) }}"""
+    )
+    (scatter,) = onnx_scatterx.inspect(model).scatters
+    assert (scatter.verdict, scatter.unique) == (verdict, unique)
