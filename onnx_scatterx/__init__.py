@@ -50,6 +50,7 @@ _HOMES = {
     "XTransformer": "transformer",
     "explain": "explanation",
     "inspect": "api",
+    "library_path": "runtime",
     "optimize": "api",
     "verify": "verification",
 }

@@ -104,6 +104,9 @@ def _entry(
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
     written = action is Action.REMOVED
+    if written and "scatterx" in outcome.forms.get(node, ()):
+        # It is gone, and still a scatter: why it is no slice is worth knowing.
+        action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
     return ScatterReport(
         node=name,
         op=node.op_type,
