@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
     from onnx_scatterx.scattering import Reduction, Scattering
+    from onnx_scatterx.runtime import library_path, session
     from onnx_scatterx.transformer import XTransformer
     from onnx_scatterx.verdict import Sliceability, Verdict
     from onnx_scatterx.verification import Verification, verify
@@ -31,7 +32,9 @@ __all__ = [
     "XTransformer",
     "explain",
     "inspect",
+    "library_path",
     "optimize",
+    "session",
     "verify",
 ]
 
@@ -52,6 +55,7 @@ _HOMES = {
     "inspect": "api",
     "library_path": "runtime",
     "optimize": "api",
+    "session": "runtime",
     "verify": "verification",
 }
 _MODULES = {"passes", "rewrites"}

@@ -150,7 +150,8 @@ class Report:
             return "no scatter in this model"
         done = "can be removed" if self.planned else "removed"
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        return f"{self.removed} of {total} scatters {done}, {nodes}"
+        native = f", {self.native} to ScatterX" if self.native else ""
+        return f"{self.removed} of {total} scatters {done}{native}, {nodes}"
 
     def __rich__(self) -> Table:
         from rich.table import Table
