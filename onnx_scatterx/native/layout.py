@@ -180,7 +180,8 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
         return None
     source = atom.source
     value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    if not isinstance(value, ir.Value) or source[0] is not provenance.scope.token:
+    # A graph input is told apart by itself, any other value by the visit of its graph.
+    if not isinstance(value, ir.Value) or source[0] not in (value, provenance.scope.token):
         return None
     found = provenance.abstract(value)
     if not _is_in(value, provenance.graph) or found.shape is None:
