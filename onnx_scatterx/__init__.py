@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
-    from onnx_scatterx.scattering import Reduction, Scattering
     from onnx_scatterx.runtime import library_path, session
+    from onnx_scatterx.scattering import Reduction, Scattering
     from onnx_scatterx.transformer import XTransformer
     from onnx_scatterx.verdict import Sliceability, Verdict
     from onnx_scatterx.verification import Verification, verify

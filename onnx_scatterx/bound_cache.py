@@ -17,7 +17,13 @@ from onnx_scatterx.native.nodes import is_native
 from onnx_scatterx.optimizer import read_by
 from onnx_scatterx.runtime import AnyModel
 
-_VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}  # may share their input's memory
+_VIEWS = {
+    "Flatten",
+    "Identity",
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+}  # may share their input's memory
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ def cache_pairs(model: AnyModel) -> dict[str, str]:
     {'cache': 'next'}
     """
     graph = _graph(model)
-    pairs = {}
+    pairs: dict[str, str] = {}
     for value in graph.outputs:
         source = value
         while (node := source.producer()) is not None and _updates(node):
@@ -73,8 +79,8 @@ def check_bound_cache(
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     step (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] next, float[8, 2] old)
-    ...     { next = ScatterND(cache, i, y)  old = Neg(cache) }''')
+    ...     step (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] next,
+    ...         float[8, 2] old) { next = ScatterND(cache, i, y)  old = Neg(cache) }''')
     >>> [finding.reader for finding in check_bound_cache(model)]
     ['old']
     """

@@ -68,7 +68,9 @@ def session(
     ort = _onnxruntime()
     options = ort.SessionOptions() if session_options is None else session_options
     options.register_custom_ops_library(str(library_path()))
-    return _opened(model, options, ["CPUExecutionProvider"] if providers is None else providers, more)
+    return _opened(
+        model, options, ["CPUExecutionProvider"] if providers is None else providers, more
+    )
 
 
 def run_model(
@@ -109,7 +111,7 @@ def run_model(
     wanted = names if outputs is None else list(outputs)
     try:
         return dict(zip(wanted, opened.run(wanted, dict(inputs)), strict=True))
-    except (*_errors(), ValueError) as error:
+    except _errors() as error:
         raise ScatterXError(f"ONNX Runtime cannot run the model: {one_line(error)}") from error
 
 
@@ -131,7 +133,8 @@ def _errors() -> tuple[type[Exception], ...]:
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     found = (getattr(state, name) for name in dir(state))
-    return tuple(t for t in found if isinstance(t, type) and issubclass(t, Exception))
+    errors = (t for t in found if isinstance(t, type) and issubclass(t, Exception))
+    return (*errors, ValueError)
 
 
 def _opened(

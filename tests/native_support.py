@@ -25,7 +25,7 @@ def check(model: str | onnx.ModelProto, *feeds: Feed, rejected: int = 0) -> onnx
     """
     original = parse(model) if isinstance(model, str) else model
     kept = original.SerializeToString(deterministic=True)
-    optimized = onnx_scatterx.optimize(original, target="scatterx").model
+    optimized: onnx.ModelProto = onnx_scatterx.optimize(original, target="scatterx").model
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"
     if original.ir_version >= 4:
         assert signature(optimized) == signature(original), "inputs or outputs changed"

@@ -45,7 +45,9 @@ def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_an_old_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ort, "__version__", "1.17.3")
-    with pytest.raises(ScatterXError, match=r"needs ONNX Runtime 1\.18 or newer, and this is 1\.17"):
+    with pytest.raises(
+        ScatterXError, match=r"needs ONNX Runtime 1\.18 or newer, and this is 1\.17"
+    ):
         session(optimized().model)
 
 
@@ -144,7 +146,11 @@ CACHE = """g (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] n
         ("w = Neg(next)", "y", []),
         ("w = Neg(cache)", "y", ["w"]),
         ("w = Identity(cache)", "y", ["w", "the graph output w"]),
-        ("s = Constant <value_ints = [2, 8]> ()  v = Reshape(cache, s)  w = Neg(v)", "y", ["v", "w"]),
+        (
+            "s = Constant <value_ints = [2, 8]> ()  v = Reshape(cache, s)  w = Neg(v)",
+            "y",
+            ["v", "w"],
+        ),
         ("w = Neg(cache)  o = ReduceSum(w)  u = Add(y, o)", "u", []),
     ],
 )

@@ -24,7 +24,7 @@ from tests.native_support import (
     run_native,
     unique,
 )
-from tests.support import agree, f32, i64, parse, run, sample
+from tests.support import agree, i64, parse, run, sample
 
 X, Y = sample("float32", 5, 4), sample("float32", 3, 4, seed=1)
 I = i64([[4], [0], [-2]])  # noqa: E741 - the theory's own letter
@@ -52,9 +52,10 @@ def test_what_slices_is_sliced() -> None:
     model = check(text, {"x": X, "y": Y[:1], "j": i64([[0]])})
     assert "Concat" in operators(model)
     assert operators(model).count("ScatterX") == 1
-    assert operators(onnx_scatterx.optimize(parse(text), target="standard").model).count(
-        "ScatterND"
-    ) == 1
+    assert (
+        operators(onnx_scatterx.optimize(parse(text), target="standard").model).count("ScatterND")
+        == 1
+    )
 
 
 def test_one_row_is_unique() -> None:
@@ -236,7 +237,9 @@ KINDS = [f"{s}int{b}" for s in ("", "u") for b in (8, 16, 32, 64)]
 def test_types(dtype: str, reduction: str) -> None:
     """Every element type is native, but for strings that are reduced."""
     name = {"float32": "float", "float64": "double"}.get(dtype, dtype)
-    text = ELEMENTS.replace("float", name).replace("axis = 1", f'axis = 1, reduction = "{reduction}"')
+    text = ELEMENTS.replace("float", name).replace(
+        "axis = 1", f'axis = 1, reduction = "{reduction}"'
+    )
     feed = {"x": sample(dtype, 5, 4), "i": i64([[0, 3], [2, 2]]), "y": sample(dtype, 2, 2, seed=1)}
     model = check(text, feed, rejected=1)
     assert bool(natives(model)) == (dtype != "string" or reduction == "none")
@@ -366,7 +369,7 @@ def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
     y = "y"
     if order:
         y, steps = "yt", steps + f"  yt = Transpose <perm = {list(order)}> (y)"
-    text = f"""g ({types}, float[{dims('Y', y_shape)}] y) => (float[{dims('Z', shape)}] z)
+    text = f"""g ({types}, float[{dims("Y", y_shape)}] y) => (float[{dims("Z", shape)}] z)
                {{ {steps}  zt = ScatterND <reduction = "{reduction}"> (xt, i, {y})
                   z = Transpose <perm = {list(back)}> (zt) }}"""
     feed = {"x": sample("float32", *x_shape), "i": i, "y": sample("float32", *y_shape, seed=1)}

@@ -151,9 +151,7 @@ class _Writer:
             return self.op(op, [x], axes=tuple(axes))
         return self.op(op, [x, self.ints(axes)])
 
-    def spread(
-        self, x: ir.Value, updates: ir.Value, dims: Sequence[int] | None = None
-    ) -> ir.Value:
+    def spread(self, x: ir.Value, updates: ir.Value, dims: Sequence[int] | None = None) -> ir.Value:
         """Return a tensor over some dims of the updates, broadcast over all that indices need."""
         dims = self.body.p1 if dims is None else dims
         rank = self.body.index_rank

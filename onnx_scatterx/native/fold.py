@@ -40,7 +40,7 @@ def _fold_data(node: ir.Node) -> None:
     same = tuple(range(len(perm)))
     if same not in after:
         return
-    p1, p2, p = picks_of(node)
+    _, _, p = picks_of(node)
     # Axis j of x is axis a^-1[j] of its transpose.
     node.attributes["p"] = ir.AttrInt64s("p", [p[d] for d in inverse(perm)])
     node.replace_input_with(0, transpose.inputs[0])

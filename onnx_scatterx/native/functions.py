@@ -19,7 +19,7 @@ def finish(model: ir.Model) -> None:
 
     Equal bodies are one function.
     """
-    places = [model.graph, *model.functions.values()]
+    places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     overloads: dict[Body, str] = {}
     for place in places:
         fold_transposes(place)

@@ -83,9 +83,7 @@ def _named_axis(scatter: Scatter) -> int:
     return axis % len(scatter.data_shape)
 
 
-def _scatter_nd(
-    scatter: Scatter, provenance: Provenance, version: int, depth: int
-) -> Layout:
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Layout:
     rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
@@ -179,9 +177,9 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
     if not isinstance(atom, Leaf) or target.items != (((atom,), 1),):
         return None
     source = atom.source
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
+    token, value = source if isinstance(source, tuple) and len(source) == 2 else (None, None)
     # A graph input is told apart by itself, any other value by the visit of its graph.
-    if not isinstance(value, ir.Value) or source[0] not in (value, provenance.scope.token):
+    if not isinstance(value, ir.Value) or token not in (value, provenance.scope.token):
         return None
     found = provenance.abstract(value)
     if not _is_in(value, provenance.graph) or found.shape is None:
