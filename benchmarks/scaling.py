@@ -46,8 +46,9 @@ def main(sizes: list[int]) -> None:
         start = time.perf_counter()
         report = onnx_scatterx.optimize(proto, target="standard").report
         seconds = time.perf_counter() - start
-        growth = "" if before is None else f"  {seconds / before[0] * before[1] / blocks:5.2f} per node"
-        print(f"{len(proto.graph.node):8} nodes {blocks:7} scatters {seconds:8.2f} s{growth}  {report.summary()}")
+        size = f"{len(proto.graph.node):8} nodes {blocks:7} scatters {seconds:8.2f} s"
+        growth = 1.0 if before is None else seconds / before[0] * before[1] / blocks
+        print(f"{size}  {growth:5.2f} times as long per node  {report.summary()}")
         before = seconds, blocks
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
     from onnx_scatterx.errors import ScatterXError
     from onnx_scatterx.explanation import explain
+    from onnx_scatterx.library import library_path
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
@@ -53,7 +54,11 @@ _HOMES = {
     "XTransformer": "transformer",
     "explain": "explanation",
     "inspect": "api",
+<<<<<<< HEAD
     "library_path": "runtime",
+=======
+    "library_path": "library",
+>>>>>>> main
     "optimize": "api",
     "session": "runtime",
     "verify": "verification",

@@ -185,7 +185,7 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills)
+        context = Context(self.provenance, self.writer, self.fills, self.numbers)
         for rule in self.rules:
             try:
                 found = rule.plan(lifted.scatter, context)
@@ -222,8 +222,8 @@ class GraphRewriter:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
         if is_scatter(node):
             return float("inf")
-        (value, *_) = node.outputs
-        plan, mosaic = self._plan(value), self.provenance.mosaic(value)
+        output = node.outputs[0]
+        plan, mosaic = self._plan(output), self.provenance.mosaic(output)
         if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
         cost = 1.0
@@ -261,6 +261,8 @@ class GraphRewriter:
         result = self._named(value, result, dtype, result.producer() in w.made[made:])
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
+        # Subgraphs that read it come later, and may know of it what was known of the value.
+        self.scope.values.setdefault(result, self.provenance.abstract(value))
 
     def _named(
         self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool

@@ -13,6 +13,7 @@ from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
 from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.row import row
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.view import view
 
@@ -25,6 +26,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     interleave,
     gather,
     mask,
+    row,
 )
 
 __all__ = ["RULES", "Form", "ScatterRule"]

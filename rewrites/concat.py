@@ -14,6 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.mosaic.span import Span
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _TRIED = 24  # cells up to which the best order of axes is searched
@@ -31,10 +32,14 @@ class ConcatForm(Form):
         choices = []
         for axis in range(region.rank):
             cuts = axis_cuts(region, axis, planner)
-            if cuts:
-                choices.append((axis, split(region, axis, cuts, planner)))
+            parts = split(region, axis, cuts, planner) if cuts else None
+            if parts is not None:
+                choices.append((axis, parts))
         if not choices:
-            return Refusal(Reason.NO_CUT)
+            across = _cut_across(region, planner)
+            if across is None:
+                return Refusal(Reason.NO_CUT)
+            choices.append(across)
         if len(region.cells) > _TRIED:
             choices = [max(choices, key=lambda c: len(c[1]))]
         best: Plan | Refusal = Refusal(Reason.NO_CUT)
@@ -76,6 +81,42 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     return found
 
 
+def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | None:
+    """Cut a region in two where no clean cut is: at the position that cuts the fewest cells.
+
+    Four boxes around a fifth, each reaching past the next, have no position that all cells lie
+    before or behind.
+    """
+    facts = planner.facts
+    best: tuple[int, int, Term] | None = None
+    for axis in range(region.rank):
+        low, high = region.low[axis], region.high[axis]
+        spans = [edges(c.box[axis]) for c in region.cells]
+        if any(c.box[axis].modulus != 1 for c in region.cells):
+            continue
+        for position in dict.fromkeys(p for pair in spans for p in pair):
+            if not (facts.proves(position - low - 1) and facts.proves(high - position - 1)):
+                continue
+            cut = sum(
+                not (facts.proves(position - b) or facts.proves(a - position)) for a, b in spans
+            )
+            if best is None or cut < best[0]:
+                best = cut, axis, position
+    if best is None:
+        return None
+    _, axis, position = best
+    halves = []
+    for a, b in ((region.low[axis], position), (position, region.high[axis])):
+        span = Span.interval(a, b)
+        cells = []
+        for cell in region.cells:
+            common = cell.box[axis].meet(span, facts)
+            if common is not None and not common.is_empty(facts):
+                cells.append(cell.restricted(axis, common))
+        halves.append(region.part(axis, a, b, cells))
+    return axis, halves
+
+
 def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
     """Put a position into a list in proven order, if its place is proven."""
     place = 0
@@ -85,8 +126,11 @@ def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
         cuts.insert(place, position)
 
 
-def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region]:
-    """Return the parts of a region between cuts of an axis, those that have cells."""
+def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region] | None:
+    """Return the parts of a region between cuts of an axis, those that have cells.
+
+    None where a part has no cell and is not proven empty: nothing could be written there.
+    """
     facts = planner.facts
     bounds = [region.low[axis], *cuts, region.high[axis]]
     groups: list[list[Cell]] = [[] for _ in bounds[1:]]
@@ -101,7 +145,7 @@ def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list
         if cells:
             parts.append(region.part(axis, bounds[i], bounds[i + 1], cells))
         elif not facts.proves(bounds[i] - bounds[i + 1]):
-            raise AssertionError(f"no cell covers [{bounds[i]}, {bounds[i + 1]}) of axis {axis}")
+            return None
     return parts
 
 

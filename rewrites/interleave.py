@@ -45,7 +45,7 @@ class InterleaveForm(Form):
         low = region.low[axis].constant
         if classes > _CLASSES or low is None or low % classes:
             return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
-        for op in ("Unsqueeze", "Concat", "Reshape"):
+        for op in ("Unsqueeze", "Concat", "Reshape", "Slice"):
             planner.writer.require(op, planner.dtype)
         parts = [_class(region, axis, classes, r, planner) for r in range(classes)]
         plans = [planner.require(p) for p in parts]
@@ -59,6 +59,9 @@ class InterleaveForm(Form):
             cost += 2 if not planner.facts.equal(m, 0) else 0
             cost += planner.numbers.cost(m)
         if not even:
+            for length in (*(m for m in missing if m.constant != 0), region.extent(axis)):
+                computed = length.constant is None
+                planner.writer.require_slice(planner.dtype, computed=computed, sized=False)
             cost += 1 + planner.numbers.cost(region.extent(axis))
 
         def write() -> ir.Value:

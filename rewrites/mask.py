@@ -60,7 +60,7 @@ class MaskRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         if reduced is not None:
             w.require(reduced, dtype)
-        keeps_zeros = reduced is None and _has_no_negative_zero(updates, context)
+        keeps_zeros = reduced is None and context.fills.has_no_negative_zero(updates)
         condition, is_bool = _condition(mask, scatter, depth)
         added = len(scatter.data_shape) - depth
         cost = select_cost(w, dtype, keeps_zeros=keeps_zeros)
@@ -242,13 +242,6 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: _Mask, context: Context) -
         and len(other.abstract.shape) == len(mask.abstract.shape)
         and all(scatter.facts.equal(a, b) for a, b in shapes)
     )
-
-
-def _has_no_negative_zero(value: ir.Value, context: Context) -> bool:
-    array = context.fills.array(value)
-    if array is None or array.dtype.kind not in "fiub":
-        return False
-    return not bool((np.signbit(array) & (array == 0)).any()) if array.dtype.kind == "f" else True
 
 
 def _condition(mask: _Mask, scatter: Scatter, depth: int) -> tuple[ir.Value, bool]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.fills import Fills
@@ -31,6 +32,7 @@ class Context:
     provenance: Provenance
     writer: Writer
     fills: Fills
+    numbers: Numbers
 
 
 class ScatterRule(ABC):

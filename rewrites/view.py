@@ -22,6 +22,14 @@ from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 
+def _cheaper(best: Plan | Refusal, other: Plan, extra: int) -> Plan:
+    """Return the cheaper of two plans, where the other one costs extra."""
+    cost = other.cost + extra
+    if isinstance(best, Plan) and best.cost <= cost:
+        return best
+    return replace(other, cost=cost)
+
+
 @dataclass(frozen=True)
 class _Cut:
     """A Slice of one axis: bounds as literals, or as terms that the run computes."""
@@ -48,12 +56,18 @@ class ViewForm(Form):
         if any(s.modulus != 1 for s in region.cells[0].box):
             return Refusal(Reason.NO_RULE)
         view = region.cells[0].source
-        best = self._of(view, region, planner)
+        best: Plan | Refusal
+        try:
+            best = self._of(view, region, planner)
+        except RefusedError as error:
+            best = error.refusal
         for alias in planner.aliases.get(view.value, ()):
-            if best.cost and planner.numbers.is_available(alias.value):
+            if (isinstance(best, Refusal) or best.cost) and planner.numbers.is_available(
+                alias.value
+            ):
                 seen = alias.seen(view, region.low, region.high, planner.facts)
                 if seen is not None:
-                    best = min(best, self._of(seen, region, planner), key=lambda p: p.cost)
+                    best = _cheaper(best, self._of(seen, region, planner), alias.cost)
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan:
@@ -70,11 +84,13 @@ class ViewForm(Form):
         for cut in computed:
             for bound in (cut.start, cut.end):
                 cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
-        cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
         wide = [d for d in layout.added if region.extent(d).constant != 1]
+        if wide and layout.added == list(range(len(layout.added))):
+            layout = replace(layout, added=[])  # Expand adds leading axes itself
+        cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
         if wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, bool(cuts), layout, bool(wide))
+        _check(planner, view, cuts, layout, bool(wide))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -107,9 +123,15 @@ class ViewForm(Form):
         return planner.plan(cost, self, write)
 
 
-def _check(planner: Planner, sliced: bool, layout: _Layout, expanded: bool) -> None:
+def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
+    for cut in cuts:
+        planner.writer.require_slice(
+            planner.dtype,
+            stepped=cut.step != 1 or cut.is_flipped,
+            computed=not cut.is_literal,
+            sized=view.value.shape is not None and isinstance(view.value.shape[cut.axis], int),
+        )
     needed = {
-        "Slice": sliced,
         "Squeeze": bool(layout.squeezed),
         "Transpose": layout.is_permuted,
         "Unsqueeze": bool(layout.added),

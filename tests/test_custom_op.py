@@ -7,15 +7,12 @@ output = data;  for I in row-major order of updates:
 from __future__ import annotations
 
 import ctypes
-import importlib.resources
-import os
 import re
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -25,6 +22,8 @@ import onnxruntime as ort
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+from onnx_scatterx.library import library_path
 
 Array = NDArray[Any]
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -147,12 +146,7 @@ def make_model(
 
 def library() -> str:
     """Where the library is: in the installed package, or where a developer says."""
-    path = os.environ.get("ONNX_SCATTERX_LIBRARY") or str(
-        importlib.resources.files("onnx_scatterx") / "scatterx_ops.so"
-    )
-    if not Path(path).is_file():
-        pytest.fail(f"{path} is not there: install the package, or set ONNX_SCATTERX_LIBRARY")
-    return path
+    return str(library_path())
 
 
 def open_session(model: bytes, threads: int = 1) -> ort.InferenceSession:

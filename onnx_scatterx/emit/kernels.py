@@ -32,6 +32,8 @@ _KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     **dict.fromkeys(("Add", "Mul"), ((14, _FLOATS | _WIDE | _NARROW), (9, _FLOATS | _WIDE))),
     **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
     **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
+    "Equal": ((9, {T.INT32, T.INT64, T.BOOL}),),
+    "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
     # Gather of strings runs, and gives empty strings.
     "Gather": ((13, (_ALL | {T.BFLOAT16}) - {T.STRING}), (9, _ALL - {T.STRING})),

@@ -17,6 +17,10 @@ from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
 
+# Below these, sums and products with a tensor's sizes stay within int64.
+_NUMBER = 2**62
+_FACTOR = 2**31
+
 
 _LATE = 4  # nodes that reading from a value that may go counts as
 
@@ -99,6 +103,8 @@ class Numbers:
             self._reads_late = False
 
     def _cost(self, t: Term) -> int:
+        if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
+            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
         if t.constant is not None:
             return 0
         read = self._reading_cost(t)

@@ -65,6 +65,29 @@ class Writer:
         if not has_kernel(op, self.version, dtype):
             raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
 
+    def require_slice(
+        self,
+        dtype: ir.DataType,
+        *,
+        stepped: bool = False,
+        computed: bool = False,
+        sized: bool = True,
+    ) -> None:
+        """Refuse a Slice that the model's version of it has not.
+
+        Version 9 has no steps and no bounds that the run computes. ONNX's shape inference gives a
+        Slice of version 10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors
+        of unlike lengths share a buffer: axes cut by literals must be of declared size (``sized``).
+        """
+        self.require("Slice", dtype)
+        if self.version < 10 and (stepped or computed):
+            what = "steps" if stepped else "computed bounds"
+            raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
+        if self.version == 10 and not (computed or sized):
+            raise RefusedError(
+                Reason.OPSET, "Slice of an axis of unknown size needs operator set 11"
+            )
+
     def current(self, value: ir.Value) -> ir.Value:
         """Return what a value was replaced by; plans are made before anything is written."""
         while value in self.replaced:
@@ -111,7 +134,7 @@ class Writer:
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node where there can be none."""
-        array = np.ascontiguousarray(np.asarray(array, None if dtype else np.int64))
+        array = np.asarray(array, None if dtype else np.int64, order="C")
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
@@ -146,10 +169,8 @@ class Writer:
         steps: Sequence[int],
     ) -> ir.Value:
         """Add a Slice with constant bounds."""
-        self.require("Slice", dtype)
+        self.require_slice(dtype, stepped=any(s != 1 for s in steps))
         if self.version < 10:
-            if any(s != 1 for s in steps):
-                raise RefusedError(Reason.OPSET, "Slice with steps needs operator set 10")
             far = 2**63 - 1
             return self.node(
                 "Slice",
@@ -176,9 +197,7 @@ class Writer:
         step: int,
     ) -> ir.Value:
         """Add a Slice of one axis with bounds that are vectors of one element."""
-        self.require("Slice", dtype)
-        if self.version < 10:
-            raise RefusedError(Reason.OPSET, "Slice with computed bounds needs operator set 10")
+        self.require_slice(dtype, stepped=step != 1, computed=True)
         inputs = [x, start, end, self.constant([axis])]
         if step != 1:
             inputs.append(self.constant([step]))

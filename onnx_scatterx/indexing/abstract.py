@@ -77,7 +77,9 @@ class Abstract:
     @property
     def is_integer(self) -> bool:
         """Whether the elements are integers or booleans."""
-        return self.dtype is not None and (self.dtype.is_integer() or self.dtype == ir.DataType.BOOL)
+        return self.dtype is not None and (
+            self.dtype.is_integer() or self.dtype == ir.DataType.BOOL
+        )
 
     @cached_property
     def known(self) -> np.ndarray | None:

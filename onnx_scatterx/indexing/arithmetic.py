@@ -21,13 +21,19 @@ from onnx_scatterx.indexing.abstract import (
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
-    Number,
+    Atom,
+    Coord,
+    Interval,
+    Leaf,
+    Monomial,
     Term,
     equals,
     floor_div,
+    interval_of,
     maximum,
     minimum,
     modulo,
+    polynomial,
     step,
     term,
     where,
@@ -35,6 +41,7 @@ from onnx_scatterx.indexing.terms import (
 
 Result = list[Abstract] | None
 
+AXIS_LIMIT = 2**31 - 1  # no axis has more elements
 _FOLDED = 1 << 16  # elements of a constant that is computed
 
 
@@ -58,14 +65,26 @@ def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.asarray(a / b)
     if not np.all(b):
         raise ZeroDivisionError
-    quotient = np.abs(a) // np.abs(b)
-    return np.asarray(np.where((a < 0) != (b < 0), -quotient, quotient)).astype(a.dtype)
+    quotient = a // b  # rounded down
+    inexact = (quotient * b != a) & ((a < 0) != (b < 0))
+    return np.asarray(quotient + inexact).astype(a.dtype)
 
 
 def _mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.dtype.kind in "iu" and not np.all(b):
         raise ZeroDivisionError
     return np.asarray(np.mod(a, b))
+
+
+def _fmod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    # Integers go through double.
+    if a.dtype.kind in "iu" and (not np.all(b) or not (_exact(a) and _exact(b))):
+        raise ZeroDivisionError
+    return np.asarray(np.fmod(a, b))
+
+
+def _exact(a: np.ndarray) -> bool:
+    return bool(np.all((a.astype(np.float64) <= 2.0**52) & (a.astype(np.float64) >= -(2.0**52))))
 
 
 def _not(a: Term) -> Term:
@@ -113,6 +132,8 @@ COMPARISONS: dict[str, tuple[Numeric, Symbolic | None]] = {
     "GreaterOrEqual": (np.greater_equal, lambda a, b: step(a - b)),
 }
 
+_SELECT = {"Min", "Max", "Sign"}  # the result is an input's element, or -1, 0, 1
+
 
 def elementwise(call: Call) -> Result:
     """Transfer any operator of the two tables, with broadcasting."""
@@ -128,7 +149,7 @@ def elementwise(call: Call) -> Result:
         symbolic = None if symbolic is None else _folded(symbolic)
     if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):
         symbolic = None
-    return combine(inputs, dtype, numeric, symbolic, call.facts)
+    return combine(inputs, dtype, numeric, symbolic, call.facts, selects=op in _SELECT)
 
 
 def _folded(function: Callable[..., object]) -> Callable[..., object]:  # type: ignore[misc]
@@ -146,8 +167,13 @@ def combine(
     numeric: Callable[..., object],
     symbolic: Callable[..., object] | None,
     facts: Facts,
+    *,
+    selects: bool = False,
 ) -> Result:
-    """Return the elementwise result of tensors that are broadcast against each other."""
+    """Return the elementwise result of tensors that are broadcast against each other.
+
+    ``selects`` says that the result is one of the inputs' elements, so it has their type's range.
+    """
     if any(i.shape is None for i in inputs):
         return None
     shape = broadcast_shapes([i.shape for i in inputs if i.shape is not None])
@@ -169,8 +195,10 @@ def combine(
     content = _of_elements(inputs, shape, symbolic)
     if content is None:
         content = _of_formulas(inputs, shape, symbolic, facts)
+    if content is None:
+        return [Abstract(dtype, shape)]
     elements = content.ravel() if isinstance(content, np.ndarray) else [content]
-    if content is None or not all(t is not None and fits(t, dtype) for t in elements):
+    if any(t is None or not (selects or fits(t, dtype)) for t in elements):
         return [Abstract(dtype, shape)]
     if isinstance(content, np.ndarray):
         return [Abstract.explicit(content, dtype)]
@@ -186,7 +214,9 @@ def _of_elements(
     dims = [d.constant for d in shape]
     if any(d is None for d in dims):
         return None
-    spread = [np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None]
+    spread = [
+        np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None
+    ]
     result = np.empty(spread[0].shape, dtype=object)
     for index in np.ndindex(result.shape):
         result[index] = symbolic(*(a[index] for a in spread))
@@ -209,22 +239,37 @@ def _of_formulas(
 def fits(t: Term, dtype: ir.DataType) -> bool:
     """Return whether a term cannot leave a type's range.
 
-    Sizes are below 2**40 in any model that runs, so only large coefficients matter for 64 bits.
+    Two things are taken for granted: an axis has fewer than 2**31 elements, and what 64 bits
+    compute from sizes and positions alone does not leave them.
     """
     if dtype == ir.DataType.BOOL:
         return True
-    if dtype == ir.DataType.INT64:
-        return all(abs(c) < 1 << 62 for _, c in t.items) or t.constant is not None
-    low, high = t.interval()
+    if dtype.bitwidth == 64:
+        sized = [m for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)]
+        t = t - polynomial({m: dict(t.items)[m] for m in sized})
+        if sized and dtype == ir.DataType.UINT64:
+            return False
+    low, high = interval_of(t, _capped)
     limits = np.iinfo(dtype.numpy())
     return low >= limits.min and high <= limits.max
+
+
+def _is_sized(monomial: Monomial) -> bool:
+    return all(leaf.low == 0 and not leaf.parts for atom in monomial for leaf in atom.leaves)
+
+
+def _capped(atom: Atom) -> Interval:
+    low, high = atom.interval(lambda t: interval_of(t, _capped))
+    if isinstance(atom, Coord) or (isinstance(atom, Leaf) and not atom.parts and low == 0):
+        high = min(high, AXIS_LIMIT)
+    return low, high
 
 
 def where_(call: Call) -> Result:
     condition, a, b = call.inputs
     if condition is None or a is None or b is None:
         return None
-    return combine([condition, a, b], a.dtype, np.where, where, call.facts)
+    return combine([condition, a, b], a.dtype, np.where, where, call.facts, selects=True)
 
 
 def cast(call: Call) -> Result:
@@ -239,17 +284,20 @@ def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
     """Return a tensor in another element type."""
     if to == x.dtype:
         return [x]
-    arithmetic = to.is_integer() or to.is_floating_point() or to == ir.DataType.BOOL
+    whole = (to.is_integer() and to.bitwidth >= 8) or to == ir.DataType.BOOL
+    # Narrower floats: runtimes round in one step or in two.
+    arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
     known = x.known
     if known is not None and known.size <= _FOLDED and arithmetic and known.dtype.kind in "iufb":
-        limits = np.iinfo(to.numpy()) if to.is_integer() and to.numpy().kind in "iu" else None
+        limits = np.iinfo(to.numpy()) if to.is_integer() else None
         if known.dtype.kind == "f" and limits is not None:
             # Out of range, a conversion from floats is not defined.
             wide = known.astype(np.float64)
-            if not (np.isfinite(wide).all() and (abs(wide) < 2.0 ** (limits.bits - 2)).all()):
+            low = -1 if limits.min == 0 else -(2.0 ** (limits.bits - 2))
+            if not ((wide > low) & (wide < 2.0 ** (limits.bits - 2))).all():
                 return [Abstract(to, x.shape)]
         return [Abstract(to, x.shape, known.astype(to.numpy()))]
-    if not x.is_integer or not (to.is_integer() or to == ir.DataType.BOOL):
+    if not x.is_integer or not whole:
         return [Abstract(to, x.shape)]
 
     def convert(t: Term) -> Term | None:
@@ -272,7 +320,7 @@ def mod(call: Call) -> Result:
     if a is None or b is None:
         return None
     if call.integer("fmod", 0):
-        return combine([a, b], a.dtype, np.fmod, None, call.facts)
+        return combine([a, b], a.dtype, _fmod, None, call.facts)
 
     def symbolic(t: Term, divisor: Term) -> Term | None:
         low, high = divisor.interval()
@@ -289,38 +337,7 @@ def clip(call: Call) -> Result:
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
         if bound is not None and result is not None:
-            result = combine([result[0], bound], x.dtype, numeric, symbolic, call.facts)
+            result = combine(
+                [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True
+            )
     return result
-
-
-def reduction(call: Call) -> Result:
-    """Transfer ReduceSum, ReduceProd, ReduceMin, ReduceMax over a small array of terms."""
-    x = call.inputs[0]
-    if x is None or x.elements is None or x.dtype is None:
-        return None
-    axes = call.numbers(1, "axes")
-    if not axes:
-        if axes is not None and call.integer("noop_with_empty_axes", 0):
-            return [x]
-        axes = list(range(x.elements.ndim))
-        if call.integer("noop_with_empty_axes", 0):
-            return [x]
-    fold: dict[str, Callable[[Number, Number], Term]] = {
-        "ReduceSum": lambda a, b: term(a) + b,
-        "ReduceProd": lambda a, b: term(a) * b,
-        "ReduceMin": minimum,
-        "ReduceMax": maximum,
-    }
-    gone = {a % x.elements.ndim for a in axes}
-    start = {"ReduceSum": term(0), "ReduceProd": term(1)}.get(call.node.op_type)
-    kept_shape = [1 if d in gone else n for d, n in enumerate(x.elements.shape)]
-    result = np.full(kept_shape, start, dtype=object)
-    for index in np.ndindex(x.elements.shape):
-        at = tuple(0 if d in gone else i for d, i in enumerate(index))
-        value = x.elements[index]
-        result[at] = value if result[at] is None else fold[call.node.op_type](result[at], value)
-    if any(t is None or not fits(t, x.dtype) for t in result.ravel()):
-        return None
-    if not call.integer("keepdims", 1):
-        result = result.squeeze(tuple(gone))
-    return [Abstract.explicit(result, x.dtype)]

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.arithmetic import fits
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.terms import Term, coord, equals, floor_div, modulo, pos, step, term
 
@@ -23,7 +24,9 @@ def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
     dtype = tensor.dtype
     terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
-    small_float = dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+    small_float = (
+        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+    )
     if not (numeric or small_float) or dtype.bitwidth < 8:
         return Abstract(dtype, terms)
     return Abstract(dtype, terms, tensor.numpy())
@@ -33,7 +36,7 @@ def constant(call: Call) -> Result:
     attributes = call.node.attributes
     if "value" in attributes:
         found = call.attribute("value")
-        return None if found is None else [of_tensor(found.as_tensor())]
+        return None if found is None else [of_tensor(found.value)]
     kinds = {
         "value_int": (np.int64, "as_int"),
         "value_ints": (np.int64, "as_ints"),
@@ -73,9 +76,12 @@ def range_(call: Call) -> Result:
         return None
     numbers = (start.known, limit.known, delta.known)
     if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
-        a, b, d = (float(n.item()) for n in numbers if n is not None)
-        count = max(0, math.ceil((b - a) / d)) if d else 0
-        return [Abstract(start.dtype, (term(count),))]
+        a, b, d = (n.ravel()[0] for n in numbers if n is not None)
+        with np.errstate(all="ignore"):  # the difference is rounded to the type, the quotient not
+            quotient = float(b - a) / float(d) if d else math.nan
+        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.isfinite(quotient):
+            return [Abstract(start.dtype, (term(max(0, math.ceil(quotient))),))]
+        return [Abstract(start.dtype, call.unknown_shape(1))]
     first, last, stride = start.scalar, limit.scalar, delta.scalar
     if not start.is_integer or first is None or last is None or stride is None:
         return [Abstract(start.dtype, call.unknown_shape(1))]
@@ -83,6 +89,8 @@ def range_(call: Call) -> Result:
     if not by:
         return [Abstract(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
+    if start.dtype is None or not fits(span, start.dtype):
+        return [Abstract(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
     return [Abstract(start.dtype, (count_term,), first + by * coord(0))]
 
@@ -93,9 +101,7 @@ def shape(call: Call) -> Result:
         return None
     rank = len(x.shape)
     first, last = call.integer("start", 0), call.integer("end", rank)
-    first, last = (
-        min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last)
-    )
+    first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
     return [Abstract.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
 
 
@@ -111,7 +117,7 @@ def cum_sum(call: Call) -> Result:
     x, axis = call.inputs[0], call.inputs[1]
     if x is None or axis is None or axis.known is None or x.shape is None:
         return None
-    if not x.is_integer:
+    if not x.is_integer or x.dtype is None:
         return [Abstract(x.dtype, x.shape)]
     d = int(axis.known.item()) % len(x.shape)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
@@ -122,7 +128,8 @@ def cum_sum(call: Call) -> Result:
         return [Abstract(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
     if x.formula is not None and d not in x.formula.coords:
         place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
-        return [Abstract(x.dtype, x.shape, x.formula * (place + (0 if exclusive else 1)))]
+        total = x.formula * (place + (0 if exclusive else 1))
+        return [Abstract(x.dtype, x.shape, total if fits(total, x.dtype) else None)]
     return [Abstract(x.dtype, x.shape)]
 
 
@@ -131,7 +138,8 @@ def non_zero(call: Call) -> Result:
     if x is None or x.shape is None:
         return None
     if x.known is not None:
-        return [Abstract.of(np.array(np.nonzero(x.known), dtype=np.int64))]
+        # A scalar counts as one dim.
+        return [Abstract.of(np.array(np.nonzero(np.atleast_1d(x.known)), dtype=np.int64))]
     rank = max(len(x.shape), 1)
     content = x.content.constant if isinstance(x.content, Term) else None
     if content is None or not x.shape:

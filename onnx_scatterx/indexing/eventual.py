@@ -31,9 +31,7 @@ class _Eventually:
         times = period // self.period
         slopes = tuple(s * times for s in self.slopes) * times
         values = tuple(
-            v + s * k
-            for k in range(times)
-            for s, v in zip(self.slopes, self.values, strict=True)
+            v + s * k for k in range(times) for s, v in zip(self.slopes, self.values, strict=True)
         )
         return _Eventually(self.start, slopes, values)
 
@@ -55,6 +53,14 @@ def never_negative(t: Term, leaf: Leaf, low: int) -> bool | None:
     >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
     True
     """
+    if t.never_negative_from is None:
+        t.never_negative_from = {}
+    if low not in t.never_negative_from:  # the leaf is the term's only one
+        t.never_negative_from[low] = _decide(t, leaf, low)
+    return t.never_negative_from[low]
+
+
+def _decide(t: Term, leaf: Leaf, low: int) -> bool | None:
     eventually = _eventually(t, leaf)
     if eventually is None or any(s < 0 for s in eventually.slopes):
         return None if eventually is None else False
@@ -62,8 +68,11 @@ def never_negative(t: Term, leaf: Leaf, low: int) -> bool | None:
     last = max(eventually.settled(), low) + eventually.period
     if last - low > _LIMIT:
         return None
-    values = (t.evaluate(lambda _, __, n=n: n, lambda _: 0) for n in range(low, last + 1))
-    return all(int(value) >= 0 for value in values)
+    return all(_value(t, n) >= 0 for n in range(low, last + 1))
+
+
+def _value(t: Term, n: int) -> int:
+    return int(t.evaluate(lambda _, __: n, lambda _: 0))
 
 
 def _eventually(t: Term, leaf: Leaf) -> _Eventually | None:

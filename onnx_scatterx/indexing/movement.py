@@ -6,7 +6,6 @@ NumPy itself. A transfer function returns None where nothing can be said.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -18,19 +17,12 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_shapes,
 )
 from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
-    Monomial,
     Number,
     Term,
-    as_term,
     coord,
-    equals,
     floor_div,
-    maximum,
-    minimum,
     modulo,
-    pos,
     step,
     term,
     where,
@@ -57,6 +49,14 @@ def moved(
 def identity(call: Call) -> Result:
     x = call.inputs[0]
     return None if x is None else [x]
+
+
+def wrapped(index: Term, extent: Term) -> Term:
+    """Return an index with a negative one counted from the end."""
+    low, high = index.interval()
+    if low >= 0:
+        return index
+    return index + extent if high < 0 else where(step(index), index, index + extent)
 
 
 def transpose(call: Call) -> Result:
@@ -88,9 +88,9 @@ def squeeze(call: Call) -> Result:
     if x is None or x.shape is None:
         return None
     axes = call.numbers(1, "axes")
-    if axes is None:
+    if not axes:
         if any(d.interval()[0] < 2 and d.constant != 1 for d in x.shape):
-            return None  # which dims go is not known
+            return [Abstract(x.dtype, None)]  # which dims go is not known
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
     gone = {a % len(x.shape) for a in axes}
     kept = [d for d in range(len(x.shape)) if d not in gone]
@@ -103,7 +103,8 @@ def squeeze(call: Call) -> Result:
     return moved(x, tuple(x.shape[d] for d in kept), coords, array)
 
 
-def _vector(x: Abstract | None) -> list[Term] | None:
+def vector(x: Abstract | None) -> list[Term] | None:
+    """Return the elements of a small tensor, where it is there and known."""
     return None if x is None else x.vector()
 
 
@@ -130,8 +131,10 @@ def expand(call: Call) -> Result:
 
 
 def tile(call: Call) -> Result:
-    x, repeats = call.inputs[0], _vector(call.input(1))
+    x, repeats = call.inputs[0], vector(call.input(1))
     if x is None or x.shape is None or repeats is None:
+        return None
+    if len(repeats) != len(x.shape):
         return None
     shape = tuple(d * r for d, r in zip(x.shape, repeats, strict=True))
     coords: dict[int, Number] = {}
@@ -150,14 +153,15 @@ def concat(call: Call) -> Result:
     shapes = [p.shape for p in parts if p.shape is not None]
     axis = call.integer("axis", 1) % len(shapes[0])
     total = sum((s[axis] for s in shapes), start=term(0))
-    # The other dims agree, or the original does not run: take a constant where there is one.
-    shape = tuple(
-        total if d == axis else min(dims, key=lambda t: t.constant is None)
-        for d, dims in enumerate(zip(*shapes, strict=True))
-    )
+    if len({len(s) for s in shapes}) > 1:
+        return None
+    shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
     arrays = [p.content if isinstance(p.content, np.ndarray) else p.elements for p in parts]
-    if all(a is not None for a in arrays) and sum(a.size for a in arrays if a is not None) < 1 << 16:
+    if (
+        all(a is not None for a in arrays)
+        and sum(a.size for a in arrays if a is not None) < 1 << 16
+    ):
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
             return [Abstract.explicit(joined, dtype)]
@@ -174,6 +178,26 @@ def concat(call: Call) -> Result:
         piece = formula.at({axis: x - start})
         content = piece if content is None else where(step(end - 1 - x), piece, content)
     return [Abstract(dtype, shape, content)]
+
+
+def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Shape:
+    """Return the shape of a Concat: its other dims are those of the inputs that are not empty.
+
+    ONNX Runtime lets an input without elements have any other dims.
+    """
+    dims = list(zip(*shapes, strict=True))
+    if all(d == axis or all(t is each[0] for t in each) for d, each in enumerate(dims)):
+        chosen = shapes[0]
+    else:
+        full = [s for s in shapes if all(call.facts.proves(d - 1) for d in s)]
+        fresh = call.unknown_shape(len(dims))
+        chosen = tuple(
+            each[0]
+            if all(t is each[0] for t in each)
+            else min((s[d] for s in full), key=lambda t: t.constant is None, default=fresh[d])
+            for d, each in enumerate(dims)
+        )
+    return tuple(total if d == axis else extent for d, extent in enumerate(chosen))
 
 
 def split(call: Call) -> Result:
@@ -196,9 +220,11 @@ def split(call: Call) -> Result:
     results, start = [], term(0)
     for part in sizes:
         shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
-        first, count_here = start.constant, part.constant
+        first, count = start.constant, part.constant
 
-        def array(a: np.ndarray, first=first, count=count_here) -> np.ndarray | None:  # type: ignore[no-untyped-def]
+        def array(
+            a: np.ndarray, first: int | None = first, count: int | None = count
+        ) -> np.ndarray | None:
             if first is None or count is None:
                 return None
             return a[(slice(None),) * axis + (slice(first, first + count),)]
@@ -206,88 +232,6 @@ def split(call: Call) -> Result:
         results += moved(x, shape, {axis: coord(axis) + start}, array)
         start = start + part
     return results
-
-
-def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
-    """Return (first, count) of a Slice along one axis: negative ends wrapped, then clamped.
-
-    ``first`` is exact wherever ``count`` is not 0.
-    """
-    far = 2**31 - 1
-    first = _wrapped(start, extent)
-    if stride > 0:
-        first = maximum(first, 0)
-        last = extent if (end.constant or 0) >= far else minimum(_wrapped(end, extent), extent)
-        return first, pos(floor_div(last - first + stride - 1, stride))
-    if (start.constant or 0) >= far:
-        first = extent - 1
-    # Not as NumPy: a start before the axis is clamped into it (unless the axis is empty).
-    first = maximum(minimum(first, extent - 1), 0)
-    last = term(-1) if (end.constant or 0) <= -far else maximum(_wrapped(end, extent), -1)
-    return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
-
-
-def _wrapped(index: Term, extent: Term) -> Term:
-    low, high = index.interval()
-    if low >= 0:
-        return index
-    return index + extent if high < 0 else where(step(index), index, index + extent)
-
-
-def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
-    """Return (axis, start, end, step) for every axis that a Slice cuts, or None."""
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    rank = len(x.shape)
-    if call.version < 10:
-        starts = [term(i) for i in call.integers("starts") or []]
-        ends = [term(i) for i in call.integers("ends") or []]
-        axes = call.integers("axes") or list(range(len(starts)))
-        steps = [1] * len(starts)
-    else:
-        given_starts, given_ends = _vector(call.input(1)), _vector(call.input(2))
-        if given_starts is None or given_ends is None:
-            return None
-        starts, ends = given_starts, given_ends
-        axes = list(range(len(starts)))
-        steps = [1] * len(starts)
-        for i, into in ((3, axes), (4, steps)):
-            given = call.input(i)
-            if given is not None:
-                if given.known is None:
-                    return None
-                into[:] = [int(v) for v in given.known.ravel()]
-    return [(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]
-
-
-def slice_(call: Call) -> Result:
-    x, cuts = call.inputs[0], slice_arguments(call)
-    if x is None or x.shape is None:
-        return None
-    if cuts is None:
-        given = call.input(3)
-        axes = range(len(x.shape)) if given is None else given.known
-        if axes is None:
-            return None
-        cut = {int(a) % len(x.shape) for a in np.ravel(np.asarray(axes))}
-        sizes = call.unknown_shape(len(x.shape))
-        dims = (s if d in cut else x.shape[d] for d, s in enumerate(sizes))
-        return [Abstract(x.dtype, tuple(dims))]
-    shape, coords = list(x.shape), {}
-    slices: list[slice | None] = [slice(None)] * len(shape)
-    for axis, start, end, stride in cuts:
-        first, shape[axis] = slice_bounds(start, end, stride, x.shape[axis])
-        coords[axis] = first + stride * coord(axis)
-        known = (start.constant, end.constant)
-        slices[axis] = None if None in known else slice(*known, stride)
-
-    def array(a: np.ndarray) -> np.ndarray | None:
-        if any(s is None for s in slices):
-            return None
-        return a[tuple(s for s in slices if s is not None)]
-
-    return moved(x, tuple(shape), coords, array)
 
 
 def gather(call: Call) -> Result:
@@ -306,9 +250,8 @@ def gather(call: Call) -> Result:
         return [Abstract(x.dtype, shape, taken)]
     if x.formula is None or indices.formula is None:
         return [Abstract(x.dtype, shape)]
-    index = _wrapped(
-        indices.formula.at({d: coord(axis + d) for d in range(len(indices.shape))}), x.shape[axis]
-    )
+    picked_at = {d: coord(axis + d) for d in range(len(indices.shape))}
+    index = wrapped(indices.formula.at(picked_at), x.shape[axis])
     after = len(indices.shape) - 1
     coords: dict[int, Number] = {d: coord(d + after) for d in range(axis + 1, len(x.shape))}
     return [Abstract(x.dtype, shape, x.formula.at({**coords, axis: index}))]
@@ -322,147 +265,9 @@ def gather_nd(call: Call) -> Result:
         return None
     at = tuple(np.moveaxis(indices.known, -1, 0))
     try:
-        taken = x.content[at]
+        taken = np.asarray(x.content[at])
     except IndexError:
         return None
+    if taken.dtype == object and x.dtype is not None:
+        return [Abstract.explicit(taken, x.dtype)]
     return [Abstract(x.dtype, tuple(map(term, taken.shape)), taken)]
-
-
-def reshape(call: Call) -> Result:
-    x, given = call.inputs[0], call.inputs[1]
-    if x is None or x.shape is None or given is None:
-        return None
-    target = given.vector()
-    if target is None:
-        if given.static_shape is None:
-            return None
-        return [Abstract(x.dtype, call.unknown_shape(given.static_shape[0]))]
-    if not call.integer("allowzero", 0):
-        target = [
-            _copied(t, x.shape[i]) if i < len(x.shape) else t for i, t in enumerate(target)
-        ]
-    total = math.prod(x.shape, start=term(1))
-    others = math.prod((t for t in target if t.constant != -1), start=term(1))
-    shape = tuple(floor_div(total, others) if t.constant == -1 else t for t in target)
-    return reshaped(x, shape)
-
-
-def _copied(target: Term, extent: Term) -> Term:
-    """``0`` in a Reshape's shape copies the input's dim."""
-    if target.constant == 0:
-        return extent
-    if target is extent or target.interval()[0] > 0 or target.constant is not None:
-        return target
-    if target.interval()[1] < 1 or (extent.constant is None and _multiple(target, extent)):
-        return target  # 0 only where the copied dim is 0 too
-    return where(equals(target, 0), extent, target)
-
-
-def _multiple(target: Term, extent: Term) -> bool:
-    if not extent.items:
-        return False
-    monomial, c = extent.items[-1]
-    times = dict(target.items).get(monomial, 0) // c
-    return times > 0 and target is times * extent
-
-
-def flatten(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    axis = call.integer("axis", 1)
-    axis += len(x.shape) if axis < 0 else 0
-    rows = math.prod(x.shape[:axis], start=term(1))
-    columns = math.prod(x.shape[axis:], start=term(1))
-    return reshaped(x, (rows, columns))
-
-
-def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
-    """Return a tensor with its elements, in row-major order, in another shape."""
-    assert x.shape is not None
-
-    def array(a: np.ndarray) -> np.ndarray | None:
-        dims = [d.constant for d in shape]
-        if any(d is None for d in dims) or math.prod(d or 0 for d in dims) != a.size:
-            return None
-        return a.reshape([d for d in dims if d is not None])
-
-    if not isinstance(x.content, np.ndarray) and (x.formula is None or not x.formula.coords):
-        return moved(x, shape, {}, array)
-    coords: dict[int, Number] = {}
-    for old, new in axis_groups(x.shape, shape) or [(range(len(x.shape)), range(len(shape)))]:
-        flat = term(0)
-        for d in new:
-            flat = flat * shape[d] + (coord(d) if shape[d].constant != 1 else 0)
-        facts = Facts({d: shape[d] for d in new})
-        live = [d for d in old if x.shape[d].constant != 1]
-        coords.update({d: 0 for d in old if x.shape[d].constant == 1})
-        for place, d in enumerate(live):
-            stride = math.prod((x.shape[e] for e in live[place + 1 :]), start=term(1))
-            extent = x.shape[d] if place else None  # the first needs no modulus
-            coords[d] = _digit(flat, stride, extent, facts)
-    return moved(x, shape, coords, array)
-
-
-def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
-    """Return ``(flat // stride) % extent``, as simply as the facts allow."""
-    quotient, rest = term(0), term(0)
-    for monomial, c in flat.items:
-        part = floor_div(_item(monomial, c), stride)
-        if part * stride is _item(monomial, c):
-            quotient = quotient + part
-        else:
-            rest = rest + _item(monomial, c)
-    if not (facts.proves(rest) and facts.proves(stride - 1 - rest)):
-        quotient = floor_div(flat, stride)
-    if extent is None:
-        return quotient
-    kept = term(0)
-    for monomial, c in quotient.items:
-        if modulo(_item(monomial, c), extent).constant != 0:
-            kept = kept + _item(monomial, c)
-    if facts.proves(kept) and facts.proves(extent - 1 - kept):
-        return kept
-    return modulo(quotient, extent)
-
-
-def _item(monomial: Monomial, c: int) -> Term:
-    return math.prod((as_term(a) for a in monomial), start=term(c))
-
-
-def axis_groups(old: Shape, new: Shape) -> list[tuple[range, range]] | None:
-    """Return the groups of dims that a Reshape splits or merges, or None where they are not seen.
-
-    >>> n = term(5)
-    >>> axis_groups((n, term(6)), (n, term(2), term(3)))
-    [(range(0, 1), range(0, 1)), (range(1, 2), range(1, 3))]
-    """
-    groups: list[tuple[range, range]] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        start_i, start_j = i, j
-        a, b = term(1), term(1)
-        if i < len(old):
-            a, i = old[i], i + 1
-        if j < len(new):
-            b, j = new[j], j + 1
-        while a is not b:
-            numbers = (a.constant, b.constant)
-            grow_old = (
-                numbers[0] < numbers[1]
-                if numbers[0] is not None and numbers[1] is not None
-                else len(a.items[-1][0] if a.items else ()) < len(b.items[-1][0] if b.items else ())
-                or (numbers[0] is not None and numbers[1] is None)
-                or j == len(new)
-            )
-            if grow_old and i < len(old):
-                a, i = a * old[i], i + 1
-            elif j < len(new):
-                b, j = b * new[j], j + 1
-            elif i < len(old):
-                a, i = a * old[i], i + 1
-            else:
-                return None
-        groups.append((range(start_i, i), range(start_j, j)))
-    return groups
-

@@ -16,6 +16,8 @@ from onnx_scatterx.indexing.terms import (
     Coord,
     FloorDiv,
     Interval,
+    Leaf,
+    Monomial,
     Number,
     Pos,
     Step,
@@ -31,6 +33,8 @@ _DEPTH = 5
 class Facts:
     """What is known: terms that are never negative, and the range of every coordinate.
 
+    Facts can stand on others (``assuming``), which they see but do not change.
+
     >>> from onnx_scatterx.indexing.terms import maximum, size
     >>> n = size("n")
     >>> Facts().proves(n - 1)
@@ -40,52 +44,102 @@ class Facts:
     """
 
     def __init__(
-        self, extents: Mapping[int, Term] | None = None, known: Iterable[Term] = ()
+        self,
+        extents: Mapping[int, Term] | None = None,
+        known: Iterable[Term] = (),
+        *,
+        below: Facts | None = None,
     ) -> None:
-        self.extents = dict(extents or {})
-        self.known: tuple[Term, ...] = ()
+        inherited = {} if below is None else below.extents
+        self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
+        self._layers: tuple[Facts, ...] = (self, *(() if below is None else below._layers))
+        self._seen: set[Term] = set()
         self._bounds: dict[Atom, Interval] = {}
-        self._answers: dict[Term, bool] = {}
-        self._learn(known)
+        self._bounded: set[Leaf] = set()
+        self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
+        self._by_leaf: dict[Leaf, list[Term]] = {}
+        self._by_piece: dict[Atom, list[Term]] = {}
+        self._proven: set[Term] = set()
+        self._refuted: dict[Term, int] = {}
+        self._learnt = 0
+        self._news: dict[Leaf, int] = {}
+        self._nonempty: dict[int, Facts] = {}
+        self.learn(known)
 
-    def assuming(
-        self, *known: Term, extents: Mapping[int, Term] | None = None
-    ) -> Facts:
+    def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
         """Return these facts and more."""
-        child = Facts.__new__(Facts)
-        child.extents = {**self.extents, **(extents or {})}
-        child.known = self.known
-        child._bounds = dict(self._bounds)
-        child._answers = {}
-        child._learn(known)
-        return child
+        return Facts(extents, known, below=self)
 
     def learn(self, known: Iterable[Term]) -> None:
         """Add facts that hold wherever these are used from now on."""
-        self._answers = {t: True for t, answer in self._answers.items() if answer}
-        self._learn(known)
-
-    def _learn(self, known: Iterable[Term]) -> None:
         for fact in known:
-            if fact.constant is not None or fact in self.known:
-                continue
-            self.known = (*self.known, fact)
-            parts = [i for i in fact.items if i[0]]
-            if len(parts) == 1 and len(parts[0][0]) == 1:
-                ((atom,), c), offset = parts[0], fact.offset
-                low, high = self._atom_interval(atom)
-                if c > 0:
-                    low = max(low, math.ceil(-offset / c))
-                else:
-                    high = min(high, math.floor(offset / -c))
-                self._bounds[atom] = (low, high)
+            if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
+                self._learn(fact)
+
+    def _learn(self, fact: Term) -> None:
+        self._seen.add(fact)
+        self._learnt += 1
+        for leaf in self._related(fact):
+            self._news[leaf] = self._learnt
+        parts = [item for item in fact.items if item[0]]
+        single = len(parts) == 1 and len(parts[0][0]) == 1
+        if single:
+            ((atom,), c), offset = parts[0], fact.offset
+            low, high = self._atom_interval(atom)
+            if c > 0:
+                low = max(low, -(offset // c))
+            else:
+                high = min(high, offset // -c)
+            self._bounds[atom] = (low, high)
+            self._bounded |= atom.leaves
+        for atom in fact.atoms:
+            if atom.decidable:
+                self._by_piece.setdefault(atom, []).append(fact)
+        if single and not parts[0][0][0].parts:
+            return  # a bound of one leaf: the intervals have it
+        for monomial, c in parts:
+            self._relations.setdefault(monomial, []).append((fact, c))
+        for leaf in fact.leaves():
+            self._by_leaf.setdefault(leaf, []).append(fact)
+
+    def _related(self, fact: Term) -> set[Leaf]:
+        """Return the leaves that a fact can say something of, by itself or through others."""
+        found = set(fact.leaves())
+        stack = list(found)
+        while stack:
+            leaf = stack.pop()
+            for layer in self._layers:
+                for other in layer._by_leaf.get(leaf, ()):
+                    stack.extend(other.leaves() - found)
+                    found |= other.leaves()
+        return found
+
+    def known(self) -> list[Term]:
+        """Return the terms that are known to be >= 0."""
+        return [fact for layer in self._layers for fact in layer._seen]
 
     def proves(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
         t = term(t)
-        if t not in self._answers:
-            self._answers[t] = self._prove(t, _DEPTH)
-        return self._answers[t]
+        if t in self._proven:
+            return True
+        when = self._refuted.get(t)
+        if when is not None and not self.news_of(t, when):
+            return False
+        if self._prove(t, _DEPTH):
+            self._proven.add(t)
+            return True
+        self._refuted[t] = self._learnt
+        return False
+
+    @property
+    def learnt(self) -> int:
+        """How many facts have been learnt so far (see ``news_of``)."""
+        return self._learnt
+
+    def news_of(self, t: Term, when: int) -> bool:
+        """Return whether a fact that may bear on a term was learnt after ``when``."""
+        return when < self._learnt and any(self._news.get(x, 0) > when for x in t.leaves())
 
     def equal(self, a: Number, b: Number) -> bool:
         """Return whether two terms are proven equal."""
@@ -97,7 +151,9 @@ class Facts:
     def interval(self, t: Number) -> Interval:
         """Return bounds of a term under these facts."""
         t = term(t)
-        if not self._bounds and not self.extents:
+        if t.coords.isdisjoint(self.extents) and all(
+            layer._bounded.isdisjoint(t.leaves()) for layer in self._layers
+        ):
             return t.interval()
         return interval_of(t, self._atom_interval)
 
@@ -105,8 +161,11 @@ class Facts:
         low, high = atom.interval(self.interval)
         if isinstance(atom, Coord) and atom.dim in self.extents:
             high = min(high, self.interval(self.extents[atom.dim])[1] - 1)
-        known = self._bounds.get(atom)
-        return (max(low, known[0]), min(high, known[1])) if known else (low, high)
+        for layer in self._layers:
+            known = layer._bounds.get(atom)
+            if known is not None:
+                low, high = max(low, known[0]), min(high, known[1])
+        return low, high
 
     def _prove(self, t: Term, depth: int) -> bool:
         low, high = self.interval(t)
@@ -114,23 +173,28 @@ class Facts:
             return True
         if high < 0 or t.constant is not None or depth == 0:
             return False
+        decided = self._by_one_size(t)
+        if decided is not None:
+            return decided
         return (
-            self._by_one_size(t)
-            or self._by_coordinate(t, depth)
+            self._by_coordinate(t, depth)
             or self._by_known(t, depth)
             or self._by_cases(t, depth)
             or self._by_division(t, depth)
         )
 
-    def _by_one_size(self, t: Term) -> bool:
+    def _by_one_size(self, t: Term) -> bool | None:
         leaves = t.leaves()
         if t.coords or len(leaves) != 1:
-            return False
+            return None
         (leaf,) = leaves
         low, high = self._atom_interval(leaf)
         if math.isinf(low) or not math.isinf(high) or leaf.parts:
-            return False
-        return never_negative(t, leaf, int(low)) is True
+            return None
+        answer = never_negative(t, leaf, int(low))
+        if answer is False and any(leaf in layer._by_leaf for layer in self._layers):
+            return None  # false for some number, but not for every number that the facts allow
+        return answer
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
         """A term that is linear in a coordinate is least at an end of the coordinate's range."""
@@ -141,28 +205,33 @@ class Facts:
             if atom.dim in slope.coords | rest.coords:
                 continue
             extent = self.extents[atom.dim]
-            nonempty = self.assuming(extent - 1)
+            nonempty = self._at_nonempty(atom.dim)
             if self._prove(slope, depth - 1):
                 return nonempty._prove(t.replace({atom: 0}), depth - 1)
             if self._prove(-slope, depth - 1):
                 return nonempty._prove(t.replace({atom: extent - 1}), depth - 1)
         return False
 
+    def _at_nonempty(self, dim: int) -> Facts:
+        """Return these facts where the coordinate of a dim exists."""
+        if dim not in self._nonempty:
+            self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
+        return self._nonempty[dim]
+
     def _by_known(self, t: Term, depth: int) -> bool:
         """``t = (a f + rest) / b`` for a known ``f >= 0``, positive a and b, and ``rest >= 0``."""
-        coefficients = dict(t.items)
-        for fact in self.known:
-            if sum(1 for m, _ in fact.items if m) == 1 and fact.leaves() >= fact.atoms:
-                continue  # a bound of one leaf: the intervals have it
-            for monomial, c in fact.items:
-                a = coefficients.get(monomial, 0)
-                if not monomial or a * c <= 0:
-                    continue
-                rest = abs(c) * t - abs(a) * fact
-                if self.interval(rest)[0] >= 0 or (
-                    depth > 2 and len(rest.items) < len(t.items) and self._prove(rest, depth - 2)
-                ):
-                    return True
+        for monomial, a in t.items:
+            for layer in self._layers:
+                for fact, c in layer._relations.get(monomial, ()) if monomial else ():
+                    if a * c <= 0:
+                        continue
+                    rest = abs(c) * t - abs(a) * fact
+                    if self.interval(rest)[0] >= 0 or (
+                        depth > 2
+                        and len(rest.items) < len(t.items)
+                        and self._prove(rest, depth - 2)
+                    ):
+                        return True
         return False
 
     def _by_cases(self, t: Term, depth: int) -> bool:
@@ -177,10 +246,11 @@ class Facts:
         for condition, value in cases:
             if self.interval(condition)[1] < 0:
                 continue  # this case never happens
-            known = [f.replace({atom: value}) for f in self.known if atom in f.atoms]
-            facts = self.assuming(condition, *known)
+            facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
+            known = [f.replace({atom: value}) for f in facts_of_atom]
             if any((f.constant or 0) < 0 for f in known):
                 continue
+            facts = self.assuming(condition, *known)
             if not facts._prove(t.replace({atom: value}), depth - 1):
                 return False
         return True

@@ -15,8 +15,11 @@ def simplify(t: Term, facts: Facts) -> Term:
     x0
     """
     for _ in range(8):
+        if not t.piecewise:
+            return t
         decided: dict[Atom, Number] = {}
-        for atom in sorted(t.all_atoms(), key=lambda a: a.uid):
+        pieces = [a for a in t.all_atoms() if a.decidable]
+        for atom in sorted(pieces, key=lambda a: a.uid):
             value = _decide(atom, facts)
             if value is not None:
                 decided[atom] = value

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.terms import Term, floor_div, term
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Term, floor_div, step, term, where
 
 
 def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...] | None:
-    """Return ``floor((extent + pads - dilation (kernel - 1) - 1) / stride) + 1`` for each axis."""
+    """Return ``(extent + pads - dilation (kernel - 1) - 1) / stride + 1`` for each axis.
+
+    The quotient is rounded down where it is not negative, as it always is for Conv, and towards
+    zero in ONNX Runtime's pools.
+    """
     if call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or call.integer("ceil_mode", 0):
         return None
     n = len(extents)
-    pads = call.integers("pads") or [0] * (2 * n)
+    valid = call.string("auto_pad", "NOTSET") == "VALID"
+    pads = None if valid else call.integers("pads")
+    pads = pads or [0] * (2 * n)
     strides = call.integers("strides") or [1] * n
     dilations = call.integers("dilations") or [1] * n
     if len(kernel) != n or len(pads) != 2 * n:
         return None
-    return tuple(
-        floor_div(e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1, strides[i]) + 1
+    room = [
+        e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1
         for i, e in enumerate(extents)
-    )
+    ]
+    if call.node.op_type == "Conv":
+        return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
+    return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
+
+
+def _truncated(room: Term, stride: int, facts: Facts) -> Term:
+    if stride == 1 or facts.proves(room):
+        return floor_div(room, stride)
+    return where(step(room), floor_div(room, stride), -floor_div(-room, stride))
 
 
 def conv(call: Call) -> list[Abstract] | None:

@@ -1,4 +1,4 @@
-"""Other names of a source: values of the graph that are views of it, and stay in the graph anyway.
+"""Other names of a source: values of the graph that are views of it.
 
 A mosaic says where elements come from in the deepest source. Where the model has, say, the
 transposed source for other readers, a region is better cut from that.
@@ -20,11 +20,12 @@ from onnx_scatterx.mosaic.span import ZERO
 
 @dataclass(frozen=True)
 class Alias:
-    """A value that is a view of a source, whole."""
+    """A value that is a view of a source, whole; ``cost`` nodes are there for it alone."""
 
     value: ir.Value
     shape: Shape
     view: View
+    cost: int
 
     def seen(self, view: View, low: Shape, high: Shape, facts: Facts) -> View | None:
         """Return a view of the source as one of this value, for the positions of a region."""

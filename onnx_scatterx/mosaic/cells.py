@@ -172,6 +172,8 @@ class Mosaic:
         view = cell.source
         if not isinstance(view, View) or cell.box != full_box(self.shape):
             return None
+        if {w.dim for w in view.walks} < set(range(len(shape))):
+            return None  # broadcast: nothing ties the source to the other sizes
         extents = list(view.shape)
         for axis, w in enumerate(view.walks):
             if w.dim is None:

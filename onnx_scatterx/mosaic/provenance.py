@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.interpreter import Scope, live_nodes
-from onnx_scatterx.indexing.movement import slice_arguments, slice_bounds
+from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.lift import Scatter, is_scatter, lift
@@ -21,6 +21,7 @@ from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 _CELLS = 400  # of one mosaic, at most
+_CHAIN = 16  # nodes that are counted to see what a value costs
 
 Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
 
@@ -59,30 +60,51 @@ class Provenance:
                 self._move(node)
 
     def aliases(self) -> dict[ir.Value, list[Alias]]:
-        """Return, for each source, the values that are views of it and stay for other readers."""
+        """Return, for each source, the values of the graph that are views of it.
+
+        An alias that stays for other readers costs nothing; another one costs the nodes that are
+        there for it alone.
+        """
         found: dict[ir.Value, list[Alias]] = {}
         stays: set[ir.Value] = set()
         for node in reversed(list(self.graph)):
             is_move = node.op_type in MOVES and node.domain in ("", "ai.onnx")
             for value in node.outputs:
+                if value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses()):
+                    stays.add(value)
                 mosaic = self._mosaics.get(value)
-                if not (
-                    value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses())
-                ):
-                    continue
-                stays.add(value)
                 if not is_move or value in self.passed or mosaic is None:
                     continue
                 view = mosaic.cells[0].source if len(mosaic.cells) == 1 else None
                 if isinstance(view, View) and view.value is not value:
-                    found.setdefault(view.value, []).append(Alias(value, mosaic.shape, view))
+                    cost = 0 if value in stays else self._nodes_for(node, stays)
+                    alias = Alias(value, mosaic.shape, view, cost)
+                    found.setdefault(view.value, []).append(alias)
         return found
+
+    def _nodes_for(self, node: ir.Node, stays: set[ir.Value]) -> int:
+        """Return how many nodes go when nothing reads a node any more (up to a limit)."""
+        going, stack = {node}, [node]
+        while stack and len(going) < _CHAIN:
+            for value in stack.pop().inputs:
+                producer = None if value is None else value.producer()
+                if producer is None or producer in going or producer.graph is not self.graph:
+                    continue
+                readers = [u.node for v in producer.outputs for u in v.uses()]
+                outputs = any(v.is_graph_output() for v in producer.outputs)
+                if not outputs and all(r in going or self._goes(r) for r in readers):
+                    going.add(producer)
+                    stack.append(producer)
+        return len(going)
+
+    def _goes(self, reader: ir.Node) -> bool:
+        return any(v in self.passed for v in reader.outputs)
 
     def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
         """Return whether a reader is no move that may go, and no shape of one."""
         if reader.graph is not self.graph:
             return True
-        if any(v in self.passed for v in reader.outputs) or reader.op_type == "Shape":
+        if self._goes(reader) or reader.op_type == "Shape":
             return False
         return reader.op_type not in MOVES or any(v in stays for v in reader.outputs)
 
@@ -143,7 +165,9 @@ class Provenance:
     def _updates(self, lifted: Scatter) -> Mosaic:
         found = self.mosaic(lifted.updates)
         if found is not None and len(found.shape) == len(lifted.shape):
-            pairs = zip(found.shape, lifted.shape, strict=True)
+            pairs = list(zip(found.shape, lifted.shape, strict=True))
+            if any((a - b).constant not in (None, 0) for a, b in pairs):
+                raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
                 return found
         # The operator checks that they have this shape, whatever is known of it otherwise.
@@ -206,8 +230,7 @@ def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
-    # What is broadcast is better cut from the result, unless the result is to go.
-    if x is None or shape is None or call.node.inputs[0] not in provenance.passed:
+    if x is None or shape is None or call.inputs[1] is None or call.inputs[1].vector() is None:
         return []
     return [x.expanded(shape)]
 
@@ -260,7 +283,9 @@ def _gather(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x, indices = _first(provenance, call), call.inputs[1]
     if x is None or indices is None or indices.known is None or indices.known.ndim > 1:
         return []
-    if indices.known.size != 1:
+    # ONNX Runtime's Gather of strings gives empty strings: what it does is not a move.
+    data = call.inputs[0]
+    if indices.known.size != 1 or data is None or data.dtype in (None, ir.DataType.STRING):
         return []
     axis = call.integer("axis", 0) % len(x.shape)
     index = int(indices.known.item())

@@ -24,7 +24,8 @@ def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mo
         cells += _filled(scatter, piece, updates, facts)
     for a, b in combinations(cells, 2):
         if not disjoint(a, b, facts):
-            raise RefusedError(Reason.MAY_COLLIDE, "boxes of one scatter overlap")
+            reason = Reason.COLLIDES if _meet(a, b, facts) else Reason.MAY_COLLIDE
+            raise RefusedError(reason, "boxes of one scatter overlap")
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
     # An empty tensor has no cells: it is as well the data itself.
@@ -39,6 +40,12 @@ def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
         if common is None or common.is_empty(facts):
             return True
     return False
+
+
+def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
+    """Return whether it is proven that two cells share an element."""
+    common = [one.meet(other, facts) for one, other in zip(a.box, b.box, strict=True)]
+    return all(c is not None and facts.proves(c.count - 1) for c in common)
 
 
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:

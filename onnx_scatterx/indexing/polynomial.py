@@ -1,0 +1,334 @@
+"""Polynomials with integer coefficients over atoms, and what an atom must be able to do.
+
+Terms and atoms are interned: equal ones are the same object, so ``is`` compares them and a term can
+keep what was once found out about it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from onnx_scatterx.indexing.atoms import Leaf
+
+Monomial: TypeAlias = "tuple[Atom, ...]"
+Number: TypeAlias = "Term | int"
+Interval: TypeAlias = tuple[float, float]
+"""Bounds: integers, or infinite."""
+
+_uids = itertools.count()
+
+
+class Atom:
+    """An indivisible factor. Interned: equal atoms are the same object."""
+
+    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "uid")
+    coords: frozenset[int]
+    """The coordinates that the atom depends on."""
+    leaves: frozenset[Leaf]
+    """The numbers that only the run knows in it, itself included."""
+    parts: tuple[Term, ...]
+    piecewise: bool
+    """Whether there are cases in it that facts may decide, at any depth."""
+    uid: int
+
+    dim = -1
+    """The coordinate that the atom is, if it is one."""
+    idempotent = False
+    """Whether the atom is its own square: it is 0 or 1."""
+    decidable = False
+    """Whether the atom itself makes cases."""
+
+    def completed(self) -> None:
+        """Add what the atom itself contributes to ``coords`` and ``leaves``."""
+
+    def interval(self, of: Callable[[Term], Interval]) -> Interval:
+        """Return bounds of the atom, given bounds of the terms in it."""
+        raise NotImplementedError
+
+    def rebuild(self, parts: tuple[Term, ...]) -> Term:
+        """Return the atom as a term, with other terms in it."""
+        raise NotImplementedError
+
+    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        """Return the atom's value (a number or an array), given the values of its terms."""
+        raise NotImplementedError
+
+
+class Term:
+    """A polynomial: ``items`` are its monomials with their coefficients, in one order."""
+
+    __slots__ = (
+        "__weakref__",
+        "_interval",
+        "_leaves",
+        "coords",
+        "items",
+        "never_negative_from",
+        "piecewise",
+    )
+    items: tuple[tuple[Monomial, int], ...]
+    coords: frozenset[int]
+    piecewise: bool
+    never_negative_from: dict[int, bool | None] | None
+    """What ``eventual`` found out."""
+    _interval: Interval | None
+    _leaves: frozenset[Leaf] | None
+
+    def __add__(self, other: Number) -> Term:
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Term:
+        return _interned(tuple((m, -c) for m, c in self.items))
+
+    def __sub__(self, other: Number) -> Term:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: Number) -> Term:
+        return term(other)._plus(self, -1)
+
+    def _plus(self, other: Number, sign: int) -> Term:
+        other = term(other)
+        if not other.items:
+            return self
+        sums = dict(self.items)
+        for monomial, coefficient in other.items:
+            sums[monomial] = sums.get(monomial, 0) + sign * coefficient
+        return polynomial(sums)
+
+    def __mul__(self, other: Number) -> Term:
+        other = term(other)
+        for a, b in ((self, other), (other, self)):
+            factor = b.constant
+            if factor == 1:
+                return a
+            if factor is not None:
+                return _interned(tuple((m, c * factor) for m, c in a.items) if factor else ())
+        sums: dict[Monomial, int] = {}
+        for (m, c), (n, d) in itertools.product(self.items, other.items):
+            monomial = _product(m, n)
+            sums[monomial] = sums.get(monomial, 0) + c * d
+        return polynomial(sums)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int) and self.constant == other)
+
+    __hash__ = object.__hash__
+
+    @property
+    def constant(self) -> int | None:
+        """The number that the term is, or None where it is not a constant."""
+        if not self.items:
+            return 0
+        return self.items[0][1] if len(self.items) == 1 and not self.items[0][0] else None
+
+    @property
+    def offset(self) -> int:
+        """The polynomial's constant coefficient."""
+        return self.items[0][1] if self.items and not self.items[0][0] else 0
+
+    @property
+    def atoms(self) -> set[Atom]:
+        """The atoms that stand in the polynomial itself, not inside other atoms."""
+        return {a for m, _ in self.items for a in m}
+
+    def all_atoms(self) -> set[Atom]:
+        """Return the atoms at every depth."""
+        found: set[Atom] = set()
+        stack = [self]
+        while stack:
+            for monomial, _ in stack.pop().items:
+                for atom in monomial:
+                    if atom not in found:
+                        found.add(atom)
+                        stack.extend(atom.parts)
+        return found
+
+    def leaves(self) -> frozenset[Leaf]:
+        """Return the numbers that only the run knows, at every depth."""
+        if self._leaves is None:
+            self._leaves = _union(a.leaves for m, _ in self.items for a in m)
+        return self._leaves
+
+    def interval(self) -> Interval:
+        """Return bounds that hold in every run and for every coordinate."""
+        if self._interval is None:
+            self._interval = interval_of(self, lambda a: a.interval(Term.interval))
+        return self._interval
+
+    def split(self, atom: Atom) -> tuple[Term, Term]:
+        """Return (slope, rest) with ``t = slope atom + rest``; both may still hold the atom."""
+        slope: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
+        for monomial, coefficient in self.items:
+            if atom in monomial:
+                i = monomial.index(atom)
+                slope[monomial[:i] + monomial[i + 1 :]] = coefficient
+            else:
+                rest[monomial] = coefficient
+        return polynomial(slope), polynomial(rest)
+
+    def replace(self, values: Mapping[Atom, Number]) -> Term:
+        """Return the term with atoms replaced by other terms, at every depth."""
+        return _replace(self, values, {})
+
+    def at(self, coords: Mapping[int, Number]) -> Term:
+        """Return the term with coordinates replaced, all at once."""
+        if self.coords.isdisjoint(coords):
+            return self
+        found = {a: coords[a.dim] for a in self.all_atoms() if a.dim in coords}
+        return self.replace(found)
+
+    def evaluate(self, leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        """Return the value; ``leaf(leaf, parts)`` and ``coord(dim)`` give numbers or arrays."""
+        total: Any = 0
+        for monomial, coefficient in self.items:
+            product: Any = coefficient
+            for atom in monomial:
+                parts = [p.evaluate(leaf, coord) for p in atom.parts]
+                product = product * atom.value(parts, leaf, coord)
+            total = total + product
+        return total
+
+    def __str__(self) -> str:
+        if not self.items:
+            return "0"
+        text = ""
+        for monomial, coefficient in sorted(self.items, key=lambda item: not item[0]):
+            factors = [str(a) for a in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.insert(0, str(abs(coefficient)))
+            sign = ("-" if coefficient < 0 else "") if not text else f" {'-+'[coefficient > 0]} "
+            text += sign + "*".join(factors)
+        return text
+
+    __repr__ = __str__
+
+
+def _union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
+    result: frozenset[Any] = frozenset()
+    for one in sets:
+        if not one <= result:
+            result = result | one if result else one
+    return result
+
+
+_atoms: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+_terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
+
+
+def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
+    monomial = item[0]
+    if len(monomial) == 1:
+        return 1, monomial[0].uid
+    return len(monomial), [a.uid for a in monomial]
+
+
+def _product(m: Monomial, n: Monomial) -> Monomial:
+    if not m or not n:
+        return m or n
+    atoms = sorted((*m, *n), key=lambda a: a.uid)
+    return tuple(a for i, a in enumerate(atoms) if not (i and a is atoms[i - 1] and a.idempotent))
+
+
+def polynomial(sums: Mapping[Monomial, int]) -> Term:
+    """Return the sum of monomials with coefficients."""
+    items = [item for item in sums.items() if item[1]]
+    if len(items) > 1:
+        items.sort(key=_order)
+    return _interned(tuple(items))
+
+
+def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
+    found = _terms.get(items)
+    if found is None:
+        found = object.__new__(Term)
+        found.items = items
+        found.coords = _union(a.coords for m, _ in items for a in m)
+        found.piecewise = any(a.piecewise for m, _ in items for a in m)
+        found.never_negative_from = found._interval = found._leaves = None
+        _terms[items] = found
+    return found
+
+
+def interned(
+    kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], **fields: Any
+) -> Term:
+    """Return the one atom of a kind that has this key and these parts, as a term."""
+    atom = _atoms.get((kind, key, parts))
+    if atom is None:
+        atom = object.__new__(kind)
+        atom.uid = next(_uids)
+        atom.parts = parts
+        atom.coords = _union(p.coords for p in parts)
+        atom.leaves = _union(p.leaves() for p in parts)
+        atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
+        for name, value in fields.items():
+            setattr(atom, name, value)
+        atom.completed()
+        _atoms[kind, key, parts] = atom
+    return as_term(atom)
+
+
+def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term]) -> Term:
+    def one(atom: Atom) -> Term:
+        if atom in values:
+            return term(values[atom])
+        if not atom.parts:
+            return as_term(atom)
+        if atom not in seen:
+            parts = tuple(_replace(p, values, seen) for p in atom.parts)
+            seen[atom] = as_term(atom) if parts == atom.parts else atom.rebuild(parts)
+        return seen[atom]
+
+    changed: list[Term] = []
+    kept: dict[Monomial, int] = {}
+    for monomial, coefficient in t.items:
+        factors = [one(a) for a in monomial]
+        if all(f is as_term(a) for f, a in zip(factors, monomial, strict=True)):
+            kept[monomial] = coefficient
+        else:
+            changed.append(math.prod(factors, start=term(coefficient)))
+    if not changed:
+        return t
+    return sum(changed, start=polynomial(kept))
+
+
+def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
+    """Return bounds of a polynomial, given bounds of its atoms."""
+    low: float = 0
+    high: float = 0
+    for monomial, coefficient in t.items:
+        a: float = coefficient
+        b: float = coefficient
+        for atom in monomial:
+            c, d = of(atom)
+            products = (_times(a, c), _times(a, d), _times(b, c), _times(b, d))
+            a, b = min(products), max(products)
+        low, high = low + a, high + b
+    return low, high
+
+
+def _times(a: float, b: float) -> float:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def term(number: Number) -> Term:
+    """Return a number as a term; a term is returned as it is."""
+    if isinstance(number, Term):
+        return number
+    number = int(number)
+    return _interned((((), number),) if number else ())
+
+
+def as_term(atom: Atom) -> Term:
+    """Return an atom as a term."""
+    return _interned((((atom,), 1),))

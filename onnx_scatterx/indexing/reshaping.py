@@ -1,0 +1,165 @@
+"""Transfer functions of Reshape and Flatten: row-major positions in other digits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onnx_scatterx.indexing.abstract import Abstract, Shape
+from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.movement import Result, moved
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import (
+    Monomial,
+    Number,
+    Term,
+    as_term,
+    coord,
+    equals,
+    floor_div,
+    modulo,
+    term,
+    where,
+)
+
+
+def reshape(call: Call) -> Result:
+    x, given = call.inputs[0], call.inputs[1]
+    if x is None or x.shape is None or given is None:
+        return None
+    target = given.vector()
+    if target is None:
+        if given.static_shape is None:
+            return None
+        return [Abstract(x.dtype, call.unknown_shape(given.static_shape[0]))]
+    if not call.integer("allowzero", 0):
+        target = [_copied(t, x.shape[i]) if i < len(x.shape) else t for i, t in enumerate(target)]
+    if all(t.constant != -1 for t in target):
+        # A number that may be -1 stands for any size.
+        fresh = call.unknown_shape(len(target))
+        target = [t if call.facts.proves(t) else f for t, f in zip(target, fresh, strict=True)]
+    total = math.prod(x.shape, start=term(1))
+    others = math.prod((t for t in target if t.constant != -1), start=term(1))
+    shape = tuple(floor_div(total, others) if t.constant == -1 else t for t in target)
+    return reshaped(x, shape)
+
+
+def _copied(target: Term, extent: Term) -> Term:
+    """``0`` in a Reshape's shape copies the input's dim."""
+    if target.constant == 0:
+        return extent
+    if target is extent or target.interval()[0] > 0 or target.constant is not None:
+        return target
+    if extent.constant is None and _multiple(target, extent):
+        return target  # 0 only where the copied dim is 0 too
+    return where(equals(target, 0), extent, target)
+
+
+def _multiple(target: Term, extent: Term) -> bool:
+    if not extent.items:
+        return False
+    monomial, c = extent.items[-1]
+    times = dict(target.items).get(monomial, 0) // c
+    return times > 0 and target is times * extent
+
+
+def flatten(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    axis = call.integer("axis", 1)
+    axis += len(x.shape) if axis < 0 else 0
+    rows = math.prod(x.shape[:axis], start=term(1))
+    columns = math.prod(x.shape[axis:], start=term(1))
+    return reshaped(x, (rows, columns))
+
+
+def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
+    """Return a tensor with its elements, in row-major order, in another shape."""
+    assert x.shape is not None
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        dims = [d.constant for d in shape]
+        if any(d is None for d in dims) or math.prod(d or 0 for d in dims) != a.size:
+            return None
+        return a.reshape([d for d in dims if d is not None])
+
+    if not isinstance(x.content, np.ndarray) and (x.formula is None or not x.formula.coords):
+        return moved(x, shape, {}, array)
+    coords: dict[int, Number] = {}
+    for old, new in axis_groups(x.shape, shape) or [(range(len(x.shape)), range(len(shape)))]:
+        flat = term(0)
+        for d in new:
+            flat = flat * shape[d] + (coord(d) if shape[d].constant != 1 else 0)
+        facts = Facts({d: shape[d] for d in new})
+        live = [d for d in old if x.shape[d].constant != 1]
+        coords.update({d: 0 for d in old if x.shape[d].constant == 1})
+        for place, d in enumerate(live):
+            stride = math.prod((x.shape[e] for e in live[place + 1 :]), start=term(1))
+            extent = x.shape[d] if place else None  # the first needs no modulus
+            coords[d] = _digit(flat, stride, extent, facts)
+    return moved(x, shape, coords, array)
+
+
+def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
+    """Return ``(flat // stride) % extent``, as simply as the facts allow."""
+    quotient, rest = term(0), term(0)
+    for monomial, c in flat.items:
+        part = floor_div(_item(monomial, c), stride)
+        if part * stride is _item(monomial, c):
+            quotient = quotient + part
+        else:
+            rest = rest + _item(monomial, c)
+    if not (facts.proves(rest) and facts.proves(stride - 1 - rest)):
+        quotient = floor_div(flat, stride)
+    if extent is None:
+        return quotient
+    kept = term(0)
+    for monomial, c in quotient.items:
+        if modulo(_item(monomial, c), extent).constant != 0:
+            kept = kept + _item(monomial, c)
+    if facts.proves(kept) and facts.proves(extent - 1 - kept):
+        return kept
+    return modulo(quotient, extent)
+
+
+def _item(monomial: Monomial, c: int) -> Term:
+    return math.prod((as_term(a) for a in monomial), start=term(c))
+
+
+def axis_groups(old: Shape, new: Shape) -> list[tuple[range, range]] | None:
+    """Return the groups of dims that a Reshape splits or merges, or None where they are not seen.
+
+    >>> n = term(5)
+    >>> axis_groups((n, term(6)), (n, term(2), term(3)))
+    [(range(0, 1), range(0, 1)), (range(1, 2), range(1, 3))]
+    """
+    groups: list[tuple[range, range]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        start_i, start_j = i, j
+        a, b = term(1), term(1)
+        if i < len(old):
+            a, i = old[i], i + 1
+        if j < len(new):
+            b, j = new[j], j + 1
+        while a is not b:
+            numbers = (a.constant, b.constant)
+            grow_old = (
+                numbers[0] < numbers[1]
+                if numbers[0] is not None and numbers[1] is not None
+                else len(a.items[-1][0] if a.items else ()) < len(b.items[-1][0] if b.items else ())
+                or (numbers[0] is not None and numbers[1] is None)
+                or j == len(new)
+            )
+            if grow_old and i < len(old):
+                a, i = a * old[i], i + 1
+            elif j < len(new):
+                b, j = b * new[j], j + 1
+            elif i < len(old):
+                a, i = a * old[i], i + 1
+            else:
+                return None
+        groups.append((range(start_i, i), range(start_j, j)))
+    return groups

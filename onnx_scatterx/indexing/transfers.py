@@ -1,0 +1,74 @@
+"""The table of transfer functions: what is followed, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnx_scatterx.indexing import (
+    arithmetic,
+    creation,
+    movement,
+    reduction,
+    reshaping,
+    slicing,
+    windows,
+)
+from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.call import Call
+
+Transfer = Callable[[Call], "list[Abstract] | None"]
+
+TRANSFERS: dict[str, Transfer] = {
+    "CastLike": arithmetic.cast_like,
+    "Cast": arithmetic.cast,
+    "Clip": arithmetic.clip,
+    "Concat": movement.concat,
+    "Constant": creation.constant,
+    "ConstantOfShape": creation.constant_of_shape,
+    "CumSum": creation.cum_sum,
+    "Expand": movement.expand,
+    "EyeLike": creation.eye_like,
+    "Flatten": reshaping.flatten,
+    "Gather": movement.gather,
+    "GatherND": movement.gather_nd,
+    "Identity": movement.identity,
+    "Mod": arithmetic.mod,
+    "NonZero": creation.non_zero,
+    "OneHot": creation.one_hot,
+    "Pad": creation.pad,
+    "Range": creation.range_,
+    "Reshape": reshaping.reshape,
+    "Scatter": creation.scatter_elements,
+    "ScatterElements": creation.scatter_elements,
+    "ScatterND": creation.scatter_nd,
+    "Shape": creation.shape,
+    "Size": creation.size,
+    "Slice": slicing.slice_,
+    "Split": movement.split,
+    "Squeeze": movement.squeeze,
+    "Tile": movement.tile,
+    "Transpose": movement.transpose,
+    "Trilu": creation.trilu,
+    "Unsqueeze": movement.unsqueeze,
+    "Where": arithmetic.where_,
+    "AveragePool": windows.pool,
+    "Conv": windows.conv,
+    "MaxPool": windows.pool,
+    **dict.fromkeys(
+        (
+            "ReduceL1",
+            "ReduceL2",
+            "ReduceLogSum",
+            "ReduceLogSumExp",
+            "ReduceMax",
+            "ReduceMean",
+            "ReduceMin",
+            "ReduceProd",
+            "ReduceSum",
+            "ReduceSumSquare",
+        ),
+        reduction.reduction,
+    ),
+    **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
+    **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
+}

@@ -1,0 +1,57 @@
+"""Ways through a model: subgraphs, live nodes, functions after their callers."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+
+def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
+    """Return the graphs in an attribute."""
+    if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+        return [attribute.as_graph()]
+    if attribute.type == ir.AttributeType.GRAPHS and not attribute.is_ref():
+        return list(attribute.as_graphs())
+    return []
+
+
+def graphs_of(node: ir.Node) -> list[ir.Graph]:
+    """Return the graphs in a node's attributes."""
+    return [g for a in node.attributes.values() for g in attribute_graphs(a)]
+
+
+def live_nodes(graph: ir.Graph) -> set[ir.Node]:
+    """Return the nodes of a graph that its outputs need (subgraphs need what they capture)."""
+    live: set[ir.Node] = set()
+    stack: list[ir.Value | None] = list(graph.outputs)
+    while stack:
+        value = stack.pop()
+        node = None if value is None else value.producer()
+        if node is None or node in live or node.graph is not graph:
+            continue
+        live.add(node)
+        stack.extend(node.inputs)
+        for body in graphs_of(node):
+            for inner in body.all_nodes():
+                stack.extend(inner.inputs)
+            stack.extend(body.outputs)
+    return live
+
+
+def callers_first(model: ir.Model) -> list[ir.Function]:
+    """Return the functions, each after all that call it."""
+    order: list[ir.Function] = []
+    seen: set[ir.OperatorIdentifier] = set()
+
+    def visit(function: ir.Function) -> None:
+        if function.identifier() in seen:
+            return
+        seen.add(function.identifier())
+        for node in function.all_nodes():
+            callee = model.functions.get(node.op_identifier())
+            if callee is not None:
+                visit(callee)
+        order.append(function)
+
+    for function in model.functions.values():
+        visit(function)
+    return order[::-1]

@@ -1,0 +1,104 @@
+"""Edges: tensors without dims, old Slices, branches that never run, strings in ONNX Runtime."""
+
+import numpy as np
+import pytest
+
+from tests.support import Feed, assert_sound, i64, parse, sample
+
+
+def test_a_scalar_of_known_elements_stays_a_scalar() -> None:
+    # The element is 7, whatever x is; behind it an Unsqueeze wants a tensor without dims.
+    model = """g (float[4] x) => (float[4] z, float[1] y)
+        <int64[1,1] i = {2}, float[1] seven = {7}, int64 two = {2}, int64[1] v0 = {0}> {
+            z = ScatterND (x, i, seven)
+            s = Gather (z, two)
+            n = Neg (s)
+            y = Unsqueeze (n, v0) }"""
+    assert_sound(model, {"x": sample("float32", 4)}, left=0)
+
+
+@pytest.mark.parametrize("opset", [9, 10, 11, 13])
+def test_reversed_rows_in_old_operator_sets(opset: int) -> None:
+    # Slice has no steps before version 10: a plan that wants them is no plan there.
+    op = "Scatter" if opset < 11 else "ScatterElements"
+    model = f"""g (float[5,2] x, float[3,2] u) => (float[5,2] y)
+        <int64[3,2] i = {{3, 3, 2, 2, 1, 1}}> {{ y = {op} <axis = 0> (x, i, u) }}"""
+    feed = {"x": sample("float32", 5, 2), "u": sample("float32", 3, 2, seed=1)}
+    assert_sound(parse(model, opset), feed)
+
+
+@pytest.mark.parametrize("opset", [9, 10, 11, 13])
+def test_a_box_in_data_of_sizes_that_are_fed(opset: int) -> None:
+    # ONNX infers for a Slice-10 of N rows that it has N rows again, and ONNX Runtime believes it:
+    # buffers are shared that differ in length.
+    op = "Scatter" if opset < 11 else "ScatterElements"
+    model = f"""g (float[N,M,4] x, float[2,1,1] u) => (float[N,M,4] y)
+        <int64[2,1,1] i = {{2, 3}}> {{ z = {op} <axis = 0> (x, i, u) y = Identity (z) }}"""
+    feeds = [
+        {"x": sample("float32", n, m, 4), "u": sample("float32", 2, 1, 1, seed=1)}
+        for n in (4, 5, 9)
+        for m in (1, 2, 7)
+    ]
+    assert_sound(parse(model, opset), *feeds)
+
+
+def test_updates_of_undeclared_sizes_in_operator_set_10() -> None:
+    # The scatter says that u has seven columns; shape inference does not know it.
+    model = parse(
+        """g (float[1,8] x, float[A,B] u) => (float[1,8] y)
+        <int64[1,7] i = {0, 2, 4, 6, 1, 3, 5}> {
+            z = Scatter <axis = 1> (x, i, u)
+            y = Identity (z) }""",
+        10,
+    )
+    assert_sound(model, {"x": sample("float32", 1, 8), "u": sample("float32", 1, 7, seed=1)})
+
+
+def test_strings_are_left_to_gather() -> None:
+    # ONNX Runtime's Gather of a row of strings gives empty strings; a Slice would give the row.
+    model = """g (string[3,N] x, string[1,N] u) => (string[N] y)
+        <int64[1,1] i = {2}, int64 one = {1}> {
+            z = ScatterND (x, i, u)
+            y = Gather <axis = 0> (z, one) }"""
+    feeds = [
+        {"x": np.full((3, n), "row", object), "u": np.full((1, n), "update", object)}
+        for n in (1, 2, 5)
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_a_branch_that_could_not_run() -> None:
+    # Three updates for two places: the branch fails if it is taken, and yet the model loads.
+    model = """g (float[4] x, float[3] u, bool c) => (float[M] y) <int64[2,1] i = {2, 3}> {
+        y = If (c) <
+            then_branch = yes () => (float[P] p) { p = ScatterND <reduction = "add"> (x, i, u) },
+            else_branch = no () => (float[Q] q) { q = Neg (x) }
+        > }"""
+    feed: Feed = {"x": sample("float32", 4), "u": sample("float32", 3)}
+    feeds = [{**feed, "c": np.array(taken)} for taken in (False, True)]
+    assert_sound(model, *feeds, rejected=1, left=1)
+
+
+def test_a_branch_that_reads_what_was_rewritten_outside() -> None:
+    # What is known of the outer scatter's result holds for what replaced it.
+    model = """g (float[4,2] x, float[1,2] u, bool c) => (float[M,K] y)
+        <int64[1,1] i = {2}, int64[1,1] j = {0}> {
+            z = ScatterND (x, i, u)
+            y = If (c) <
+                then_branch = yes () => (float[P,R] p) { p = ScatterND (z, j, u) },
+                else_branch = no () => (float[Q,S] q) { q = Neg (z) }
+            > }"""
+    feed: Feed = {"x": sample("float32", 4, 2), "u": sample("float32", 1, 2)}
+    assert_sound(model, *({**feed, "c": np.array(taken)} for taken in (False, True)), left=0)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_indices_that_are_part_of_a_longer_tensor(rows: int) -> None:
+    # One index per row, the first of five: the five would not broadcast, or would make five rows.
+    model = f"""g (float[{rows},4] x, float[{rows},1] u, int64[5] k) => (float[{rows},4] y)
+        <int64[1] v0 = {{0}}, int64[1] end = {{{rows}}}, int64[1] v1 = {{1}}> {{
+            s = Slice (k, v0, end)
+            i = Unsqueeze (s, v1)
+            y = ScatterElements <axis = 1> (x, i, u) }}"""
+    feed = {"x": sample("float32", rows, 4), "u": sample("float32", rows, 1, seed=1)}
+    assert_sound(model, {**feed, "k": i64([0, 3, -1, 2, 1])})

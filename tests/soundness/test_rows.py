@@ -1,0 +1,83 @@
+"""One position per row, known only when the model runs: from either end, at any size, every bit."""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound
+
+RNG = np.random.default_rng(0)
+SPLIT = "<int64[1] first = {0}, int64[1] last = {-1}, int64 zero = {0}, int64 one = {1}>"
+
+
+def hard(*shape: int) -> np.ndarray:
+    """Random floats with NaN and both zeros among them."""
+    found = RNG.standard_normal(shape).astype(np.float32)
+    found.ravel()[::3] = -0.0
+    found.ravel()[1::7] = np.nan
+    found.ravel()[2::11] = np.inf
+    return found
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("size", ["6", "S"])
+@pytest.mark.parametrize("reduction", ["none", "add", "mul"])
+def test_an_index_for_each_row_and_column(kind: str, size: str, reduction: str) -> None:
+    model = f"""g (float[B,{size},8] x, {kind}[B,1,8] p, float[B,1,8] u) => (float[B,{size},8] y) {{
+        y = ScatterElements <axis = 1, reduction = "{reduction}"> (x, p, u) }}"""
+    feeds = [
+        {"x": hard(b, 6, 8), "p": RNG.integers(-6, 6, (b, 1, 8)).astype(kind), "u": hard(b, 1, 8)}
+        for b in (0, 1, 3)
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_one_position_for_all() -> None:
+    model = f"""g (float[6,8] x, int64 p, float[8] u) => (float[6,8] y) {SPLIT} {{
+        q = Unsqueeze (p, first)
+        r = Unsqueeze (q, first)
+        v = Unsqueeze (u, first)
+        y = ScatterND (x, r, v) }}"""
+    feeds = [{"x": hard(6, 8), "p": np.array(p), "u": hard(8)} for p in (-6, -1, 0, 3, 5)]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_pairs_of_row_and_position() -> None:
+    model = f"""g (float[B,S] x, int64[B] p, float[B] u) => (float[B,S] y) {SPLIT} {{
+        s = Shape (x)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        c = Unsqueeze (r, last)
+        d = Unsqueeze (p, last)
+        i = Concat <axis = -1> (c, d)
+        y = ScatterND (x, i, u) }}"""
+    sizes = [(1, 1), (3, 4), (2, 7), (5, 5), (5, 1), (0, 3)]
+    feeds = [{"x": hard(b, s), "p": RNG.integers(-s, s, (b,)), "u": hard(b)} for b, s in sizes]
+    assert_sound(model, *feeds, left=0)
+
+
+@pytest.mark.parametrize("order", ["c, d", "d, c"])
+def test_pairs_with_constant_rows(order: str) -> None:
+    shape = "4,5" if order == "c, d" else "5,4"
+    model = f"""g (float[{shape}] x, int64[4] p, float[4] u) => (float[{shape}] y)
+        <int64[4,1] c = {{0, 1, 2, 3}}, int64[1] last = {{-1}}> {{
+        d = Unsqueeze (p, last)
+        i = Concat <axis = -1> ({order})
+        y = ScatterND (x, i, u) }}"""
+    dims = tuple(map(int, shape.split(",")))
+    feeds = [{"x": hard(*dims), "p": RNG.integers(-5, 5, (4,)), "u": hard(4)} for _ in range(4)]
+    assert_sound(model, *feeds)
+
+
+def test_rows_that_are_not_all() -> None:
+    # Only the first two of three rows are written: a comparison alone would write them all.
+    model = """g (float[3,5] x, int64[2,1] p, float[2,1] u) => (float[3,5] y) {
+        y = ScatterElements <axis = 1> (x, p, u) }"""
+    feeds = [{"x": hard(3, 5), "p": RNG.integers(-5, 5, (2, 1)), "u": hard(2, 1)} for _ in range(3)]
+    assert_sound(model, *feeds)
+
+
+def test_two_positions_per_row_may_meet() -> None:
+    model = """g (float[3,5] x, int64[3,2] p, float[3,2] u) => (float[3,5] y) {
+        y = ScatterElements <axis = 1> (x, p, u) }"""
+    p = np.array([[1, 1], [0, -5], [4, 2]])
+    assert_sound(model, {"x": hard(3, 5), "p": p, "u": hard(3, 2)}, left=1)

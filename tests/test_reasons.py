@@ -1,0 +1,124 @@
+"""Every reason that the tool can give for leaving a scatter, provoked by a model."""
+
+import numpy as np
+import onnx.parser
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx import Reason, inspect, optimize
+from onnx_scatterx.reasons import Refusal
+
+OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
+
+
+def nd(data: str, indices: str, updates: str, given: str = "", reduction: str = "none") -> str:
+    """A model of one ScatterND; ``given`` are initializers."""
+    return f"""{OPSET} g (float[{data}] x, {indices} float[{updates}] u) => (float[{data}] y)
+        {given} {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+
+
+DIAGONAL = "<int64[3,2] i = {0,0, 1,1, 2,2}>"
+BEHIND_ROWS = f"""{OPSET} g (float[N,T] x, float[N] u) => (float[N,T] y)
+    <int64[1] three = {{3}}, int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
+        s = Shape (x)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        rows = Unsqueeze (r, last)
+        columns = Expand (three, n1)
+        n1 = Unsqueeze (n, minus)
+        minus = Constant <value = int64[1] {{0}}> ()
+        c = Unsqueeze (columns, last)
+        i = Concat <axis = -1> (rows, c)
+        y = ScatterND (x, i, u) }}"""
+TWO_FROM_A_START = f"""{OPSET} g (float[4,2] x, int64[1,1] p, float[2,2] u) => (float[4,2] y)
+    <int64[2,1] both = {{0, 1}}> {{
+        i = Add (p, both)
+        y = ScatterND (x, i, u) }}"""
+EVERY_SIXTEENTH = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
+    <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}},
+     int64[1] far = {{9223372036854775807}}, int64[1] step = {{16}}> {{
+        s = Shape (x)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        some = Slice (r, first, far, first, step)
+        i = Unsqueeze (some, last)
+        y = ScatterND (x, i, u) }}"""
+UNORDERED = f"""{OPSET} g (float[A] a, float[B] b, float[T,2] x, float[1,2] u) => (float[T,2] z)
+    <int64[1] one = {{1}}> {{
+        n = Shape (a)
+        i = Unsqueeze (n, one)
+        y = ScatterND (x, i, u)
+        m = Shape (b)
+        j = Unsqueeze (m, one)
+        z = ScatterND (y, j, u) }}"""
+EVERY_SEVENTEENTH = EVERY_SIXTEENTH.replace("{16}", "{17}")
+ROWS = (np.random.default_rng(seed).permutation(11) for seed in range(10))
+SHUFFLED = ", ".join(str(column) for row in ROWS for column in row)
+OLD = """<ir_version: 8, opset_import: ["" : 9]> g (float[4,2] x, float[3,2] u) => (float[4,2] y)
+    <int64[3,2] i = {2,2, 1,1, 0,0}> { y = Scatter <axis = 0> (x, i, u) }"""
+FUNCTION = """<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+    g (float[4,4] x, float[2,4] u, float[4,2] v) => (float[4,4] y, float[4,4] z)
+    <int64[2,4] i = {0,0,0,0, 1,1,1,1}, int64[4,2] j = {0,1, 0,1, 0,1, 0,1}> {
+        y = f.put <axis = 0> (x, i, u)
+        z = f.put <axis = 1> (x, j, v) }
+    <domain: "f", opset_import: ["" : 18]>
+    put <axis> (x, i, u) => (y) { y = ScatterElements <axis: int = @axis> (x, i, u) }"""
+TYPES = """<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+    g (float[4] x, float[1] u, double[4] a, double[1] b) => (float[4] y, double[4] z)
+    <int64[1,1] i = {1}> {
+        y = f.put (x, i, u)
+        z = f.put (a, i, b) }
+    <domain: "f", opset_import: ["" : 18]>
+    put (x, i, u) => (y) { y = ScatterND (x, i, u) }"""
+
+PROVOKED = {
+    Reason.UNKNOWN_RANK: f"{OPSET} g (float[M,2] x, float[1,2] u, int64[R] s) => (float[M,2] y) "
+    "<int64[1,1] i = {0}> { d = Reshape (x, s) y = ScatterND (d, i, u) }",
+    Reason.UNKNOWN_TYPE: TYPES,
+    Reason.UNKNOWN_ATTRIBUTE: FUNCTION,
+    Reason.INVALID: nd("4,2", "", "1,2", "<int64[1,1] i = {7}>"),
+    Reason.UNKNOWN_INDICES: nd("4,2", "int64[3,1] i,", "3,2"),
+    Reason.UNKNOWN_SIGN: TWO_FROM_A_START,
+    Reason.UNKNOWN_BOUNDS: BEHIND_ROWS,
+    Reason.IRREGULAR: f"""{OPSET} g (float[10,11] x, float[10,11] u) => (float[10,11] y)
+        <int64[10,11] i = {{{SHUFFLED}}}> {{ y = ScatterElements <axis = 1> (x, i, u) }}""",
+    Reason.DIAGONAL: nd("3,3", "", "3", DIAGONAL),
+    Reason.COLLIDES: nd("4,2", "", "3,2", "<int64[3,1] i = {1, 1, 1}>"),
+    Reason.MAY_COLLIDE: nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>"),
+    Reason.NO_CUT: EVERY_SEVENTEENTH,
+    Reason.NO_KERNEL: """<ir_version: 8, opset_import: ["" : 18]>
+        g (int16[4] x, int16[2] u) => (int16[4] y) <int64[2,1] i = {1, 2}>
+        { y = ScatterND <reduction = "max"> (x, i, u) }""",
+    Reason.OPSET: OLD,
+    Reason.UNKNOWN_SIZE: UNORDERED,
+    Reason.TOO_COSTLY: EVERY_SIXTEENTH,
+}
+
+
+def refusals(model: str) -> list[Refusal | None]:
+    proto = onnx.parser.parse_model(model)
+    return [s.refusal for s in inspect(proto, target="standard").scatters]
+
+
+@pytest.mark.parametrize("reason", PROVOKED)
+def test_reason(reason: Reason) -> None:
+    found = refusals(PROVOKED[reason])
+    assert reason in {r.reason for r in found if r is not None}, [str(r) for r in found]
+
+
+def test_no_rule() -> None:
+    model = onnx.parser.parse_model(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    (scatter,) = optimize(model, target="standard", rules=["view"]).report.scatters
+    assert scatter.reason is Reason.NO_RULE
+
+
+def test_old_operator() -> None:
+    # A model that is no file is taken as it is, so an operator can be older than its operator set.
+    model = ir.from_onnx_text(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    model.graph.opset_imports[""] = 10
+    (scatter,) = optimize(model, target="standard").report.scatters
+    assert scatter.reason is Reason.OLD_OPERATOR
+
+
+def test_every_reason_is_provoked() -> None:
+    assert {*PROVOKED, Reason.NO_RULE, Reason.OLD_OPERATOR} == set(Reason)
