@@ -29,11 +29,7 @@ class Reason(enum.Enum):
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     NO_RULE = "none of the chosen rules writes this form"
-<<<<<<< HEAD
     IN_FUNCTION = "inside a function, ScatterX would have no fallback"
-    CAPTURED_CHAIN = "the scatter is a graph of its own in an operator's attribute"
-=======
->>>>>>> main
 
 
 @dataclass(frozen=True)
