@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
-    from onnx_scatterx.runtime import library_path, session
+    from onnx_scatterx.runtime import session
     from onnx_scatterx.scattering import Reduction, Scattering
     from onnx_scatterx.transformer import XTransformer
     from onnx_scatterx.verdict import Sliceability, Verdict
@@ -54,11 +54,7 @@ _HOMES = {
     "XTransformer": "transformer",
     "explain": "explanation",
     "inspect": "api",
-<<<<<<< HEAD
-    "library_path": "runtime",
-=======
     "library_path": "library",
->>>>>>> main
     "optimize": "api",
     "session": "runtime",
     "verify": "verification",

@@ -83,7 +83,7 @@ def optimize_ir(
     ``planned`` makes the report say what would be done.
     """
     chosen = target_of(target)
-    forms = (*chosen_rules(rules), *chosen.rules)
+    forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(model, forms, distrust_dims=distrust_dims)
     accounts = accounts_of(outcomes, knowledge, names)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import os
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.library import library_path
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -24,31 +23,7 @@ AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 OLDEST = (1, 18)
 """The first ONNX Runtime that has custom operators which may update a tensor in place."""
 
-LIBRARY_VARIABLE = "ONNX_SCATTERX_LIBRARY"
-"""The environment variable that names another library, for development."""
-
-_LIBRARY = "scatterx_ops.dll" if sys.platform == "win32" else "scatterx_ops.so"
 _MESSAGE_LIMIT = 1 << 30  # bytes of a model that are handed over in memory
-
-
-def library_path() -> Path:
-    """Return the library for ``SessionOptions.register_custom_ops_library``, in any language.
-
-    The environment variable ONNX_SCATTERX_LIBRARY names another one. Raises ScatterXError where the
-    file is not there.
-    """
-    chosen = os.environ.get(LIBRARY_VARIABLE)
-    if chosen:
-        if not Path(chosen).is_file():
-            raise ScatterXError(f"{LIBRARY_VARIABLE} names {chosen}, and there is no such file")
-        return Path(chosen).resolve()
-    path = Path(str(importlib.resources.files("onnx_scatterx").joinpath(_LIBRARY)))
-    if not path.is_file():
-        raise ScatterXError(
-            f"the ScatterX library was not built: {path} is missing; install the package with a "
-            f"C++ compiler, or build custom_ops and name the library in {LIBRARY_VARIABLE}"
-        )
-    return path
 
 
 def session(

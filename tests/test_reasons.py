@@ -120,5 +120,12 @@ def test_old_operator() -> None:
     assert scatter.reason is Reason.OLD_OPERATOR
 
 
+def test_in_function() -> None:
+    model = onnx.parser.parse_model(FUNCTION.replace("<axis = 1> (x, j, v)", "<axis = 0> (x, i, w)"))
+    (scatter,) = inspect(model, target="scatterx").scatters
+    assert scatter.reason is Reason.IN_FUNCTION
+
+
 def test_every_reason_is_provoked() -> None:
-    assert {*PROVOKED, Reason.NO_RULE, Reason.OLD_OPERATOR} == set(Reason)
+    others = {Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION}
+    assert {*PROVOKED, *others} == set(Reason)

@@ -13,7 +13,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.runtime import LIBRARY_VARIABLE, library_path, run_model, session
+from onnx_scatterx.library import library_path
+from onnx_scatterx.runtime import run_model, session
 from tests.support import agree, f32, i64, parse, run, sample
 
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
@@ -33,12 +34,19 @@ def test_library_path() -> None:
     assert library_path() == onnx_scatterx.library_path()
 
 
+class Installed:
+    """A distribution without files."""
+
+    files = None
+
+
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(LIBRARY_VARIABLE, str(tmp_path / "no.so"))
-    with pytest.raises(ScatterXError, match=r"no\.so, and there is no such file"):
+    monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", str(tmp_path / "no.so"))
+    with pytest.raises(ScatterXError, match=r"no\.so, which is not there"):
         library_path()
-    monkeypatch.delenv(LIBRARY_VARIABLE)
+    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())
     with pytest.raises(ScatterXError, match="was not built"):
         session(optimized().model)
 
