@@ -173,7 +173,7 @@ _UNIQUE = {
 
 def _known(scatter: Scatter, wording: Wording) -> Iterator[str]:
     """Yield what nodes of the model have checked before, as far as it is about this scatter."""
-    facts = [f for f in scatter.facts.known if f.leaves() and f.leaves() <= wording.leaves]
+    facts = [f for f in scatter.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
     for fact in facts[:_FACTS]:
         yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
 

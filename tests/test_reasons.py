@@ -30,9 +30,14 @@ BEHIND_ROWS = f"""{OPSET} g (float[N,T] x, float[N] u) => (float[N,T] y)
         c = Unsqueeze (columns, last)
         i = Concat <axis = -1> (rows, c)
         y = ScatterND (x, i, u) }}"""
-TWO_FROM_A_START = f"""{OPSET} g (float[4,2] x, int64[1,1] p, float[2,2] u) => (float[4,2] y)
-    <int64[2,1] both = {{0, 1}}> {{
-        i = Add (p, both)
+FROM_A_START = f"""{OPSET} g (float[4,2] x, int32 q, float[N,2] u) => (float[4,2] y)
+    <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
+        s = Shape (u)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        p = Cast <to = 7> (q)
+        some = Add (p, r)
+        i = Unsqueeze (some, last)
         y = ScatterND (x, i, u) }}"""
 EVERY_SIXTEENTH = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
     <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}},
@@ -78,7 +83,7 @@ PROVOKED = {
     Reason.UNKNOWN_ATTRIBUTE: FUNCTION,
     Reason.INVALID: nd("4,2", "", "1,2", "<int64[1,1] i = {7}>"),
     Reason.UNKNOWN_INDICES: nd("4,2", "int64[3,1] i,", "3,2"),
-    Reason.UNKNOWN_SIGN: TWO_FROM_A_START,
+    Reason.UNKNOWN_SIGN: FROM_A_START,
     Reason.UNKNOWN_BOUNDS: BEHIND_ROWS,
     Reason.IRREGULAR: f"""{OPSET} g (float[10,11] x, float[10,11] u) => (float[10,11] y)
         <int64[10,11] i = {{{SHUFFLED}}}> {{ y = ScatterElements <axis = 1> (x, i, u) }}""",

@@ -6,6 +6,7 @@ graph computes anyway is used as it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import onnx_ir as ir
@@ -22,6 +23,8 @@ _NUMBER = 2**62
 _FACTOR = 2**31
 
 
+_FIRST = 8  # values that are remembered for a term: what is available is available early
+_DIMS = -1
 _LATE = 4  # nodes that reading from a value that may go counts as
 
 
@@ -43,6 +46,7 @@ class Sources:
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
         self.late = descendants(graph, spared)
+        self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
             if value not in spared:
                 self._note(value, scope)
@@ -52,12 +56,20 @@ class Sources:
         if found is None or found.shape is None:
             return
         for axis, dim in enumerate(found.shape):
-            if dim.constant is None:
+            if dim.constant is None and self._is_early(dim, value, _DIMS):
                 self.dims.setdefault(dim, []).append((value, axis))
         if found.dtype == _INT64 and len(found.shape) <= 1:
             scalar = found.scalar
-            if scalar is not None and scalar.constant is None:
+            if scalar is not None and self._is_early(scalar, value, len(found.shape)):
                 self.scalars.setdefault(scalar, []).append(value)
+
+    def _is_early(self, t: Term, value: ir.Value, kind: int) -> bool:
+        """Return whether a value is among the first of its kind to hold a term."""
+        if t.constant is not None:
+            return False
+        key = (t, kind, value in self.late)
+        self._counts[key] += 1
+        return self._counts[key] <= _FIRST
 
 
 def descendants(graph: ir.Graph, values: set[ir.Value]) -> set[ir.Value]:

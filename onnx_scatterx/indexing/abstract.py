@@ -91,6 +91,8 @@ class Abstract:
             return None
         if math.prod(shape) > _EVALUATED:
             return None
+        if not _stays_narrow(self.content, shape):
+            return None
         grid = np.indices(shape, dtype=np.int64, sparse=True)
         values = self.content.evaluate(_no_leaf, lambda d: grid[d])
         return np.broadcast_to(values, shape).astype(self.dtype.numpy())
@@ -124,6 +126,9 @@ class Abstract:
         if self.content.dtype == object and self.content.size > _SPELT_OUT:
             return None
         if self.content.dtype != object:
+            wide = self.content.dtype == np.uint64 and self.content.size
+            if wide and self.content.max() >= 1 << 63:
+                return None
             return table(self.content, coords)
         total = term(0)
         for index in np.ndindex(self.content.shape):
@@ -144,6 +149,13 @@ class Abstract:
         """Return the elements of a tensor of rank 1 (or 0), or None where they are not known."""
         elements = self.elements
         return None if elements is None else list(elements.ravel())
+
+
+def _stays_narrow(t: Term, shape: Sequence[int]) -> bool:
+    """Return whether 64 bits hold all that is compared or divided when a term is evaluated."""
+    facts = Facts({d: term(n) for d, n in enumerate(shape)})
+    terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
+    return all(max(map(abs, facts.interval(each))) < 1 << 62 for each in terms)
 
 
 def _no_leaf(leaf: object, parts: object) -> int:

@@ -244,14 +244,16 @@ def fits(t: Term, dtype: ir.DataType) -> bool:
     """
     if dtype == ir.DataType.BOOL:
         return True
-    if dtype.bitwidth == 64:
-        sized = [m for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)]
-        t = t - polynomial({m: dict(t.items)[m] for m in sized})
-        if sized and dtype == ir.DataType.UINT64:
-            return False
-    low, high = interval_of(t, _capped)
     limits = np.iinfo(dtype.numpy())
-    return low >= limits.min and high <= limits.max
+    least, most = int(limits.min), int(limits.max)
+    if dtype.bitwidth == 64:
+        sized = {m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)}
+        if sized:
+            t, least, most = t - polynomial(sized), least // 2, most // 2
+            if dtype == ir.DataType.UINT64 and polynomial(sized).interval()[0] < 0:
+                return False
+    low, high = interval_of(t, _capped)
+    return low >= least and high <= most
 
 
 def _is_sized(monomial: Monomial) -> bool:

@@ -289,17 +289,17 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term]) -> 
             seen[atom] = as_term(atom) if parts == atom.parts else atom.rebuild(parts)
         return seen[atom]
 
-    changed: list[Term] = []
-    kept: dict[Monomial, int] = {}
+    sums: dict[Monomial, int] = {}
+    changed = False
     for monomial, coefficient in t.items:
         factors = [one(a) for a in monomial]
         if all(f is as_term(a) for f, a in zip(factors, monomial, strict=True)):
-            kept[monomial] = coefficient
-        else:
-            changed.append(math.prod(factors, start=term(coefficient)))
-    if not changed:
-        return t
-    return sum(changed, start=polynomial(kept))
+            sums[monomial] = sums.get(monomial, 0) + coefficient
+            continue
+        changed = True
+        for other, c in math.prod(factors, start=term(1)).items:
+            sums[other] = sums.get(other, 0) + coefficient * c
+    return polynomial(sums) if changed else t
 
 
 def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:

@@ -28,6 +28,7 @@ from onnx_scatterx.indexing.terms import (
 )
 
 _DEPTH = 5
+_TRIED = 32  # numbers tried for the least one that a fact allows
 
 
 class Facts:
@@ -92,6 +93,8 @@ class Facts:
                 high = min(high, offset // -c)
             self._bounds[atom] = (low, high)
             self._bounded |= atom.leaves
+        if fact.piecewise and len(fact.leaves()) == 1 and not fact.coords:
+            self._learn_least(fact)
         for atom in fact.atoms:
             if atom.decidable:
                 self._by_piece.setdefault(atom, []).append(fact)
@@ -101,6 +104,18 @@ class Facts:
             self._relations.setdefault(monomial, []).append((fact, c))
         for leaf in fact.leaves():
             self._by_leaf.setdefault(leaf, []).append(fact)
+
+    def _learn_least(self, fact: Term) -> None:
+        """Learn from which number on a fact about one size can hold."""
+        (leaf,) = fact.leaves()
+        low, high = self._atom_interval(leaf)
+        if leaf.parts or math.isinf(low):
+            return
+        for n in range(int(low), int(low) + _TRIED):
+            if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
+                break
+            self._bounds[leaf] = (n + 1, high)
+            self._bounded.add(leaf)
 
     def _related(self, fact: Term) -> set[Leaf]:
         """Return the leaves that a fact can say something of, by itself or through others."""
@@ -228,7 +243,7 @@ class Facts:
                     rest = abs(c) * t - abs(a) * fact
                     if self.interval(rest)[0] >= 0 or (
                         depth > 2
-                        and len(rest.items) < len(t.items)
+                        and len(rest.items) <= len(t.items)
                         and self._prove(rest, depth - 2)
                     ):
                         return True

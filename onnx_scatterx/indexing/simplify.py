@@ -42,6 +42,6 @@ def _decide(atom: Atom, facts: Facts) -> Number | None:
         return 0 if facts.proves(-inner - 1) else None
     if isinstance(atom, FloorDiv):
         inner, divisor = atom.parts
-        if divisor.constant and facts.proves(inner) and facts.proves(divisor - 1 - inner):
+        if facts.proves(inner) and facts.proves(divisor - 1 - inner):
             return 0
     return None

@@ -1,0 +1,213 @@
+"""What is proven must hold everywhere, and a list of what must be proven and what must not."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnx_scatterx.indexing.eventual import never_negative
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.terms import (
+    Leaf,
+    Term,
+    coord,
+    element,
+    equals,
+    floor_div,
+    maximum,
+    minimum,
+    modulo,
+    pos,
+    size,
+    step,
+    term,
+    where,
+)
+
+T, U = size("prove.t"), size("prove.u")
+A = element("prove.a", (), name="a")
+X, Y = coord(0), coord(1)
+RNG = st.randoms(use_true_random=False)
+
+
+def value(t: Term, numbers: dict[Term, int], coords: tuple[int, ...] = ()) -> int:
+    named = {str(k): v for k, v in numbers.items()}
+    return int(t.evaluate(lambda leaf, _: named[leaf.name], lambda d: coords[d]))
+
+
+def draw(rng: random.Random, leaves: list[Term], depth: int) -> Term:
+    """Build a random piecewise term over some leaves, linear for the most part."""
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice([*leaves, *leaves, term(rng.randint(-5, 5))])
+    a, b = draw(rng, leaves, depth - 1), draw(rng, leaves, depth - 1)
+    k = rng.randint(1, 4)
+    return rng.choice(
+        [
+            lambda: a + b,
+            lambda: a - b,
+            lambda: a - k,
+            lambda: k * a - b,
+            lambda: pos(a),
+            lambda: maximum(a, b),
+            lambda: minimum(a, b),
+            lambda: where(step(a), b, a),
+            lambda: floor_div(a, k),
+            lambda: modulo(a, k),
+            lambda: equals(a, b),
+        ]
+    )()
+
+
+@settings(deadline=None, max_examples=300)
+@given(RNG)
+def test_one_size_is_decided_completely(rng: random.Random) -> None:
+    t = draw(rng, [T], 4)
+    low = rng.choice([0, 0, 1, 3])
+    (leaf,) = T.leaves()
+    if t.leaves() != {leaf}:
+        return
+    answer = never_negative(t, leaf, low)
+    truth = all(value(t, {T: n}) >= 0 for n in range(low, 400))
+    assert answer is None or answer == truth, f"{t} from {low} on"
+
+
+def test_one_size_is_mostly_decided() -> None:
+    (leaf,) = T.leaves()
+    rng = random.Random(1)
+    drawn = [t for t in (draw(rng, [T], 4) for _ in range(400)) if t.leaves() == {leaf}]
+    decided = [never_negative(t, leaf, 0) for t in drawn]
+    assert len(drawn) > 150
+    assert decided.count(None) < len(drawn) // 10
+    assert decided.count(True) > 20
+    assert decided.count(False) > 20
+
+
+@settings(deadline=None, max_examples=200)
+@given(RNG)
+def test_what_is_proven_holds(rng: random.Random) -> None:
+    extents = {0: draw(rng, [T, U], 1), 1: pos(draw(rng, [T, U], 1))}
+    known = [draw(rng, [T, U, A], 2) for _ in range(rng.randint(0, 3))]
+    facts = Facts(extents, known[:1]).assuming(*known[1:])
+    queries = [draw(rng, [T, U, A, X, Y], 3) for _ in range(6)]
+    queries += [q - r for q, r in itertools.pairwise(queries)]
+    proven = [q for q in queries if facts.proves(q)]
+    simplified = [(q, simplify(q, facts)) for q in queries]
+    for _ in range(60):
+        numbers = {T: rng.randint(0, 30), U: rng.randint(0, 6), A: rng.randint(-6, 6)}
+        if any(value(f, numbers) < 0 for f in known):
+            continue
+        sizes = [value(extents[d], numbers) for d in (0, 1)]
+        if min(sizes) < 1:
+            continue  # no element is there
+        at = tuple(rng.randrange(n) for n in sizes)
+        for q in proven:
+            assert value(q, numbers, at) >= 0, f"{q} with {known} within {extents}"
+        for before, after in simplified:
+            same = value(before, numbers, at) == value(after, numbers, at)
+            assert same, f"{before} became {after} with {known} within {extents}"
+
+
+def test_a_fair_share_is_proven() -> None:
+    rng = random.Random(2)
+    proven = sum(Facts({0: T}).proves(draw(rng, [T, U, X], 3)) for _ in range(300))
+    assert 60 < proven < 280
+
+
+def slice_length(extent: Term, start: int, stop: int) -> Term:
+    return pos(minimum(term(stop) if stop >= 0 else extent + stop, extent) - start)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (pos(pos(T - 1) - minimum(1, T)), pos(T - 2)),
+        (floor_div(T + 1, 2) + floor_div(T, 2), T),
+        (floor_div(T + 2, 3) + floor_div(T + 1, 3) + floor_div(T, 3), T),
+        (slice_length(T, 1, -1), pos(T - 2)),
+        (minimum(T, 4) + pos(T - 4), T),
+        (slice_length(T, 0, 2) + slice_length(T, 2, 5) + pos(T - 5), T),
+        (maximum(T, 1) - 1, pos(T - 1)),
+        (where(equals(T, 1), U, T) * 0, term(0)),
+        (floor_div(floor_div(T, 2) * 2, 2), floor_div(T, 2)),
+        (pos(T + U - U - 3), pos(T - 3)),
+        (maximum(T, U) + minimum(T, U), T + U),
+        (pos(minimum(T, U) - T), term(0)),
+        (minimum(minimum(T, U), T), minimum(T, U)),
+        (modulo(modulo(T, 4), 4), modulo(T, 4)),
+    ],
+)
+def test_must_be_proven_equal(a: Term, b: Term) -> None:
+    assert Facts().equal(a, b), f"{a} = {b}"
+
+
+@pytest.mark.parametrize(
+    ("facts", "t"),
+    [
+        (Facts(), T - minimum(T, 4)),
+        (Facts(), T - floor_div(T, 2)),
+        (Facts(), T * U + T),
+        (Facts({0: T}), T - 1 - X),
+        (Facts({0: T, 1: U}), T * U - 1 - (X * U + Y)),
+        (Facts({0: floor_div(T, 2)}), T - 2 - 2 * X),
+        (Facts(known=[T - 4]), minimum(T, 6) - 4),
+        (Facts(known=[T - U]), T - minimum(U, 3)),
+        (Facts(known=[T - U, U - 3]), T - 3),
+        (Facts(known=[T - U, U - A, A - 2]), T - 2),
+        (Facts(known=[floor_div(T, 2) - 3]), T - 6),
+        (Facts(known=[A, T - 1 - A]), T - 1),
+        (Facts(known=[pos(T - 2) - 1]), T - 3),
+    ],
+)
+def test_must_be_proven(facts: Facts, t: Term) -> None:
+    assert facts.proves(t), f"{t} >= 0"
+
+
+@pytest.mark.parametrize(
+    ("facts", "t"),
+    [
+        (Facts(), T - 1),
+        (Facts(), A),
+        (Facts(), T - U),
+        (Facts(), pos(T - 2) - (T - 1)),
+        (Facts(), 5 - T),
+        (Facts({0: T}), T - 2 - X),
+        (Facts(known=[T - U]), U - T),
+        (Facts(known=[T - 1]), T - 2),
+        (Facts(), floor_div(T, 2) + floor_div(T, 2) - T),
+        (Facts(), T * T - 2),
+    ],
+)
+def test_must_not_be_proven(facts: Facts, t: Term) -> None:
+    assert not facts.proves(t), f"{t} >= 0"
+
+
+def test_facts_learnt_later_are_used() -> None:
+    facts = Facts()
+    assert not facts.proves(T - 3)
+    assert not facts.proves(U - 3)
+    facts.learn([T - U])
+    assert not facts.proves(T - 3)
+    facts.learn([U - 3])
+    assert facts.proves(T - 3)
+    assert facts.proves(U - 3)
+
+
+def test_what_is_assumed_stays_below() -> None:
+    facts = Facts(known=[T - 1])
+    inner = facts.assuming(T - 5)
+    assert inner.proves(T - 5)
+    assert not facts.proves(T - 5)
+    facts.learn([U - 2])
+    assert inner.proves(U - 2)
+
+
+def test_simplify_decides_cases() -> None:
+    facts = Facts({0: T}, [T - 2])
+    assert simplify(maximum(T, 2), facts) is T
+    assert simplify(where(step(X - T), U, X), facts) is X
+    assert simplify(floor_div(X, T), facts) is term(0)
+    assert simplify(pos(1 - T), facts) is term(0)
+    assert isinstance(next(iter(simplify(U, facts).atoms)), Leaf)

@@ -1,0 +1,242 @@
+"""Terms against plain Python: what is built by the constructors has the value that it is said to."""
+
+import random
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnx_scatterx.indexing.terms import (
+    Coord,
+    Leaf,
+    Number,
+    Pos,
+    Step,
+    Term,
+    as_term,
+    coord,
+    element,
+    equals,
+    floor_div,
+    maximum,
+    minimum,
+    modulo,
+    pos,
+    size,
+    step,
+    table,
+    term,
+    where,
+)
+
+Env: TypeAlias = Mapping[str, int]
+Plain: TypeAlias = Callable[[Env], int]
+Built: TypeAlias = tuple[Term, Plain]
+
+N, M, S = size("terms.n"), size("terms.m"), element("terms.s", (), name="s")
+X, Y = coord(0), coord(1)
+ARRAYS = [
+    np.array([3, 1, 4, 1, 5]),
+    np.array([[0, 1], [2, 3], [4, 5]]),
+    np.array([[7, 7, 7], [2, 2, 2]], np.int32),
+    np.array([[1, 0], [0, 1]], bool),
+]
+
+
+def value(t: Term, env: Env) -> int:
+    """Evaluate a term with its own method."""
+    names = {N: "n", M: "m", S: "s"}
+    found = t.evaluate(lambda leaf, _: env[names[as_term(leaf)]], lambda d: env["xy"[d]])
+    return int(found)
+
+
+def draw(rng: random.Random, depth: int) -> Built:
+    """Build a random term, and the same in plain Python."""
+    if depth == 0 or rng.random() < 0.15:
+        number = rng.choice([-7, -2, -1, 0, 1, 2, 3, 6])
+        leaves: list[Built] = [
+            (N, lambda e: e["n"]),
+            (M, lambda e: e["m"]),
+            (S, lambda e: e["s"]),
+            (X, lambda e: e["x"]),
+            (Y, lambda e: e["y"]),
+            (term(number), lambda e: number),
+        ]
+        return rng.choice(leaves)
+    (a, fa), (b, fb), (c, fc) = (draw(rng, depth - 1) for _ in range(3))
+    d = rng.choice([-3, -1, 1, 2, 3, 4, 6])
+    array = rng.choice(ARRAYS)
+
+    def looked_up(e: Env) -> int:
+        inside = (min(max(f(e), 0), n - 1) for f, n in zip((fa, fb), array.shape, strict=False))
+        return int(array[tuple(inside)])
+
+    index = [minimum(maximum(t, 0), n - 1) for t, n in zip((a, b), array.shape, strict=False)]
+    kinds: list[Callable[[], Built]] = [
+        lambda: (a + b, lambda e: fa(e) + fb(e)),
+        lambda: (a - d * b, lambda e: fa(e) - d * fb(e)),
+        lambda: (a * b, lambda e: fa(e) * fb(e)),
+        lambda: (pos(a), lambda e: max(fa(e), 0)),
+        lambda: (step(a), lambda e: int(fa(e) >= 0)),
+        lambda: (maximum(a, b), lambda e: max(fa(e), fb(e))),
+        lambda: (minimum(a, b), lambda e: min(fa(e), fb(e))),
+        lambda: (equals(a, b), lambda e: int(fa(e) == fb(e))),
+        lambda: (where(step(c), a, b), lambda e: fa(e) if fc(e) >= 0 else fb(e)),
+        lambda: (floor_div(a, d), lambda e: fa(e) // d),
+        lambda: (modulo(a, d), lambda e: fa(e) % d),
+        lambda: (floor_div(a, pos(b) + 1), lambda e: fa(e) // (max(fb(e), 0) + 1)),
+        lambda: (modulo(a, N + 2), lambda e: fa(e) % (e["n"] + 2)),
+        lambda: (floor_div(a * (M + 1) + b * (M + 1), M + 1), lambda e: fa(e) + fb(e)),
+        lambda: (table(array, index), looked_up),
+    ]
+    return rng.choice(kinds)()
+
+
+ENVS = st.fixed_dictionaries(
+    {
+        "n": st.sampled_from([0, 1, 2, 3, 7, 30]),
+        "m": st.sampled_from([0, 1, 2, 5]),
+        "s": st.integers(-9, 9),
+        "x": st.integers(0, 6),
+        "y": st.integers(0, 6),
+    }
+)
+RNG = st.randoms(use_true_random=False)
+
+
+@settings(deadline=None, max_examples=200)
+@given(RNG, st.lists(ENVS, min_size=4, max_size=8))
+def test_values_and_intervals(rng: random.Random, envs: list[Env]) -> None:
+    t, plain = draw(rng, 4)
+    low, high = t.interval()
+    for env in envs:
+        assert value(t, env) == plain(env), t
+        assert low <= plain(env) <= high, t
+
+
+@settings(deadline=None, max_examples=100)
+@given(RNG, ENVS)
+def test_replacing_is_composition(rng: random.Random, env: dict[str, int]) -> None:
+    t, plain = draw(rng, 3)
+    (a, fa), (b, fb) = draw(rng, 2), draw(rng, 2)
+    inside = {**env, "x": fa(env), "y": fb(env)}
+    if inside["x"] >= 0 and inside["y"] >= 0:  # a coordinate is never negative
+        assert value(t.at({0: a, 1: b}), env) == plain(inside)
+    (leaf,) = S.atoms
+    assert value(t.replace({leaf: a}), env) == plain({**env, "s": fa(env)})
+
+
+@settings(deadline=None, max_examples=100)
+@given(RNG, ENVS)
+def test_split(rng: random.Random, env: Env) -> None:
+    t, plain = draw(rng, 4)
+    for atom in t.atoms:
+        slope, rest = t.split(atom)
+        assert slope * as_term(atom) + rest is t or any(a.idempotent for a in atom.parts and {atom})
+        assert value(slope, env) * value(as_term(atom), env) + value(rest, env) == plain(env)
+
+
+@settings(deadline=None, max_examples=100)
+@given(RNG, ENVS)
+def test_what_is_asked_of_a_term(rng: random.Random, env: Env) -> None:
+    t, plain = draw(rng, 4)
+    atoms = t.all_atoms()
+    assert t.leaves() == {a for a in atoms if isinstance(a, Leaf)}
+    assert t.coords == {a.dim for a in atoms if isinstance(a, Coord)}
+    assert t.piecewise == any(a.decidable for a in atoms)
+    if t.constant is not None:
+        assert plain(env) == t.constant
+    zero = {**env, "n": 0, "m": 0, "s": 0, "x": 0, "y": 0}
+    if not t.piecewise and not any(a.parts for a in atoms):
+        assert t.offset == plain(zero)
+
+
+@settings(deadline=None, max_examples=100)
+@given(RNG)
+def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
+    (a, _), (b, _), (c, _) = (draw(rng, 3) for _ in range(3))
+    assert a + b is b + a
+    assert (a + b) + c is a + (b + c)
+    assert a * b is b * a
+    assert a * (b + c) is a * b + a * c
+    assert a - a is term(0)
+    assert -(-a) is a
+    assert a * 1 is a
+    assert 0 * a is term(0)
+    assert sum([a, a, a], start=term(0)) is 3 * a
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (maximum(N, 3) + minimum(N, 3), N + 3),
+        (pos(N - 5) - pos(5 - N), N - 5),
+        (pos(3 * N - 6), 3 * pos(N - 2)),
+        (step(2 * N - 3), step(N - 2)),
+        (step(3 - N), 1 - step(N - 4)),
+        (step(N - 4) * step(N - 4), step(N - 4)),
+        (floor_div(4 * N + 2 * M + 1, 2), 2 * N + M),
+        (floor_div(N, -2), floor_div(-N, 2)),
+        (floor_div(floor_div(N, 2), 3), floor_div(N, 6)),
+        (floor_div(N + 5, 2), floor_div(N + 1, 2) + 2),
+        (floor_div(2 * N, 4), floor_div(N, 2)),
+        (floor_div(N * M + M, M), N + 1),
+        (modulo(6 * N + 5, 3), term(2)),
+        (modulo(N + 4, 4), modulo(N, 4)),
+        (pos(N), N),
+        (step(N), term(1)),
+        (equals(N, -1), term(0)),
+        (where(term(1), N, M), N),
+        (where(step(N - 1), M, M), M),
+        (table(np.arange(6).reshape(2, 3), (X, Y)), 3 * X + Y),
+        (table(np.array([[5, 5], [7, 7]]), (X, Y)), 2 * X + 5),
+        (table(np.array([9, 0, 4]), [1]), term(0)),
+        (table(np.array([[1, 2, 5], [1, 2, 5]]), (X, Y)), table(np.array([1, 2, 5]), [Y])),
+        (table(np.array([4, 0, 1]), [X]), table(np.array([4, 0, 1], np.int32), [X])),
+    ],
+)
+def test_equal_functions_are_one_object(one: Number, other: Number) -> None:
+    assert one is other, f"{one} and {other}"
+
+
+def test_tables_at_the_ends_of_int64() -> None:
+    ends = np.array([-(2**63), 2**63 - 1, 0])
+    t = table(ends, [X])
+    assert [int(t.evaluate(lambda *_: 0, lambda _, i=i: i)) for i in range(3)] == ends.tolist()
+    assert t.interval() == (-(2**63), 2**63 - 1)
+
+
+def test_tables_are_not_read_outside() -> None:
+    t = table(np.array([4, 0, 1]), [X])
+    pieces = where(step(2 - X), t, 9)
+    found = pieces.evaluate(lambda *_: 0, lambda _: np.arange(5))
+    assert found.tolist() == [4, 0, 1, 9, 9]
+    assert table(np.array([4, 0, 1]), [7]).constant is not None
+
+
+def test_intervals_are_exact_beyond_float() -> None:
+    big = 2**60 + 1
+    assert (N + big).interval()[0] == big
+    assert (big * pos(N - 1) - big).interval()[0] == -big
+    assert floor_div(N + big, 2).interval()[0] == big // 2
+
+
+@pytest.mark.parametrize(
+    ("t", "text"),
+    [
+        (N - 1, "terms.n - 1"),
+        (-2 * N * M + X, "x0 - 2*terms.n*terms.m"),
+        (pos(N - 2), "max(0, terms.n - 2)"),
+        (term(0), "0"),
+        (floor_div(N, 2), "((terms.n) // (2))"),
+    ],
+)
+def test_text(t: Term, text: str) -> None:
+    assert sorted(str(t)) == sorted(text)
+
+
+def test_kinds_of_atoms() -> None:
+    assert {type(a) for a in (pos(N - 1) * step(M - 1)).atoms} == {Pos, Step}
