@@ -34,7 +34,7 @@ class RemoveScatters(ir.passes.InPlacePass):
         distrust_dims: bool = False,
     ) -> None:
         self.target = check_target(target)
-        self.rules = chosen_rules(rules)
+        self.rules = rules if rules is None else chosen_rules(rules)
         self.distrust_dims = distrust_dims
         self._report: Report | None = None
 

@@ -126,7 +126,10 @@ def test_old_operator() -> None:
 
 
 def test_in_function() -> None:
-    model = onnx.parser.parse_model(FUNCTION.replace("<axis = 1> (x, j, v)", "<axis = 0> (x, i, w)"))
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+        g (float[4,4] x, int64[2,1] i, float[2,4] u) => (float[4,4] y) { y = f.put (x, i, u) }
+        <domain: "f", opset_import: ["" : 18]>
+        put (x, i, u) => (y) { y = ScatterND (x, i, u) }""")
     (scatter,) = inspect(model, target="scatterx").scatters
     assert scatter.reason is Reason.IN_FUNCTION
 

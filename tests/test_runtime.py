@@ -162,14 +162,16 @@ CACHE = """g (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] n
         ("w = Neg(cache)  o = ReduceSum(w)  u = Add(y, o)", "u", []),
     ],
 )
-@pytest.mark.parametrize("target", ["standard", "scatterx"])
-def test_bound_caches(more: str, updates: str, readers: list[str], target: str) -> None:
+@pytest.mark.parametrize("native", [False, True])
+def test_bound_caches(more: str, updates: str, readers: list[str], native: bool) -> None:
     text = CACHE.replace("UPDATES", updates)
     if "next)" in more:
         text = text.replace("MORE", "").replace(" }", f" {more} }}")
     else:
         text = text.replace("MORE", more)
-    model = onnx_scatterx.optimize(parse(text), target=target).model
+    model = parse(text)
+    if native:
+        model = onnx_scatterx.optimize(model, target="scatterx").model
     assert cache_pairs(model) == {"cache": "next"}
     findings = check_bound_cache(model)
     assert [f.reader for f in findings] == readers

@@ -47,9 +47,9 @@ def test_rows() -> None:
 
 
 def test_what_slices_is_sliced() -> None:
-    text = """g (float[5, 4] x, float[1, 4] y, int64[1, 1] j) => (float[5, 4] z)
-              <int64[1, 1] i = {3}> { a = ScatterND(x, i, y)  z = ScatterND(a, j, y) }"""
-    model = check(text, {"x": X, "y": Y[:1], "j": i64([[0]])})
+    text = """g (float[5, 4] x, float[2, 4] y, int64[2, 1] j) => (float[5, 4] z)
+              <int64[2, 1] i = {3, 4}> { a = ScatterND(x, i, y)  z = ScatterND(a, j, y) }"""
+    model = check(text, {"x": X, "y": Y[:2], "j": i64([[0], [-1]])})
     assert "Concat" in operators(model)
     assert operators(model).count("ScatterX") == 1
     assert (
