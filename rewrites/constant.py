@@ -73,7 +73,7 @@ def _is_whole(region: Region, planner: Planner) -> bool:
 
 
 def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) -> bool:
-    """Copy a cell's elements; False where a bound is not a number."""
+    """Copy a cell's elements; False where a bound is not a number, or not within the source."""
     assert isinstance(cell.source, View)
     bounds = _numbers([t for s in cell.box for t in (s.low, s.high)])
     lows, starts = _numbers(region.low), _numbers([w.start for w in cell.source.walks])
@@ -89,6 +89,9 @@ def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) ->
         start + (walk.step * grids[walk.dim] if walk.dim is not None else np.int64(0))
         for start, walk in zip(starts, cell.source.walks, strict=True)
     )
+    pairs = zip(picked, source.shape, strict=True)
+    if any(((at < 0) | (at >= size)).any() for at, size in pairs):
+        return False  # what is read is not there: the original would fail, if it came here
     values = np.broadcast_to(source[picked] if picked else source, [len(p) for p in q])
     result[np.ix_(*into) if into else ()] = values
     return True

@@ -79,6 +79,23 @@ def test_a_branch_that_could_not_run() -> None:
     assert_sound(model, *feeds, rejected=1, left=1)
 
 
+def test_a_branch_that_reads_beyond_known_elements() -> None:
+    # There is no row 2 of the zeros.
+    model = """g (float[2,3] x, float[1,3] u, bool c) => (float[M,K] y)
+        <int64[2,1] both = {0, 1}, float[2,3] zeros = {0, 0, 0, 0, 0, 0},
+         int64 two = {2}, int64[1] v0 = {0}> {
+            y = If (c) <
+                then_branch = yes () => (float[P,R] p) {
+                    z = ScatterND (x, both, zeros)
+                    row = Gather (z, two)
+                    p = Unsqueeze (row, v0) },
+                else_branch = no () => (float[Q,S] q) { q = Neg (x) }
+            > }"""
+    feed: Feed = {"x": sample("float32", 2, 3), "u": sample("float32", 1, 3)}
+    feeds = [{**feed, "c": np.array(taken)} for taken in (False, True)]
+    assert_sound(model, *feeds, rejected=1)
+
+
 def test_a_branch_that_reads_what_was_rewritten_outside() -> None:
     # What is known of the outer scatter's result holds for what replaced it.
     model = """g (float[4,2] x, float[1,2] u, bool c) => (float[M,K] y)
