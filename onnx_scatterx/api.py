@@ -103,7 +103,7 @@ def _operators(model: ir.Model) -> Counter[str]:
 def optimize(
     model: AnyModel,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
 ) -> Result:
@@ -139,7 +139,7 @@ def optimize(
 def inspect(
     model: AnyModel,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
 ) -> Report:

@@ -28,7 +28,7 @@ def explain(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     distrust_dims: bool = False,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.

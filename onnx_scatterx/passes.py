@@ -29,7 +29,7 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def __init__(
         self,
-        target: str = "standard",
+        target: str = "scatterx",
         rules: Rules | None = None,
         distrust_dims: bool = False,
     ) -> None:

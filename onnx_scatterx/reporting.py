@@ -114,7 +114,7 @@ def _entry(
         reduction=_reduction(node, canonical),
         footprint="unknown" if canonical is None else footprint_text(canonical),
         verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
-        unique=_uniqueness(canonical, refusal, written),
+        unique=_uniqueness(canonical, refusal, action is Action.REMOVED),
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,

@@ -160,11 +160,19 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Tab
     known = [n for n in sizes if n is not None]
     if len(known) < len(sizes) or math.prod(known) * len(targets) > _NUMBERS:
         return None
+    if not all(is_narrow(t, scatter) for t in targets):
+        return None
     grid = dict(zip(dims, np.indices(known, sparse=True), strict=True))
     values = np.empty((*known, len(targets)), np.int64)
     for column, target in enumerate(targets):
         values[..., column] = target.evaluate(_no_leaf, lambda d: grid[d])
     return Table(dims, _INT64, (), 0, lambda w: w.constant(values))
+
+
+def is_narrow(target: Term, scatter: Scatter) -> bool:
+    """Return whether int64 surely holds a target: beyond it the model's own numbers wrap around."""
+    low, high = scatter.facts.interval(target)
+    return low > -(2.0**62) and high < 2.0**62
 
 
 def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | None:

@@ -11,6 +11,7 @@ from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.indexing.terms import Leaf, coord, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.native.layout import is_narrow
 
 _NUMBERS = 1 << 18  # targets that are looked at one by one
 
@@ -71,7 +72,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
     for axis, target in enumerate(scatter.targets):
         if any(target is coord(d) for d in range(len(scatter.shape))) or target.leaves():
             continue
-        if target.coords <= wide:
+        if target.coords <= wide and is_narrow(target, scatter):
             columns.append((axis, target))
     extents = {d: scatter.shape[d].constant for d in sorted(wide)}
     sizes = [n for n in extents.values() if n is not None]
