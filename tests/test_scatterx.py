@@ -384,3 +384,12 @@ def test_random_transposes_do_fold() -> None:
         text = text.replace("xt = Transpose <perm = [1, 0, 2]>", f"xt = Transpose <perm = {perm}>")
         text = text.replace("[B, S, D]", "[A, E, F]").replace("[B, N, D]", "[G, N, H]")
         assert [n.op_type for n in graphs(check(text))] == ["ScatterX"]
+
+
+def test_a_row_becomes_a_where_only_if_asked() -> None:
+    """One row at an unknown place is moved by ScatterX, not by a Where over all the data."""
+    model = parse(ROWS.replace("[N", "[1"))
+    asked = onnx_scatterx.optimize(model, target="scatterx", rules=["row"]).model
+    assert operators(onnx_scatterx.optimize(model).model) == ["ScatterX"]
+    assert "Where" in operators(asked)
+    assert not natives(asked)
