@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
+    from onnx_scatterx.runtime import session
     from onnx_scatterx.scattering import Reduction, Scattering
     from onnx_scatterx.transformer import XTransformer
     from onnx_scatterx.verdict import Sliceability, Verdict
@@ -34,6 +35,7 @@ __all__ = [
     "inspect",
     "library_path",
     "optimize",
+    "session",
     "verify",
 ]
 
@@ -54,6 +56,7 @@ _HOMES = {
     "inspect": "api",
     "library_path": "library",
     "optimize": "api",
+    "session": "runtime",
     "verify": "verification",
 }
 _MODULES = {"passes", "rewrites"}

@@ -17,16 +17,16 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.native import DOMAIN
+from onnx_scatterx.native.functions import finish
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
+from onnx_scatterx.targets import target_of
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
-
-TARGETS = ("standard",)
-_PLANNED = ("scatterx", "ort-cpu")
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,7 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
 
 def check_target(target: str) -> str:
     """Return a target's name, or raise ScatterXError where it cannot be had."""
-    if target in TARGETS:
-        return target
-    if target in _PLANNED:
-        raise ScatterXError(f"target {target!r} is not built yet; use 'standard'")
-    raise ScatterXError(f"no target is called {target!r}; there is {', '.join(TARGETS)}")
+    return target_of(target).name
 
 
 def optimize_ir(
@@ -86,25 +82,28 @@ def optimize_ir(
 
     ``planned`` makes the report say what would be done.
     """
-    check_target(target)
-    forms = chosen_rules(rules)
+    chosen = target_of(target)
+    forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(model, forms, distrust_dims=distrust_dims)
     accounts = accounts_of(outcomes, knowledge, names)
+    if chosen.native:
+        finish(model)
     return report_of(target, accounts, before, _operators(model), planned=planned), accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
     counts = Counter(n.op_type for n in model.graph.all_nodes())
     for function in model.functions.values():
-        counts.update(n.op_type for n in function.all_nodes())
+        if function.domain != DOMAIN:  # what a ScatterX falls back to
+            counts.update(n.op_type for n in function.all_nodes())
     return counts
 
 
 def optimize(
     model: AnyModel,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
 ) -> Result:
@@ -140,7 +139,7 @@ def optimize(
 def inspect(
     model: AnyModel,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
 ) -> Report:

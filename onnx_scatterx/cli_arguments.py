@@ -25,7 +25,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 def add_target(command: argparse.ArgumentParser) -> None:
     """Add --target and --distrust-dims."""
-    command.add_argument("--target", metavar="T", default="standard", help="default: standard")
+    command.add_argument("--target", metavar="T", default="scatterx", help="default: scatterx")
     add_distrust(command)
 
 

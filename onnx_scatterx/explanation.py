@@ -28,7 +28,7 @@ def explain(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: str = "standard",
+    target: str = "scatterx",
     distrust_dims: bool = False,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
@@ -185,7 +185,8 @@ def _answer(account: Account) -> Iterator[str]:
     elif entry.refusal is None:
         yield f"goes, written as {', '.join(entry.forms) or 'nothing'}"
     else:
-        yield f"stays: {entry.refusal}"
+        word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
+        yield f"{word}: {entry.refusal}"
         missing = MISSING.get(entry.refusal.reason)
         if missing is not None:
             yield f"missing: {missing}"

@@ -17,7 +17,7 @@ from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import Term, coord, modulo, term
+from onnx_scatterx.indexing.terms import Term, coord, element, modulo, term
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
@@ -92,6 +92,17 @@ def _value(call: Call, i: int) -> ir.Value:
     return value
 
 
+def _formula(call: Call, i: int, found: Abstract) -> Term:
+    """Return the elements of an input as one term; what no term can hold is looked up in it."""
+    if found.formula is not None:
+        return found.formula
+    if found.shape is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, "indices")
+    value = _value(call, i)
+    coords = [coord(d) for d in range(len(found.shape))]
+    return element((call.scope, value), coords, name=value.name or "?")
+
+
 def _axis(call: Call, default: int, rank: int) -> int:
     axis = call.integer("axis", default)
     if not -rank <= axis < rank:
@@ -109,11 +120,8 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
     index_rank = len(indices.shape) - 1
     shape = (*indices.shape[:-1], *data.shape[depth:])
-    columns = (
-        [indices.formula.at({index_rank: c}) for c in range(depth)] if indices.formula else None
-    )
-    if columns is None:
-        raise RefusedError(Reason.UNKNOWN_INDICES)
+    formula = _formula(call, 1, indices)
+    columns = [formula.at({index_rank: c}) for c in range(depth)]
     rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
     return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
 
@@ -125,9 +133,8 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
     if len(indices.shape) != rank or not rank:
         raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
     axis = _axis(call, 0, rank)
-    if indices.formula is None:
-        raise RefusedError(Reason.UNKNOWN_INDICES)
-    targets = [indices.formula if c == axis else coord(c) for c in range(rank)]
+    formula = _formula(call, 1, indices)
+    targets = [formula if c == axis else coord(c) for c in range(rank)]
     return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), None, axis)
 
 
@@ -142,9 +149,7 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
     starts = call.input(2)
     start = term(0)
     if starts is not None:
-        if starts.formula is None:
-            raise RefusedError(Reason.UNKNOWN_INDICES)
-        start = starts.formula
+        start = _formula(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
         target = modulo(target, data.shape[axis])

@@ -19,6 +19,7 @@ from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
@@ -338,6 +339,8 @@ def rewrite_model(
         overridable = {v for v in model.graph.inputs if v.name in model.graph.initializers}
     outcomes = []
     for graph, scope in knowledge.scopes.items():
+        if scope.function is not None and scope.function.domain == DOMAIN:
+            continue  # what a ScatterX falls back to
         if any(is_scatter(n) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
             rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only)

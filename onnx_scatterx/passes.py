@@ -29,12 +29,12 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def __init__(
         self,
-        target: str = "standard",
+        target: str = "scatterx",
         rules: Rules | None = None,
         distrust_dims: bool = False,
     ) -> None:
         self.target = check_target(target)
-        self.rules = chosen_rules(rules)
+        self.rules = rules if rules is None else chosen_rules(rules)
         self.distrust_dims = distrust_dims
         self._report: Report | None = None
 

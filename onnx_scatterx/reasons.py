@@ -29,6 +29,7 @@ class Reason(enum.Enum):
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     NO_RULE = "none of the chosen rules writes this form"
+    IN_FUNCTION = "inside a function, ScatterX would have no fallback"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ class Action(enum.Enum):
     """What is done with a scatter."""
 
     REMOVED = "removed"
+    NATIVE = "becomes ScatterX"
     KEPT = "kept"
     DEAD = "removed, as nothing reads it"
 
@@ -109,7 +110,12 @@ class Report:
     @property
     def removed(self) -> int:
         """How many scatters are gone."""
-        return sum(s.action is not Action.KEPT for s in self.scatters)
+        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+
+    @property
+    def native(self) -> int:
+        """How many scatters are ScatterX nodes now."""
+        return sum(s.action is Action.NATIVE for s in self.scatters)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -118,6 +124,7 @@ class Report:
             "planned": self.planned,
             "scatters": [s.to_dict() for s in self.scatters],
             "removed": self.removed,
+            "native": self.native,
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
@@ -143,7 +150,8 @@ class Report:
             return "no scatter in this model"
         done = "can be removed" if self.planned else "removed"
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        return f"{self.removed} of {total} scatters {done}, {nodes}"
+        native = f", {self.native} to ScatterX" if self.native else ""
+        return f"{self.removed} of {total} scatters {done}{native}, {nodes}"
 
     def __rich__(self) -> Table:
         from rich.table import Table

@@ -104,6 +104,9 @@ def _entry(
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
     written = action is Action.REMOVED
+    if written and "scatterx" in outcome.forms.get(node, ()):
+        # It is gone, and still a scatter: why it is no slice is worth knowing.
+        action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
     return ScatterReport(
         node=name,
         op=node.op_type,
@@ -111,7 +114,7 @@ def _entry(
         reduction=_reduction(node, canonical),
         footprint="unknown" if canonical is None else footprint_text(canonical),
         verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
-        unique=_uniqueness(canonical, refusal, written),
+        unique=_uniqueness(canonical, refusal, action is Action.REMOVED),
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,

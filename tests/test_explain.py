@@ -33,7 +33,7 @@ def test_a_table_and_its_collision() -> None:
     assert "table0 = [3, 1, 3]" in text
     assert "unique    no: two updates go to one element" in text
     assert "verdict   sliceable:" in text
-    assert "stays: " in text
+    assert "becomes ScatterX: " in text
 
 
 def test_what_a_reduction_does() -> None:
@@ -60,7 +60,7 @@ def test_a_witness_in_numbers() -> None:
     assert "not sliceable" in text
     obstacle = "- dim 0: component 1 depends on I_0 and is not I_0, see update (0,)"
     assert obstacle in text
-    assert "stays: one dim of the updates runs along two axes of the data (dim 0" in text
+    assert "becomes ScatterX: one dim of the updates runs along two axes of the data (dim 0" in text
 
 
 def test_elements_along_an_axis() -> None:

@@ -70,7 +70,7 @@ def test_in_a_pipeline() -> None:
 
 
 def test_rules_are_chosen_by_name() -> None:
-    model, remove = ir.from_proto(parse(ROW)), RemoveScatters(rules=["view"])
+    model, remove = ir.from_proto(parse(ROW)), RemoveScatters("standard", ["view"])
     assert not remove(model).modified
     (scatter,) = remove.report.scatters
     assert scatter.action is Action.KEPT
@@ -81,7 +81,7 @@ def test_rules_are_chosen_by_name() -> None:
 
 def test_a_rule_of_your_own() -> None:
     before = parse(ALL)
-    model, remove = ir.from_proto(before), RemoveScatters(rules=[Copy()])
+    model, remove = ir.from_proto(before), RemoveScatters("standard", [Copy()])
     assert remove(model).modified
     assert operators(model) == ["Identity", "Abs"]
     assert "copy" in remove.report.scatters[0].forms
@@ -92,7 +92,7 @@ def test_a_rule_of_your_own() -> None:
     assert operators(model) == ["Abs"]
     # It gives no region that is not whole.
     model = ir.from_proto(parse(ROW))
-    assert not RemoveScatters(rules=[Copy()])(model).modified
+    assert not RemoveScatters("standard", [Copy()])(model).modified
 
 
 def test_what_the_pass_cannot_be_asked() -> None:

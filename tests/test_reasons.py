@@ -125,5 +125,15 @@ def test_old_operator() -> None:
     assert scatter.reason is Reason.OLD_OPERATOR
 
 
+def test_in_function() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
+        g (float[4,4] x, int64[2,1] i, float[2,4] u) => (float[4,4] y) { y = f.put (x, i, u) }
+        <domain: "f", opset_import: ["" : 18]>
+        put (x, i, u) => (y) { y = ScatterND (x, i, u) }""")
+    (scatter,) = inspect(model, target="scatterx").scatters
+    assert scatter.reason is Reason.IN_FUNCTION
+
+
 def test_every_reason_is_provoked() -> None:
-    assert {*PROVOKED, Reason.NO_RULE, Reason.OLD_OPERATOR} == set(Reason)
+    others = {Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION}
+    assert {*PROVOKED, *others} == set(Reason)

@@ -124,6 +124,12 @@ class Writer:
         self._nodes[key] = output
         return output
 
+    def insert(self, node: ir.Node) -> None:
+        """Add a node that was made elsewhere."""
+        assert self.anchor is not None
+        self.graph.insert_before(self.anchor, node)
+        self.made.append(node)
+
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:

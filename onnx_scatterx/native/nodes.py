@@ -1,0 +1,81 @@
+"""ScatterX nodes: how they are made, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.native import DOMAIN, OPERATOR
+from onnx_scatterx.native.body import Body
+
+Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
+
+_BODY = "onnx_scatterx.body"  # in a node's `meta`: what its fallback is made from
+
+
+def make_node(
+    inputs: Sequence[ir.Value],
+    picks: Picks,
+    reduction: str,
+    unique: bool,
+    body: Body,
+    dtype: ir.DataType,
+    name: str,
+    metadata: Mapping[str, str],
+) -> ir.Node:
+    """Make a node that is in no graph yet and has no overload yet; all attributes are written."""
+    attributes = [
+        *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
+        ir.AttrString("reduction", reduction),
+        ir.AttrInt64("unique", int(unique)),
+    ]
+    output = ir.Value(name=name, type=ir.TensorType(dtype))
+    node = ir.Node(
+        DOMAIN,
+        OPERATOR,
+        inputs,
+        attributes,
+        outputs=[output],
+        name=name,
+        metadata_props=dict(metadata),
+    )
+    node.meta[_BODY] = body
+    return node
+
+
+def picks_of(node: ir.Node) -> Picks:
+    """Return (p1, p2, p)."""
+    p1, p2, p = (tuple(node.attributes[n].as_ints()) for n in ("p1", "p2", "p"))
+    return p1, p2, p
+
+
+def is_native(node: ir.Node) -> bool:
+    """Return whether a node is a ScatterX."""
+    return (node.domain, node.op_type) == (DOMAIN, OPERATOR)
+
+
+def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Body]]:
+    """Yield the nodes that have no fallback yet, those of subgraphs too, with its description."""
+    for node in graph.all_nodes():
+        body = node.meta.get(_BODY)
+        if is_native(node) and isinstance(body, Body):
+            yield node, body
+
+
+def body_of(node: ir.Node) -> Body:
+    """Return what a new node's fallback is made from."""
+    body = node.meta[_BODY]
+    assert isinstance(body, Body)
+    return body
+
+
+def describe(node: ir.Node, body: Body) -> None:
+    """Say what a node's fallback is made from."""
+    node.meta[_BODY] = body
+
+
+def settle(node: ir.Node, overload: str) -> None:
+    """Give a node its fallback."""
+    node.overload = overload
+    del node.meta[_BODY]

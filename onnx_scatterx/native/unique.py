@@ -1,0 +1,98 @@
+"""Whether no two updates of a scatter can meet, proven."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.indexing.terms import Leaf, coord, term
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.native.layout import is_narrow
+
+_NUMBERS = 1 << 18  # targets that are looked at one by one
+
+
+def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
+    """Return whether it is proven that all updates go to different elements."""
+    return (
+        _counts_on(scatter)
+        or _is_rows_of_a_mask(scatter, provenance)
+        or _has_different_rows(scatter)
+        or Canonical(scatter).unique is True
+    )
+
+
+def _counts_on(scatter: Scatter) -> bool:
+    """A TensorScatter writes consecutive positions of one axis, each batch its own."""
+    mode = scatter.node.attributes.get("mode")
+    linear = mode is None or (not mode.is_ref() and mode.as_string() == "linear")
+    return scatter.node.op_type == "TensorScatter" and linear
+
+
+def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
+    """The coordinates of a mask's true elements, all of them, are different."""
+    sources, depth = set(), 0
+    for target in scatter.targets:
+        atoms = target.atoms
+        (atom,) = atoms if len(atoms) == 1 else (None,)
+        if not isinstance(atom, Leaf) or atom.parts != (term(depth), coord(0)):
+            break
+        if target.items != (((atom,), 1),):
+            return False
+        sources.add(atom.source)
+        depth += 1
+    source = sources.pop() if len(sources) == 1 else None
+    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
+    node = value.producer() if isinstance(value, ir.Value) else None
+    if node is None or node.op_type != "NonZero" or node.domain not in ("", "ai.onnx"):
+        return False
+    # All rows of the NonZero must be there: else positions repeat.
+    indices = scatter.indices
+    if scatter.node.op_type != "ScatterND" or indices is None or len(scatter.index_dims) != 1:
+        return False
+    (mask,) = node.inputs
+    rank = None if mask is None else provenance.abstract(mask).rank
+    return depth == len(scatter.data_shape) - len(scatter.shape) + 1 and rank == depth
+
+
+def _has_different_rows(scatter: Scatter) -> bool:
+    """Compare the targets as numbers, for updates that agree in the dims that are targets."""
+    facts = scatter.facts
+    wide = {d for d, n in enumerate(scatter.shape) if not facts.proves(1 - n)}
+    for d in list(wide):
+        if any(t is coord(d) for t in scatter.targets):
+            wide.discard(d)
+    if not wide:
+        return True
+    columns = []
+    for axis, target in enumerate(scatter.targets):
+        if any(target is coord(d) for d in range(len(scatter.shape))) or target.leaves():
+            continue
+        if target.coords <= wide and is_narrow(target, scatter):
+            columns.append((axis, target))
+    extents = {d: scatter.shape[d].constant for d in sorted(wide)}
+    sizes = [n for n in extents.values() if n is not None]
+    if len(sizes) < len(extents) or math.prod(sizes) * max(len(columns), 1) > _NUMBERS:
+        return False
+    grid = dict(zip(sorted(wide), np.indices(sizes, sparse=True), strict=True))
+    found = []
+    for axis, target in columns:
+        values = np.broadcast_to(target.evaluate(_no_leaf, lambda d: grid[d]), sizes).ravel()
+        size = scatter.data_shape[axis].constant
+        if not scatter.signs[axis] and bool((values < 0).any()):
+            if size is None:
+                continue
+            values = np.where(values < 0, values + size, values)
+        found.append(values)
+    if not found:
+        return False
+    rows = np.stack(found, axis=1)
+    return len(np.unique(rows, axis=0)) == len(rows)
+
+
+def _no_leaf(leaf: object, parts: object) -> int:
+    raise AssertionError(f"{leaf} has no value")

@@ -1,0 +1,136 @@
+"""Running models in ONNX Runtime with the native ScatterX operator."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.library import library_path
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
+
+OLDEST = (1, 18)
+"""The first ONNX Runtime that has custom operators which may update a tensor in place."""
+
+_MESSAGE_LIMIT = 1 << 30  # bytes of a model that are handed over in memory
+
+
+def session(
+    model: AnyModel,
+    *,
+    session_options: ort.SessionOptions | None = None,
+    providers: Sequence[Any] | None = None,
+    **more: Any,
+) -> ort.InferenceSession:
+    """Open a model in ONNX Runtime with the ScatterX library registered.
+
+    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``. The library is registered with
+    ``session_options``, so these are good for one session. ``providers`` are the CPU provider where
+    not given; ``more`` goes to ``onnxruntime.InferenceSession``, whose errors come through. Raises
+    ScatterXError where the library is not there or ONNX Runtime is too old.
+    """
+    ort = _onnxruntime()
+    options = ort.SessionOptions() if session_options is None else session_options
+    options.register_custom_ops_library(str(library_path()))
+    return _opened(
+        model, options, ["CPUExecutionProvider"] if providers is None else providers, more
+    )
+
+
+def run_model(
+    model: AnyModel,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str] | None = None,
+    *,
+    threads: int = 0,
+) -> dict[str, np.ndarray]:
+    """Run a model once, with the library, and return its outputs by name.
+
+    ``outputs`` chooses some. ``threads`` is how many ONNX Runtime uses for one node, as many as
+    there are cores where 0. Raises ScatterXError, in one line, whatever is wrong: inputs that are
+    missing or that the model does not have, and what ONNX Runtime says of the model or its inputs.
+    """
+    ort = _onnxruntime()
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4  # what is wrong is said once
+    library = str(library_path())
+    try:
+        options.register_custom_ops_library(library)
+        opened = _opened(model, options, ["CPUExecutionProvider"], {})
+    except _errors() as error:
+        raise ModelError(f"ONNX Runtime cannot load the model: {one_line(error)}") from error
+    needed = {i.name: f"{i.type} {i.shape}" for i in opened.get_inputs()}
+    known = {*needed, *(i.name for i in opened.get_overridable_initializers())}
+    for name in inputs:
+        if name not in known:
+            raise ScatterXError(f"the model has no input {name!r}; it has {', '.join(needed)}")
+    missing = [f"{name} ({what})" for name, what in needed.items() if name not in inputs]
+    if missing:
+        raise ScatterXError(f"the model needs more inputs: {', '.join(missing)}")
+    names = [o.name for o in opened.get_outputs()]
+    for name in outputs or ():
+        if name not in names:
+            raise ScatterXError(f"the model has no output {name!r}; it has {', '.join(names)}")
+    wanted = names if outputs is None else list(outputs)
+    try:
+        return dict(zip(wanted, opened.run(wanted, dict(inputs)), strict=True))
+    except _errors() as error:
+        raise ScatterXError(f"ONNX Runtime cannot run the model: {one_line(error)}") from error
+
+
+def _onnxruntime() -> Any:
+    import onnxruntime as ort
+
+    version = tuple(int(n) for n in ort.__version__.split(".")[:2])
+    if version < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise ScatterXError(
+            f"the ScatterX library needs ONNX Runtime {oldest} or newer, and this is "
+            f"{ort.__version__}; upgrade it, or run the model without the library"
+        )
+    return ort
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions that ONNX Runtime raises: one class for each of its status codes."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    found = (getattr(state, name) for name in dir(state))
+    errors = (t for t in found if isinstance(t, type) and issubclass(t, Exception))
+    return (*errors, ValueError)
+
+
+def _opened(
+    model: AnyModel, options: ort.SessionOptions, providers: Sequence[Any], more: Mapping[str, Any]
+) -> ort.InferenceSession:
+    import onnxruntime as ort
+
+    from onnx_scatterx import model_io
+
+    if isinstance(model, ir.Model):
+        tensors = [v.const_value for g in model.graphs() for v in g.initializers.values()]
+        size = sum(t.nbytes for t in tensors if t is not None)
+        if size > _MESSAGE_LIMIT or any(isinstance(t, ir.ExternalTensor) for t in tensors):
+            with tempfile.TemporaryDirectory() as directory:
+                path = Path(directory) / "model.onnx"
+                model_io.save(model, path)
+                return ort.InferenceSession(path, options, providers, **more)
+        model = ir.to_proto(model)
+    if isinstance(model, onnx.ModelProto):
+        return ort.InferenceSession(model.SerializeToString(), options, providers, **more)
+    path = Path(model)
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file")
+    return ort.InferenceSession(path, options, providers, **more)

@@ -1,0 +1,52 @@
+"""The targets: what may be emitted for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.rewrites.rule import ScatterRule
+from onnx_scatterx.rewrites.scatterx import scatterx
+
+Rules: TypeAlias = tuple[Form | ScatterRule, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target by its name; ``rules`` come after all others, for what those leave.
+
+    ``native`` says that ScatterX may be emitted; ``spared`` names the rules that are only chosen
+    where somebody asks for them.
+    """
+
+    name: str
+    rules: tuple[Form | ScatterRule, ...] = ()
+    native: bool = False
+    spared: frozenset[str] = frozenset()
+
+    def chosen(self, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
+        """Return the rules to apply, given those that there are or that were asked for."""
+        kept = [f for f in forms if asked or f.name not in self.spared]
+        return (*kept, *self.rules)
+
+
+# A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
+_SCATTERX = Target("scatterx", (scatterx,), native=True, spared=frozenset({"row"}))
+TARGETS = {t.name: t for t in (_SCATTERX, Target("standard"))}
+_PLANNED = ("ort-cpu",)
+
+
+def target_of(name: str) -> Target:
+    """Return a target by its name, or raise ScatterXError where it cannot be had.
+
+    >>> target_of("standard").native
+    False
+    """
+    if name in TARGETS:
+        return TARGETS[name]
+    if name in _PLANNED:
+        raise ScatterXError(f"target {name!r} is not built yet; use 'standard'")
+    raise ScatterXError(f"no target is called {name!r}; there is {', '.join(TARGETS)}")

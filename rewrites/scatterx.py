@@ -1,0 +1,85 @@
+"""A scatter that stays one becomes the native operator.
+
+    before   y = ScatterND(x, indices, updates), or another scatter
+    after    y = ScatterX(x, f, updates)    J = T(I) = p( f(p1(I)) ++ p2(I) )
+
+Holds for every scatter whose element type and reduction the operator has. ``unique`` is a proof.
+Updates that meet are written in row-major order, as ONNX Runtime does on one thread.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.native.layout import Layout, layout_of
+from onnx_scatterx.native.nodes import make_node
+from onnx_scatterx.native.unique import is_unique
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+
+_RANK = 16  # the most that the operator takes
+_NUMERIC = {
+    ir.DataType[name]
+    for name in (
+        *("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL"),
+        *(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
+    )
+}
+_MOVED = {
+    ir.DataType[name]
+    for name in (
+        *("STRING", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"),
+        *("UINT4", "INT4", "FLOAT4E2M1"),
+    )
+}
+_REDUCTIONS = ("none", "add", "mul", "min", "max")
+
+
+class ScatterXRule(ScatterRule):
+    """Writes scatters as ScatterX nodes; ``native.functions`` gives them their fallbacks."""
+
+    name = "scatterx"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        if not _has_kernel(scatter):
+            what = f"ScatterX of {scatter.dtype.name.lower()}, reduction {scatter.reduction}"
+            return Refusal(Reason.NO_KERNEL, what)
+        if max(len(scatter.data_shape), len(scatter.shape)) > _RANK:
+            return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {_RANK} dims")
+        provenance = context.provenance
+        if provenance.scope.function is not None:
+            # ONNX Runtime forgets the overload of a node that stands in a function.
+            return Refusal(Reason.IN_FUNCTION)
+        version = provenance.scope.opsets.get(scatter.node.domain, 0)
+        try:
+            layout = layout_of(scatter, provenance, version)
+        except RefusedError as error:
+            return error.refusal
+        unique = is_unique(scatter, provenance)
+        reads = (scatter.data, *layout.table.reads, scatter.updates)
+        return Rewriting(
+            1 + layout.table.cost, reads, lambda: _write(scatter, layout, unique, context)
+        )
+
+
+def _has_kernel(scatter: Scatter) -> bool:
+    if scatter.dtype in _NUMERIC:
+        return scatter.reduction in _REDUCTIONS
+    return scatter.dtype in _MOVED and scatter.reduction == "none"
+
+
+def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
+    w = context.writer
+    table = w.current(layout.table.write(w))
+    inputs = [w.current(scatter.data), table, w.current(scatter.updates)]
+    picks = (layout.p1, layout.p2, layout.p)
+    name = w.names.new(f"{w.stem}/ScatterX")
+    node = make_node(
+        inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata
+    )
+    w.insert(node)
+    return node.outputs[0]
+
+
+scatterx = ScatterXRule()

@@ -1,0 +1,91 @@
+"""The judge of target `scatterx`: the optimized model with the library, and without it."""
+
+import onnx
+import onnxruntime as ort
+
+import onnx_scatterx
+from tests.support import Feed, agree, describe, parse, passes_checker, rejections, run, signature
+
+DOMAIN, OPERATOR = "onnx_scatterx", "ScatterX"
+
+
+def run_native(model: onnx.ModelProto, feed: Feed) -> list[object]:
+    """Return the outputs of a model with the library registered, on one thread."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return list(onnx_scatterx.session(model, session_options=options).run(None, dict(feed)))
+
+
+def check(model: str | onnx.ModelProto, *feeds: Feed, rejected: int = 0) -> onnx.ModelProto:
+    """Optimize for `scatterx`, compare with the original on every feed, and return the result.
+
+    `rejected` is how many feeds the original may refuse to run.
+    """
+    original = parse(model) if isinstance(model, str) else model
+    kept = original.SerializeToString(deterministic=True)
+    optimized: onnx.ModelProto = onnx_scatterx.optimize(original, target="scatterx").model
+    assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"
+    if original.ir_version >= 4:
+        assert signature(optimized) == signature(original), "inputs or outputs changed"
+    for full in (False, True):
+        if passes_checker(original, full):
+            onnx.checker.check_model(optimized, full_check=full)
+    refused = 0
+    for feed in feeds:
+        try:
+            expected = run(original, feed)
+        except rejections():
+            refused += 1
+            continue
+        for way in (run, run_native):
+            actual = way(optimized, feed)
+            assert agree(expected, actual), f"{way.__name__} {describe(feed)}: {expected} {actual}"
+    assert refused <= rejected, f"the original rejects {refused} feeds"
+    return optimized
+
+
+def graphs(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """List the nodes of a model, those of subgraphs and functions too, fallback bodies left out."""
+    waiting = list(model.graph.node)
+    waiting += (n for f in model.functions if f.domain != DOMAIN for n in f.node)
+    found = []
+    while waiting:
+        found.append(node := waiting.pop(0))
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                waiting += graph.node
+    return found
+
+
+def natives(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """List the ScatterX nodes of a model."""
+    return [n for n in graphs(model) if (n.domain, n.op_type) == (DOMAIN, OPERATOR)]
+
+
+def picks(node: onnx.NodeProto) -> tuple[tuple[int, ...], ...]:
+    """Return (p1, p2, p) of a node, which must have all its attributes."""
+    attributes = {a.name: a for a in node.attribute}
+    assert set(attributes) == {"p1", "p2", "p", "reduction", "unique"}
+    return tuple(tuple(attributes[name].ints) for name in ("p1", "p2", "p"))
+
+
+def unique(node: onnx.NodeProto) -> int:
+    """Return whether a node promises that no two updates meet."""
+    return next(int(a.i) for a in node.attribute if a.name == "unique")
+
+
+def operators(model: onnx.ModelProto) -> list[str]:
+    """List the operators of a model's main graph, in order."""
+    return [n.op_type for n in model.graph.node]
+
+
+def body(model: onnx.ModelProto, node: onnx.NodeProto) -> list[str]:
+    """List the operators of a node's fallback, constants left out."""
+    (function,) = (
+        f
+        for f in model.functions
+        if (f.domain, f.name, f.overload) == (node.domain, node.op_type, node.overload)
+    )
+    return [n.op_type for n in function.node if n.op_type != "Constant"]

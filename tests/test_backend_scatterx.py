@@ -1,0 +1,41 @@
+"""ONNX's own node tests of the scatter operators hold for target `scatterx`, library or not."""
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import pytest
+
+import onnx_scatterx
+from tests.native_support import natives, run_native
+from tests.support import agree, run
+from tests.test_backend import CASES, Case
+
+
+def hold(case: Case) -> onnx.ModelProto:
+    """Check the optimized model on the data of a case, with the library and without it."""
+    optimized: onnx.ModelProto = onnx_scatterx.optimize(case.model, target="scatterx").model
+    onnx.checker.check_model(optimized, full_check=True)
+    names = [value.name for value in case.model.graph.input]
+    for inputs, expected in case.data:
+        for way in (run, run_native):
+            actual = way(optimized, dict(zip(names, inputs, strict=True)))
+            assert agree(list(expected), actual), f"{way.__name__}: {expected} became {actual}"
+    return optimized
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_fed_indices(case: Case) -> None:
+    circular = "circular" in case.name
+    assert len(natives(hold(case))) == (0 if circular else 1)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_constant_indices(case: Case) -> None:
+    ((inputs, expected),) = case.data
+    place = 2 if "tensorscatter" in case.name else 1
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    name = model.graph.input.pop(place).name
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(inputs[place]), name))
+    fed = [*inputs[:place], *inputs[place + 1 :]]
+    hold(Case(case.name, model, [(fed, expected)]))
