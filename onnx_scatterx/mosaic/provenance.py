@@ -10,8 +10,8 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.interpreter import Scope, live_nodes
-from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.mosaic.alias import Alias
