@@ -54,7 +54,7 @@ class Facts:
         inherited = {} if below is None else below.extents
         self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
         self._layers: tuple[Facts, ...] = (self, *(() if below is None else below._layers))
-        self._seen: set[Term] = set()
+        self._seen: dict[Term, None] = {}  # in the order in which they were learnt
         self._bounds: dict[Atom, Interval] = {}
         self._bounded: set[Leaf] = set()
         self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
@@ -78,7 +78,7 @@ class Facts:
                 self._learn(fact)
 
     def _learn(self, fact: Term) -> None:
-        self._seen.add(fact)
+        self._seen[fact] = None
         self._learnt += 1
         for leaf in self._related(fact):
             self._news[leaf] = self._learnt
@@ -131,7 +131,7 @@ class Facts:
 
     def known(self) -> list[Term]:
         """Return the terms that are known to be >= 0."""
-        return [fact for layer in self._layers for fact in layer._seen]
+        return [fact for layer in reversed(self._layers) for fact in layer._seen]
 
     def proves(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
