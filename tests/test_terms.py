@@ -240,3 +240,9 @@ def test_text(t: Term, text: str) -> None:
 
 def test_kinds_of_atoms() -> None:
     assert {type(a) for a in (pos(N - 1) * step(M - 1)).atoms} == {Pos, Step}
+
+
+def test_sets_of_atoms_have_one_order() -> None:
+    t = sum((k * size(f"terms.ordered{k}") for k in range(1, 30)), start=term(0))
+    uids = [leaf.uid for leaf in t.leaves()]
+    assert [hash(leaf) for leaf in t.leaves()] == uids

@@ -42,6 +42,9 @@ class Atom:
     decidable = False
     """Whether the atom itself makes cases."""
 
+    def __hash__(self) -> int:
+        return self.uid  # so that sets of atoms have one order in every run
+
     def completed(self) -> None:
         """Add what the atom itself contributes to ``coords`` and ``leaves``."""
 

@@ -131,7 +131,7 @@ class Facts:
 
     def known(self) -> list[Term]:
         """Return the terms that are known to be >= 0."""
-        return [fact for layer in self._layers for fact in layer._seen]
+        return [fact for layer in reversed(self._layers) for fact in layer._seen]
 
     def proves(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
