@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.cleanup import read_by
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.native.nodes import is_native
-from onnx_scatterx.optimizer import read_by
 from onnx_scatterx.runtime import AnyModel
 
 _VIEWS = {

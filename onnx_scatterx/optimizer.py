@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from onnx_scatterx.cleanup import read_by, remove_dead
 from onnx_scatterx.emit.numbers import Numbers, Sources
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
@@ -18,7 +19,7 @@ from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
@@ -297,37 +298,6 @@ def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
     return value.is_graph_output() or bool(value.uses())
 
 
-def read_by(node: ir.Node) -> list[ir.Value]:
-    """Return the values that a node reads, those that its subgraphs capture included."""
-    read = [v for v in node.inputs if v is not None]
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-            body = attribute.as_graph()
-            read += [v for inner in body.all_nodes() for v in inner.inputs if v is not None]
-            read += [v for v in body.outputs if v is not None]
-    return read
-
-
-def remove_dead(nodes: Sequence[ir.Node]) -> None:
-    """Remove nodes that nothing reads, and then what only they read."""
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
-            continue
-        read = read_by(node)
-        node.graph.remove(node, safe=True)
-        for value in read:
-            producer = value.producer()
-            if producer is not None:
-                stack.append(producer)
-            elif value.is_initializer() and not (
-                value.uses() or value.is_graph_input() or value.is_graph_output()
-            ):
-                assert value.graph is not None
-                value.graph.initializers.pop(value.name or "", None)
-
-
 def rewrite_model(
     model: ir.Model, rules: Sequence[Form | ScatterRule], *, distrust_dims: bool = False
 ) -> tuple[list[Outcome], Knowledge]:
@@ -346,6 +316,3 @@ def rewrite_model(
             rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only)
             outcomes.append(rewriter.run())
     return outcomes, knowledge
-
-
-__all__ = ["REPLACES", "GraphRewriter", "Lifted", "Outcome", "remove_dead", "rewrite_model"]

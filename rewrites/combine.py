@@ -12,8 +12,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.emit.select import select, select_cost
-from onnx_scatterx.mosaic.cells import Cell, Combined
+from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.sources import Combined
 from onnx_scatterx.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL

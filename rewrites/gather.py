@@ -13,8 +13,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.terms import Term, term
-from onnx_scatterx.mosaic.cells import Cell, View, Walk
+from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.sources import View, Walk
 from onnx_scatterx.mosaic.span import Span
 from onnx_scatterx.reasons import Reason, Refusal
 

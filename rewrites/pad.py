@@ -13,8 +13,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.mosaic.cells import Cell, View
+from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.span import Span, larger
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 

@@ -17,8 +17,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
-from onnx_scatterx.mosaic.cells import View, Walk
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.sources import View, Walk
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, floor_div, modulo
-from onnx_scatterx.mosaic.cells import View, Walk
+from onnx_scatterx.mosaic.sources import View, Walk
 from onnx_scatterx.mosaic.span import ZERO
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.cleanup import remove_dead
 from onnx_scatterx.native.body import inverse
 from onnx_scatterx.native.nodes import body_of, describe, new_nodes, picks_of
-from onnx_scatterx.optimizer import remove_dead
 
 Perm = tuple[int, ...]
 

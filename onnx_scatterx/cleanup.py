@@ -1,0 +1,38 @@
+"""Removing nodes that nothing reads any more, with the chains and constants that only they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+
+def read_by(node: ir.Node) -> list[ir.Value]:
+    """Return the values that a node reads, those that its subgraphs capture included."""
+    read = [v for v in node.inputs if v is not None]
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+            body = attribute.as_graph()
+            read += [v for inner in body.all_nodes() for v in inner.inputs if v is not None]
+            read += [v for v in body.outputs if v is not None]
+    return read
+
+
+def remove_dead(nodes: Sequence[ir.Node]) -> None:
+    """Remove nodes that nothing reads, and then what only they read."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
+            continue
+        read = read_by(node)
+        node.graph.remove(node, safe=True)
+        for value in read:
+            producer = value.producer()
+            if producer is not None:
+                stack.append(producer)
+            elif value.is_initializer() and not (
+                value.uses() or value.is_graph_input() or value.is_graph_output()
+            ):
+                assert value.graph is not None
+                value.graph.initializers.pop(value.name or "", None)

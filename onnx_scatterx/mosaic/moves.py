@@ -1,0 +1,158 @@
+"""What each operator that only moves elements does to mosaics.
+
+A move returns the mosaics of the node's outputs; where it says nothing, None in their place or none
+at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
+from onnx_scatterx.indexing.terms import term
+from onnx_scatterx.mosaic.cells import Mosaic, joined
+
+if TYPE_CHECKING:
+    from onnx_scatterx.mosaic.provenance import Provenance
+
+Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
+
+
+def _first(provenance: Provenance, call: Call) -> Mosaic | None:
+    value = call.node.inputs[0]
+    return None if value is None else provenance.mosaic(value)
+
+
+def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    return [_first(provenance, call)]
+
+
+def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    return [x.transposed(call.integers("perm") or list(range(len(x.shape)))[::-1])]
+
+
+def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, axes = _first(provenance, call), call.numbers(1, "axes")
+    if x is None or axes is None:
+        return []
+    rank = len(x.shape) + len(axes)
+    return [x.unsqueezed(a % rank for a in axes)]
+
+
+def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    axes = call.numbers(1, "axes")
+    if axes is None:
+        axes = [d for d, n in enumerate(x.shape) if n.constant == 1]
+        shape = provenance.abstract(call.node.outputs[0]).shape
+        if shape is None or len(shape) != len(x.shape) - len(axes):
+            return []
+    return [x.squeezed(a % len(x.shape) for a in axes)]
+
+
+def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    """A Reshape that only adds and drops dims of extent 1 is a Squeeze and an Unsqueeze."""
+    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
+    if x is None or shape is None:
+        return []
+    old = [d for d, n in enumerate(x.shape) if n.constant != 1]
+    new = [d for d, n in enumerate(shape) if n.constant != 1]
+    same = len(old) == len(new) and all(
+        provenance.facts.equal(x.shape[a], shape[b]) for a, b in zip(old, new, strict=True)
+    )
+    if not same:
+        return []
+    bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
+    return [None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)]
+
+
+def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
+    if x is None or shape is None or call.inputs[1] is None or call.inputs[1].vector() is None:
+        return []
+    return [x.expanded(shape)]
+
+
+def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    parts = [provenance.mosaic(v) for v in call.node.inputs if v is not None]
+    shape = provenance.abstract(call.node.outputs[0]).shape
+    if (
+        shape is None
+        or any(p is None for p in parts)
+        or not any(v in provenance.passed for v in call.node.inputs)
+    ):
+        return []
+    axis = call.integer("axis", 1) % len(shape)
+    return [joined([p for p in parts if p is not None], axis, shape)]
+
+
+def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x, cuts = _first(provenance, call), slice_arguments(call)
+    if x is None or cuts is None:
+        return []
+    for axis, start, end, step in cuts:
+        bounds = slice_bounds(start, end, step, x.shape[axis])
+        first, count = (simplify(t, provenance.facts) for t in bounds)
+        found = x.sliced(axis, first, count, step, provenance.facts)
+        if found is None:
+            return []
+        x = found
+    return [x]
+
+
+def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    x = _first(provenance, call)
+    if x is None:
+        return []
+    axis = call.integer("axis", 0) % len(x.shape)
+    results: list[Mosaic | None] = []
+    start = term(0)
+    for value in call.node.outputs:
+        shape = provenance.abstract(value).shape
+        if shape is None:
+            return []
+        results.append(x.sliced(axis, start, shape[axis], 1, provenance.facts))
+        start = start + shape[axis]
+    return results
+
+
+def _gather(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    """A Gather at one known index is a Slice and a Squeeze."""
+    x, indices = _first(provenance, call), call.inputs[1]
+    if x is None or indices is None or indices.known is None or indices.known.ndim > 1:
+        return []
+    # ONNX Runtime's Gather of strings gives empty strings: what it does is not a move.
+    data = call.inputs[0]
+    if indices.known.size != 1 or data is None or data.dtype in (None, ir.DataType.STRING):
+        return []
+    axis = call.integer("axis", 0) % len(x.shape)
+    index = int(indices.known.item())
+    first = term(index) if index >= 0 else x.shape[axis] + index
+    found = x.sliced(axis, first, term(1), 1, provenance.facts)
+    if found is not None and indices.known.ndim == 0:
+        found = found.squeezed((axis,))
+    return [found]
+
+
+MOVES: dict[str, Move] = {
+    "Concat": _concat,
+    "Expand": _expand,
+    "Gather": _gather,
+    "Identity": _identity,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Transpose": _transpose,
+    "Unsqueeze": _unsqueeze,
+}
