@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import onnx_ir as ir
 
@@ -214,12 +215,17 @@ def _forward(
         return _Cut(axis, start, FAR, step)
 
     def ends_there(t: Term) -> bool:
-        length = pos(floor_div(_clamped(t, extent) - first + step - 1, step))
-        return facts.equal(length, count)
+        return facts.equal(_length(first, t, step, extent), count)
 
     return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
 
 
+@lru_cache(maxsize=1 << 12)
+def _length(first: Term, end: Term, step: int, extent: Term) -> Term:
+    return pos(floor_div(_clamped(end, extent) - first + step - 1, step))
+
+
+@lru_cache(maxsize=1 << 12)  # many slices of a model have the same bounds
 def _clamped(bound: Term, extent: Term) -> Term:
     return maximum(minimum(bound, extent), 0)
 
