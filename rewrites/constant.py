@@ -35,7 +35,11 @@ class ConstantForm(Form):
         extents = [n.constant for n in region.extents]
         sources: dict[ir.Value, np.ndarray] = {}
         for cell in region.cells:
-            if not isinstance(cell.source, View) or any(n is None for n in extents):
+            if (
+                not isinstance(cell.source, View)
+                or cell.source.is_reshaped
+                or any(n is None for n in extents)
+            ):
                 return Refusal(Reason.NO_RULE)
             array = planner.fills.array(cell.source.value)
             if array is None:

@@ -9,6 +9,8 @@ come from a few sources that look the same but for that axis.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx_ir as ir
 
@@ -94,7 +96,8 @@ def _row_walk(
         return None
     walk, extent = cell.source.walks[along[0]], cell.source.shape[along[0]]
     others = tuple(w for a, w in enumerate(cell.source.walks) if a != along[0])
-    return (cell.source.value, along[0], others), walk.start, walk.step, extent
+    key = (cell.source.value, cell.source.shape, along[0], others)
+    return key, walk.start, walk.step, extent
 
 
 def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
@@ -103,7 +106,7 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     assert isinstance(source, View)
     walks = tuple(Walk(axis, 1, term(0)) if w.dim == axis else w for w in source.walks)
     box = (*cell.box[:axis], Span.interval(term(0), extent), *cell.box[axis + 1 :])
-    whole = Cell(box, View(source.value, source.shape, walks))
+    whole = Cell(box, replace(source, walks=walks))
     return region.part(axis, term(0), extent, [whole])
 
 

@@ -92,10 +92,17 @@ class ViewForm(Form):
         if wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
         _check(planner, view, cuts, layout, bool(wide))
+        allow_zero = False
+        if view.is_reshaped:
+            allow_zero = _needs_allow_zero(view, planner)
+            cost += 1 + planner.numbers.shape_cost(view.shape)
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
             x = view.value
+            if view.is_reshaped:
+                given = {"allowzero": 1} if allow_zero else {}
+                x = w.node("Reshape", [x, planner.numbers.shape(view.shape)], dtype, **given)
             if literal:
                 x = w.slice(
                     x,
@@ -124,13 +131,29 @@ class ViewForm(Form):
         return planner.plan(cost, self, write)
 
 
+def _is_sized(view: View, axis: int) -> bool:
+    """Return whether the size of an axis is declared."""
+    declared = view.value.shape
+    return not view.is_reshaped and declared is not None and isinstance(declared[axis], int)
+
+
+def _needs_allow_zero(view: View, planner: Planner) -> bool:
+    """Return whether a Reshape to a view's shape must say that a 0 is a 0."""
+    planner.writer.require("Reshape", planner.dtype)
+    if all(planner.facts.proves(n - 1) for n in view.shape):
+        return False
+    if planner.writer.version < 14:
+        raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
+    return True
+
+
 def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
     for cut in cuts:
         planner.writer.require_slice(
             planner.dtype,
             stepped=cut.step != 1 or cut.is_flipped,
             computed=not cut.is_literal,
-            sized=view.value.shape is not None and isinstance(view.value.shape[cut.axis], int),
+            sized=_is_sized(view, cut.axis),
         )
     needed = {
         "Squeeze": bool(layout.squeezed),

@@ -29,6 +29,8 @@ class Alias:
 
     def seen(self, view: View, low: Shape, high: Shape, facts: Facts) -> View | None:
         """Return a view of the source as one of this value, for the positions of a region."""
+        if view.is_reshaped or self.view.is_reshaped:
+            return None
         walks = [Walk(None, 0, ZERO) for _ in self.shape]
         for own, wanted in zip(self.view.walks, view.walks, strict=True):
             if own.dim is None:

@@ -109,7 +109,7 @@ class Mosaic:
             return None
         (cell,) = self.cells
         view = cell.source
-        if not isinstance(view, View) or cell.box != full_box(self.shape):
+        if not isinstance(view, View) or view.is_reshaped or cell.box != full_box(self.shape):
             return None
         if {w.dim for w in view.walks} < set(range(len(shape))):
             return None  # broadcast: nothing ties the source to the other sizes
@@ -120,7 +120,7 @@ class Mosaic:
             if (w.step, w.start.constant) != (1, 0) or extents[axis] is not self.shape[w.dim]:
                 return None
             extents[axis] = shape[w.dim]
-        view = View(view.value, tuple(extents), view.walks)
+        view = replace(view, shape=tuple(extents))
         return Mosaic(shape, (Cell(full_box(shape), view),))
 
     def _each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.reshaping import axis_groups
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.mosaic.cells import Mosaic, joined
+from onnx_scatterx.mosaic.regroup import regrouped
 
 if TYPE_CHECKING:
     from onnx_scatterx.mosaic.provenance import Provenance
@@ -61,7 +63,7 @@ def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    """A Reshape that only adds and drops dims of extent 1 is a Squeeze and an Unsqueeze."""
+    """A Reshape adds and drops dims of extent 1, or splits and merges whole axes."""
     x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
     if x is None or shape is None:
         return []
@@ -71,7 +73,9 @@ def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
         provenance.facts.equal(x.shape[a], shape[b]) for a, b in zip(old, new, strict=True)
     )
     if not same:
-        return []
+        # The others are left in place, unless what they reshape is to go.
+        groups = axis_groups(x.shape, shape) if call.node.inputs[0] in provenance.passed else None
+        return [] if groups is None else [regrouped(x, shape, groups)]
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
     return [None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)]
 

@@ -26,11 +26,15 @@ class Walk:
 
 @dataclass(frozen=True)
 class View:
-    """A region of a tensor, one walk for each of its axes."""
+    """A region of a tensor, one walk for each axis of ``shape``.
+
+    That is the tensor's own shape, or (``is_reshaped``) the one that it is looked at in.
+    """
 
     value: ir.Value
     shape: Shape
     walks: tuple[Walk, ...]
+    is_reshaped: bool = False
 
     def mapped(self, change: Callable[[Walk], Walk]) -> View:
         """Return the view with every walk changed."""

@@ -1,0 +1,74 @@
+"""Reshapes between writes: whole axes are split and merged with the writes, others are left."""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound, optimize, parse, sample
+
+
+def feeds(*sizes: int) -> list[dict[str, np.ndarray]]:
+    return [
+        {
+            "x": sample("float32", 4, 6, seed=s),
+            "u": sample("float32", 2, 6, seed=s + 50),
+            "v": sample("float32", 1, 2, 3, seed=s + 90),
+        }
+        for s in sizes
+    ]
+
+
+def test_an_axis_is_split_between_two_writes() -> None:
+    model = """g (float[4,6] x, float[2,6] u, float[1,2,3] v) => (float[4,2,3] y)
+        <int64[2,1] rows = {1, 2}, int64[1,1] first = {0}, int64[3] split = {4, 2, 3}> {
+        a = ScatterND (x, rows, u)
+        b = Reshape (a, split)
+        y = ScatterND (b, first, v) }"""
+    assert_sound(model, *feeds(0, 1), left=0)
+    nodes = [n.op_type for n in optimize(parse(model)).graph.node]
+    assert nodes.count("Concat") == 1, nodes
+
+
+def test_an_axis_that_is_cut_is_not_merged() -> None:
+    model = """g (float[4,6] x, float[2,6] u, float[3] w) => (float[24] y)
+        <int64[2,1] rows = {1, 2}, int64[3,1] some = {7, 8, 9}, int64[1] flat = {-1}> {
+        a = ScatterND (x, rows, u)
+        b = Reshape (a, flat)
+        y = ScatterND (b, some, w) }"""
+    feed = {
+        "x": sample("float32", 4, 6),
+        "u": sample("float32", 2, 6, seed=1),
+        "w": sample("float32", 3, seed=2),
+    }
+    assert_sound(model, feed, left=0)
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_sizes_that_are_fed(opset: int, reduction: str) -> None:
+    reduces = f'<reduction = "{reduction}">' if opset > 15 else ""
+    model = f"""g (float[B,T,6] x, float[B,T,2] u, float[B,T,3] v) => (float[B,T,2,3] y)
+        <int64[1] minus = {{-1}}, int64[2,1] rows = {{0, 1}}, int64[1,1] one = {{1}},
+         int64[2] last = {{2, 3}}> {{
+        p = Transpose <perm = [2, 0, 1]> (x)
+        q = Transpose <perm = [2, 0, 1]> (u)
+        a = ScatterND {reduces} (p, rows, q)
+        b = Transpose <perm = [1, 2, 0]> (a)
+        s = Shape (x)
+        zero = Constant <value = int64[1] {{0}}> ()
+        two = Constant <value = int64[1] {{2}}> ()
+        h = Slice (s, zero, two)
+        t = Concat <axis = 0> (h, last)
+        c = Reshape (b, t)
+        d = Transpose <perm = [2, 0, 1, 3]> (c)
+        w = Unsqueeze (v, zero)
+        e = ScatterND (d, one, w)
+        y = Transpose <perm = [1, 2, 0, 3]> (e) }}"""
+    found = [
+        {
+            "x": sample("float32", b, t, 6, seed=b),
+            "u": sample("float32", b, t, 2, seed=b + 7),
+            "v": sample("float32", b, t, 3, seed=b + 9),
+        }
+        for b, t in ((1, 1), (2, 3), (0, 2), (3, 0))
+    ]
+    assert_sound(parse(model, opset), *found, rejected=2)
