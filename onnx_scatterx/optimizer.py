@@ -241,7 +241,9 @@ class GraphRewriter:
         self.writer.stem = node.outputs[0].name or "shape"
         self.writer.metadata = {}
         (value,) = node.outputs
-        value.replace_all_uses_with(self.numbers.shape(self._shape_part(node)))
+        result = self.numbers.shape(self._shape_part(node))
+        value.replace_all_uses_with(result)
+        self.writer.replaced[value] = result
 
     def _write(
         self,

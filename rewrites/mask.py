@@ -54,6 +54,9 @@ class MaskRule(ScatterRule):
         updates = _in_order(scatter, mask, depth, context)
         if updates is None:
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
+        rank = context.provenance.abstract(updates).rank
+        if rank is None or rank > len(scatter.data_shape):
+            return Refusal(Reason.UNKNOWN_RANK, "what is written has more dims than the data")
         w, dtype = context.writer, scatter.dtype
         reduced = _REDUCED.get(scatter.reduction)
         if scatter.reduction != "none" and reduced is None:

@@ -122,3 +122,28 @@ def test_reductions(reduction: str) -> None:
         for m in masks(3, 4)
     ]
     assert_sound(model, *feeds, left=0)
+
+
+@pytest.mark.parametrize("shape", ["1,1,1", "1,1,4"])
+def test_a_value_of_more_dims_than_the_data_stays(shape: str) -> None:
+    # It is repeated and made flat before it is written; a Where would give its dims to the result.
+    model = f"""g (float[B,4] x, bool[B] m, float[{shape}] v, int64[3] k) => (float[B,4] y) {{
+        minus = Constant <value = int64[1] {{-1}}> ()
+        w = Unsqueeze (m, minus)
+        s = Shape (x)
+        b = Expand (w, s)
+        n = NonZero (b)
+        i = Transpose <perm = [1, 0]> (n)
+        e = Expand (v, k)
+        u = Reshape (e, minus)
+        y = ScatterND (x, i, u) }}"""
+    feeds = [
+        {
+            "x": hard(3, 4),
+            "m": m,
+            "v": hard(*map(int, shape.split(","))),
+            "k": np.array([m.sum(), 1, 4]),
+        }
+        for m in masks(3)
+    ]
+    assert_sound(model, *feeds)
