@@ -85,7 +85,9 @@ def optimize_ir(
     chosen = target_of(target)
     forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
-    outcomes, knowledge = rewrite_model(model, forms, distrust_dims=distrust_dims)
+    outcomes, knowledge = rewrite_model(
+        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit
+    )
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
         finish(model)

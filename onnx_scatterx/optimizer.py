@@ -52,8 +52,10 @@ class GraphRewriter:
         names: Names,
         overridable: set[ir.Value],
         constant_nodes: bool,
+        dense_limit: int | None,
     ) -> None:
         self.constant_nodes = constant_nodes
+        self.dense_limit = dense_limit
         self.graph = graph
         self.scope = scope
         self.forms = [r for r in rules if isinstance(r, Form)]
@@ -186,7 +188,7 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills, self.numbers)
+        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.dense_limit)
         for rule in self.rules:
             try:
                 found = rule.plan(lifted.scatter, context)
@@ -301,9 +303,16 @@ def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
 
 
 def rewrite_model(
-    model: ir.Model, rules: Sequence[Form | ScatterRule], *, distrust_dims: bool = False
+    model: ir.Model,
+    rules: Sequence[Form | ScatterRule],
+    *,
+    distrust_dims: bool = False,
+    dense_limit: int | None = None,
 ) -> tuple[list[Outcome], Knowledge]:
-    """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
+    """Rewrite all scatters of a model in place; return what became of them, graph by graph.
+
+    ``dense_limit`` is the target's.
+    """
     knowledge = interpret(model, distrust_dims=distrust_dims)
     names = Names(model)
     overridable: set[ir.Value] = set()
@@ -315,6 +324,8 @@ def rewrite_model(
             continue  # what a ScatterX falls back to
         if any(is_scatter(n) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
-            rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only)
+            rewriter = GraphRewriter(
+                graph, scope, rules, names, overridable, nodes_only, dense_limit
+            )
             outcomes.append(rewriter.run())
     return outcomes, knowledge

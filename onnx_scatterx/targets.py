@@ -19,13 +19,15 @@ class Target:
     """A target by its name; ``rules`` come after all others, for what those leave.
 
     ``native`` says that ScatterX may be emitted; ``spared`` names the rules that are only chosen
-    where somebody asks for them.
+    where somebody asks for them. ``dense_limit`` is how many elements the largest tensor of a dense
+    form (whose work is data times indices) may have; None allows no dense forms.
     """
 
     name: str
     rules: tuple[Form | ScatterRule, ...] = ()
     native: bool = False
     spared: frozenset[str] = frozenset()
+    dense_limit: int | None = None
 
     def chosen(self, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
         """Return the rules to apply, given those that there are or that were asked for."""

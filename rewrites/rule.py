@@ -27,12 +27,13 @@ class Rewriting:
 
 @dataclass(frozen=True)
 class Context:
-    """What a rule may look at and write with."""
+    """What a rule may look at and write with; ``dense_limit`` is the target's."""
 
     provenance: Provenance
     writer: Writer
     fills: Fills
     numbers: Numbers
+    dense_limit: int | None
 
 
 class ScatterRule(ABC):
