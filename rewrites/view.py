@@ -214,7 +214,7 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
         return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     end = first + step * count
     if facts.proves(count - 1) and facts.proves(first):
-        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+        start = _start(first, extent, planner)
         if facts.proves(-end - 1):
             return _Cut(axis, start, -FAR, step)
         if facts.proves(end):
@@ -233,14 +233,22 @@ def _forward(
     whole = facts.proves(first + step * count - extent)
     if step == 1 and whole and facts.equal(first, 0):
         return None
-    start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+    start = _start(first, extent, planner)
     if whole:
         return _Cut(axis, start, FAR, step)
 
     def ends_there(t: Term) -> bool:
         return facts.equal(_length(first, t, step, extent), count)
 
-    return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
+    key = "end", first, count, step, extent
+    return _Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
+
+
+def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
+    def starts_there(t: Term) -> bool:
+        return planner.facts.equal(_clamped(t, extent), first)
+
+    return _bound(("start", first, extent), first, extent, planner, starts_there)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -254,14 +262,38 @@ def _clamped(bound: Term, extent: Term) -> Term:
 
 
 def _bound(
-    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
 ) -> int | Term:
     """Return a Slice bound that serves as well as the exact one, and costs least.
 
-    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative.
+    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative. ``key`` is
+    what the answer depends on: many slices of a model have the same bounds.
     """
     if exact.constant is not None and exact.constant >= 0:
         return exact.constant
+    memo = planner.facts.memo
+    if key not in memo:
+        memo[key] = _serving(exact, extent, planner, serves)
+    known: int | list[Term] = memo[key]
+    if isinstance(known, int):
+        return known
+    best: tuple[int, Term] | None = None
+    for t in known:
+        try:
+            cost = planner.numbers.cost(t)
+        except RefusedError:
+            continue
+        if best is None or cost < best[0]:
+            best = cost, t
+    if best is None:
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
+    return best[1]
+
+
+def _serving(
+    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+) -> int | list[Term]:
+    """Return a literal bound that serves, or else the terms that do."""
     facts = planner.facts
     for t, sign in ((exact, 1), (extent - exact, -1)):
         number = _eventual_number(planner.simplified(t), planner)
@@ -269,17 +301,8 @@ def _bound(
             literal = term(number) if sign > 0 else extent - number
             if serves(literal):
                 return sign * number
-    best: tuple[int, Term] | None = None
-    for t in _variants(exact, planner):
-        try:
-            cost = planner.numbers.cost(t)
-        except RefusedError:
-            continue
-        if (best is None or cost < best[0]) and facts.proves(t) and (t is exact or serves(t)):
-            best = cost, t
-    if best is None:
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
-    return best[1]
+    variants = _variants(exact, planner)
+    return [t for t in variants if facts.proves(t) and (t is exact or serves(t))]
 
 
 def _eventual_number(t: Term, planner: Planner) -> int | None:

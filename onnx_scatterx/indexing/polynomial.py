@@ -99,6 +99,11 @@ class Term:
         other = term(other)
         if not other.items:
             return self
+        number = other.constant
+        if number is not None:
+            total = self.offset + sign * number
+            rest = self.items[1:] if self.items and not self.items[0][0] else self.items
+            return _interned((((), total), *rest) if total else rest)
         sums = dict(self.items)
         for monomial, coefficient in other.items:
             sums[monomial] = sums.get(monomial, 0) + sign * coefficient
