@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.errors import ScatterXError
     from onnx_scatterx.explanation import explain
     from onnx_scatterx.library import library_path
+    from onnx_scatterx.many import optimize_many
     from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.report import Report
@@ -35,6 +36,7 @@ __all__ = [
     "inspect",
     "library_path",
     "optimize",
+    "optimize_many",
     "session",
     "verify",
 ]
@@ -56,6 +58,7 @@ _HOMES = {
     "inspect": "api",
     "library_path": "library",
     "optimize": "api",
+    "optimize_many": "many",
     "session": "runtime",
     "verify": "verification",
 }

@@ -13,7 +13,14 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli_arguments import Parser, add_distrust, add_draws, add_model, add_target
+from onnx_scatterx.cli_arguments import (
+    Parser,
+    add_distrust,
+    add_draws,
+    add_model,
+    add_target,
+    count,
+)
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
 
@@ -49,6 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _optimize(args: argparse.Namespace) -> int:
+    if os.path.isdir(args.model):
+        from onnx_scatterx.cli_many import optimize_directory
+
+        return optimize_directory(args)
     from onnx_scatterx.api import optimize
     from onnx_scatterx.model_save import place_of
 
@@ -135,8 +146,11 @@ def _parser() -> Parser:
         return made
 
     optimize = command("optimize", _optimize, "write a model without its scatters")
-    add_model(optimize)
+    add_model(optimize, "an ONNX model, or a directory of models")
     optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
+    optimize.add_argument(
+        "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
+    )
     add_target(optimize)
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
     optimize.add_argument(
