@@ -192,7 +192,10 @@ def examples() -> dict[str, Example]:
     kept = ("key", "value", "keys", "values")
     return {
         "yolox_640": Example(
-            YoloxDecode, maps(640), sizes={n: image for n in maps(32)}, exports=("ts", "ts_dynamic")
+            YoloxDecode,
+            maps(640),
+            sizes=dict.fromkeys(maps(32), image),
+            exports=("ts", "ts_dynamic"),
         ),
         "yolox_1280": Example(YoloxDecode, maps(1280), exports=("dynamo",)),
         "pose_640": Example(PoseDecode, pose(640), exports=("dynamo", "ts")),
@@ -232,7 +235,7 @@ def examples() -> dict[str, Example]:
         "masked_pooling": Example(
             MaskedPooling,
             pooled,
-            sizes={name: steps for name in pooled},
+            sizes=dict.fromkeys(pooled, steps),
             exports=("dynamo_dynamic",),
         ),
         "segment_sums": Example(

@@ -104,7 +104,9 @@ def variant(
 def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
     """Return whether outputs agree bit for bit."""
     pairs = zip(one, other, strict=True)
-    return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
+    return all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs
+    )
 
 
 def ratios(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.targets import target_of
+from onnx_scatterx.targets import costs_of, target_of
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
@@ -76,6 +76,7 @@ def optimize_ir(
     target: str,
     rules: Rules | None,
     distrust_dims: bool,
+    sizes: Mapping[str, int] | None = None,
     planned: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
@@ -86,7 +87,11 @@ def optimize_ir(
     forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(
-        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit
+        model,
+        forms,
+        distrust_dims=distrust_dims,
+        dense_limit=chosen.dense_limit,
+        costs=costs_of(chosen, sizes),
     )
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
@@ -108,12 +113,15 @@ def optimize(
     target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
+    sizes: Mapping[str, int] | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
     names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
-    drops the assumption that inputs that declare a dim under one name agree in it. Raises
+    drops the assumption that inputs that declare a dim under one name agree in it. ``sizes`` are
+    hints on what symbolic sizes usually are, for targets that weigh time: any result is right at
+    all sizes. Raises
     ScatterXError where the model cannot be read or the target cannot be had.
 
     >>> import onnx.parser
@@ -132,7 +140,9 @@ def optimize(
         total = operators.total()
         report = Report(target, (), total, total, (), operators, operators)
         return Result(loaded if proto is None else proto, report, source_path)
-    report, _ = optimize_ir(loaded, target=target, rules=rules, distrust_dims=distrust_dims)
+    report, _ = optimize_ir(
+        loaded, target=target, rules=rules, distrust_dims=distrust_dims, sizes=sizes
+    )
     if proto is None:
         return Result(loaded, report)
     return Result(to_proto(loaded), report, source_path)

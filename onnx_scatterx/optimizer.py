@@ -23,6 +23,8 @@ from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
+from onnx_scatterx.weighing.machine import KINDS
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
@@ -53,7 +55,9 @@ class GraphRewriter:
         overridable: set[ir.Value],
         constant_nodes: bool,
         dense_limit: int | None,
+        costs: Costs,
     ) -> None:
+        self.costs = costs
         self.constant_nodes = constant_nodes
         self.dense_limit = dense_limit
         self.graph = graph
@@ -134,6 +138,7 @@ class GraphRewriter:
                     self.fills,
                     self.aliases,
                     dtype,
+                    self.costs,
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
@@ -171,7 +176,7 @@ class GraphRewriter:
                 if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
-                if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(node, needed):
+                if isinstance(plan, Refusal) or plan.weight > self._cost_of_keeping(node, needed):
                     kept.append(value)
                     continue
                 chosen[value] = plan
@@ -229,12 +234,15 @@ class GraphRewriter:
         plan, mosaic = self._plan(output), self.provenance.mosaic(output)
         if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
-        cost = 1.0
+        shape = self.provenance.abstract(output).shape or ()
+        kind = node.op_type if node.op_type in KINDS else "Elementwise"
+        dtype = self.provenance.abstract(output).dtype or ir.DataType.FLOAT
+        cost = self.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
         for value in node.inputs:
             if value is None or value not in self.provenance.passed or value in needed:
                 continue
             plan = self._plan(value)
-            cost += plan.cost if isinstance(plan, Plan) else float("inf")
+            cost += plan.weight if isinstance(plan, Plan) else float("inf")
         return cost
 
     def _write_shape(self, node: ir.Node) -> None:
@@ -308,11 +316,13 @@ def rewrite_model(
     *,
     distrust_dims: bool = False,
     dense_limit: int | None = None,
+    costs: Costs | None = None,
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph.
 
-    ``dense_limit`` is the target's.
+    ``dense_limit`` is the target's; ``costs`` weigh the plans, by their nodes where not given.
     """
+    costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims)
     names = Names(model)
     overridable: set[ir.Value] = set()
@@ -325,7 +335,7 @@ def rewrite_model(
         if any(is_scatter(n) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
             rewriter = GraphRewriter(
-                graph, scope, rules, names, overridable, nodes_only, dense_limit
+                graph, scope, rules, names, overridable, nodes_only, dense_limit, costs
             )
             outcomes.append(rewriter.run())
     return outcomes, knowledge

@@ -18,17 +18,21 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
+from onnx_scatterx.mosaic.alias import Alias
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.sources import View, Walk
+from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Work
 
 
-def _cheaper(best: Plan | Refusal, other: Plan, extra: int) -> Plan:
-    """Return the cheaper of two plans, where the other one costs extra."""
-    cost = other.cost + extra
-    if isinstance(best, Plan) and best.cost <= cost:
+def _cheaper(best: Plan | Refusal, other: Plan, alias: Alias, planner: Planner) -> Plan:
+    """Return the cheaper of two plans, where the other one keeps the nodes of an alias."""
+    work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
+    weight = other.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
+    if isinstance(best, Plan) and best.weight <= weight:
         return best
-    return replace(other, cost=cost)
+    return replace(other, cost=other.cost + alias.cost, weight=weight)
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class ViewForm(Form):
             ):
                 seen = alias.seen(view, region.low, region.high, planner.facts)
                 if seen is not None:
-                    best = _cheaper(best, self._of(seen, region, planner), alias.cost)
+                    best = _cheaper(best, self._of(seen, region, planner), alias, planner)
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan:
@@ -128,7 +132,32 @@ class ViewForm(Form):
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
-        return planner.plan(cost, self, write)
+        return planner.plan(cost, self, write, work=_work(view, cuts, layout, wide, region))
+
+
+def _work(
+    view: View, cuts: list[_Cut], layout: _Layout, wide: list[int], region: Region
+) -> list[Work]:
+    """Return what the nodes of a view write."""
+    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.walks)
+    work = []
+    steps = {c.axis: c.step for c in cuts if not c.is_flipped}
+    one_by_one = [c.axis for c in cuts if not c.is_literal]
+    literal = [c.axis for c in cuts if c.is_literal]
+    for axes in ([literal] if literal else []) + [[a] for a in one_by_one]:
+        last = max(axes)
+        work.append(Work("Slice", counts, last + (steps.get(last, 1) != 1)))
+    flipped = [c.axis for c in cuts if c.is_flipped]
+    if flipped:
+        work.append(Work("Slice", counts, max(flipped) + 1))
+    if layout.is_permuted:
+        rank = len(layout.perm)
+        moved = max(d for d in range(rank) if layout.perm[d] != d)
+        kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
+        work.append(Work("Transpose", tuple(kept[d] for d in layout.perm), moved + 1))
+    if wide:
+        work.append(Work("Pad", region.extents, max(wide) + 1))
+    return work
 
 
 def _is_sized(view: View, axis: int) -> bool:
