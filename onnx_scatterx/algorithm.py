@@ -71,7 +71,7 @@ def scatter(data: NDArray[Any], updates: NDArray[Any], provision: Integers) -> N
     """
     if provision.shape != (expected := (*updates.shape, data.ndim)):
         raise ValueError(f"the provision tensor must have shape {expected}, not {provision.shape}")
-    output = data.copy()
+    output = np.array(data)
 
     def write(index: Index) -> None:
         output[tuple(provision[index])] = updates[index]

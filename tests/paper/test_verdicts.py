@@ -20,12 +20,12 @@ Bools = NDArray[np.bool_]
 Index = tuple[int, ...]
 
 SHAPES: list[Index] = [
-    *((), (0,), (1,), (2,), (3,)),
-    *((2, 2), (2, 3), (3, 1), (1, 2), (2, 0), (0, 1), (1, 1), (3, 2)),
-    *((2, 2, 2), (2, 1, 2), (1, 2, 2), (2, 2, 1), (1, 1, 2), (2, 0, 2), (2, 3, 2)),
+    *((0,), (1,), (2,), (3,)),
+    *((2, 2), (2, 3), (3, 1), (1, 2), (2, 0), (0, 1), (1, 1), (3, 2), (1, 3), (3, 3)),
+    *((2, 2, 2), (2, 1, 2), (1, 2, 2), (2, 2, 1), (1, 1, 2), (2, 0, 2), (2, 3, 2), (1, 2, 1)),
+    *((3, 2, 2), (2, 2, 3), (1, 2, 3)),
 ]
-RANKS = (0, 1, 2, 3)
-EACH = 125
+EACH = {1: 100, 2: 150, 3: 150}  # transformers of a shape into data of a rank
 SIZE = 4
 
 
@@ -35,13 +35,13 @@ def coordinates(shape: Index) -> Integers:
 
 
 def drawn(shape: Index, rank: int, rng: np.random.Generator) -> Integers:
-    """Provision tensors, EACH of them: coordinates, and what is nearly one, on every axis."""
-    e = np.zeros((EACH, *shape, rank), np.int64)
+    """Provision tensors: coordinates, and what is nearly one, on every axis."""
+    e = np.zeros((EACH[rank], *shape, rank), np.int64)
     grid = coordinates(shape)
-    for t, c in np.ndindex(EACH, rank):
+    for t, c in np.ndindex(len(e), rank):
         column = e[t, ..., c]
         kind = rng.choice(7, p=(0.45, 0.15, 0.1, 0.1, 0.06, 0.07, 0.07))
-        if kind == 6 or not shape:
+        if kind == 6:
             column[...] = rng.integers(0, SIZE, shape)
             continue
         x, y = grid[rng.integers(len(shape), size=2)]
@@ -118,7 +118,7 @@ def test_ten_thousand_transformers() -> None:
     counts: Counter[Sliceability] = Counter()
     extents: Counter[int] = Counter()
     rng = np.random.default_rng(20201108)
-    for shape, rank in itertools.product(SHAPES, RANKS):
+    for shape, rank in itertools.product(SHAPES, EACH):
         tensors = drawn(shape, rank, rng)
         equal, depends = equalities(tensors, shape), dependences(tensors, shape)
         for e, is_coordinate, is_function in zip(tensors, equal, depends, strict=True):
