@@ -272,7 +272,9 @@ def test_definition_10_second(t: XTransformer) -> None:
 
 
 def test_definition_10_second_asks_for_disjoint_picks() -> None:
-    both = XTransformer((2,), (2, 2), [[0], [1]], Pick((0,)), Pick((0,)), Pick.identity(2))
+    both = XTransformer(
+        (2,), (2, 2), np.array([[0], [1]]), Pick((0,)), Pick((0,)), Pick.identity(2)
+    )
     with pytest.raises(ValueError, match="both take dim 0"):
         disseminated_slices(both)
     with pytest.raises(ValueError, match="p2 takes nothing"):
