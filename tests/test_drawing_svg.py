@@ -120,7 +120,7 @@ def test_what_is_written_below() -> None:
     picture = draw(XTransformer.from_provision(e, (2, 12, 3)))
     assert "T(I) = (1, (7 + I_0) mod 12, f(I_0, I_1))" in picture
     assert ">not sliceable<" in picture
-    assert ">dim 0: no component is I_0, see update (0, 0)<" in picture
+    assert ">dim 1: no component is I_1, see update (1, 0)<" in picture
     assert ">10,1<" in picture  # commas where an extent is above 10
 
 
