@@ -177,6 +177,25 @@ def test_definition_5(t: XTransformer, data: st.DataObject) -> None:
     assert len(results) == outcomes(t, a).count == len(found)
 
 
+@given(shapes(), st.data())
+@fast
+def test_definition_5_a_pick_acts_as_a_transformer(shape: Index, data: st.DataObject) -> None:
+    """It is the transformer whose p2 it is, into what it takes of the shape."""
+    p = data.draw(picks(len(shape)))
+    nothing = np.empty(0, np.int64)
+    t = XTransformer(shape, p(shape), nothing, Pick(), p, Pick.identity(len(p)))
+    assert all(t(i) == p(i) for i in indices(shape))
+    assert (t.verdict().picks is not None) == bool(len(p))
+
+
+def test_definition_5_no_pick_acts_as_every_transformer() -> None:
+    """Of an index of one coordinate a pick takes that, some number of times."""
+    reverse = XTransformer.from_provision(np.array([[1], [0]]), (2,))
+    targets = [reverse(i) for i in indices((2,))]
+    assert targets not in ([Pick(p)(i) for i in indices((2,))] for p in ((), (0,), (0, 0)))
+    assert isinstance(disjoint_representation(reverse), Impossibility)
+
+
 def test_definition_5_of_another_rank() -> None:
     """No index is one of both: nothing is determined."""
     t = XTransformer.from_provision(np.array([[1], [0]]), (2,))

@@ -260,6 +260,8 @@ def test_13_p1_is_never_checked() -> None:
         else:
             with pytest.raises(Exception, match="Data type error!"):
                 run(*picks)
+    with pytest.raises(Exception, match="ndim does not equal 1!"):
+        run(int16(0), int16(1)[None], int16(0, 1))
     with pytest.raises(IndexError, match="only integers"):
         run(int16(0), np.array([1.0]), int16(0, 1))
     with pytest.raises(TypeError):
