@@ -112,6 +112,8 @@ def test_the_witness_is_outlined() -> None:
             "01",
             "10",
         }
+        strokes = [stroke for _, _, stroke in cells.values()]
+        assert strokes == sorted(strokes, key=WITNESS.__eq__)  # no neighbour covers an outline
 
 
 def test_what_is_written_below() -> None:

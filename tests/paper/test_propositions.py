@@ -1,6 +1,7 @@
 """Proposition 1, Corollary 1 and Theorem 1, and the algorithm of section 8."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from onnx_scatterx.algorithm import (
 from onnx_scatterx.conventions.onnx import scatter_nd
 from onnx_scatterx.scattering import combine
 from onnx_scatterx.slices import index_of, indices
-from onnx_scatterx.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theorem import Impossibility, _stands, disjoint_representation
 from onnx_scatterx.verdict import Obstacle
 from tests.paper.draws import Index, numbered, x_transformers
 
@@ -95,6 +96,11 @@ def test_what_is_no_outcome() -> None:
     assert np.array([0, 7]) in results
     for other in (np.array([0, 8]), np.array([7]), np.array([0.0, 7.0]), [0, 7]):
         assert other not in results
+    onto = outcomes(
+        XTransformer.from_provision(np.array([[1]]), (2,)), np.array([7]), np.zeros(2, int)
+    )
+    assert np.array([0, 7]) in onto
+    assert np.array([9, 7]) not in onto
 
 
 @given(x_transformers())
@@ -146,24 +152,32 @@ def test_theorem_1_has_a_case_where_picks_overlap() -> None:
     assert isinstance(disjoint_representation(t), Impossibility)
 
 
-@given(x_transformers(), st.data())
-@fast
-def test_theorem_1_no_witness_lies(t: XTransformer, data: st.DataObject) -> None:
-    """A witness that holds for a transformer, true to it or not, means that there is no form."""
-    sliced = isinstance(disjoint_representation(t), XTransformer)
-    at = st.sampled_from([*indices(t.shape), (0,) * len(t.shape), (9,)])
-    witness = []
-    for d in range(len(t.shape)):
-        axes = range(len(t.data_shape))
-        component = data.draw(st.sampled_from([None, *axes]))
-        if component is None:
-            witness.append(Obstacle(d, None, tuple(data.draw(at) for _ in axes)))
-        else:
-            apart = data.draw(at), data.draw(at)
-            witness.append(Obstacle(d, component, (data.draw(at),), apart))
-    if sliced:
-        assert not Impossibility(tuple(witness)).holds(t)
-        assert not Impossibility(tuple(witness[1:])).holds(t)
+def every_obstacle(t: XTransformer, d: int) -> Iterator[Obstacle]:
+    """All obstacles to a dim that can be put into words, true or not."""
+    axes, at = range(len(t.data_shape)), indices(t.shape)
+    for where in itertools.product(at, repeat=len(axes)):
+        yield Obstacle(d, None, where)
+    for c, index, before, after in itertools.product(axes, at, at, at):
+        yield Obstacle(d, c, (index,), (before, after))
+
+
+def test_theorem_1_no_witness_lies() -> None:
+    """Where a slice lies along a dim, no obstacle to it stands; where none does, some stand."""
+    i, j = np.indices((2, 2))
+    for columns, free in [
+        ((1 - i, j), {1}),
+        ((j, j, 1 - i), {1}),
+        ((i, i ^ j), set()),
+        ((i, 0 * j), {0}),
+        ((1 - j, i), {0}),
+        ((i ^ j, 1 - j), set()),
+    ]:
+        t = XTransformer.from_provision(np.stack(columns, -1), (2,) * len(columns))
+        standing = [[o for o in every_obstacle(t, d) if _stands(o, t)] for d in range(len(t.shape))]
+        assert {d for d, found in enumerate(standing) if not found} == free
+        assert isinstance(disjoint_representation(t), XTransformer) == bool(free)
+        if not free:
+            assert all(Impossibility(w).holds(t) for w in zip(*standing, strict=False))
 
 
 def test_theorem_1_a_witness_is_for_one_transformer() -> None:
