@@ -20,6 +20,7 @@ from onnx_scatterx.cli_arguments import (
     add_model,
     add_target,
     count,
+    size,
 )
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
@@ -66,7 +67,13 @@ def _optimize(args: argparse.Namespace) -> int:
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(args.model, target=args.target, rules=rules, distrust_dims=args.distrust_dims)
+    result = optimize(
+        args.model,
+        target=args.target,
+        rules=rules,
+        distrust_dims=args.distrust_dims,
+        sizes=dict(args.size),
+    )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -98,6 +105,12 @@ def _verify(args: argparse.Namespace) -> int:
     verification = _verified(args, args.before, args.after)
     show(verification)
     return _answer(verification)
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    from onnx_scatterx.cli_calibrate import calibrate_machine
+
+    return calibrate_machine(args)
 
 
 def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
@@ -154,6 +167,14 @@ def _parser() -> Parser:
     add_target(optimize)
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
     optimize.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        default=[],
+        metavar="S=N",
+        help="a symbolic size is usually N: what ort-cpu weighs plans by",
+    )
+    optimize.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"
     )
     add_draws(optimize)
@@ -175,6 +196,12 @@ def _parser() -> Parser:
     verify.add_argument("after", metavar="B", help="what it became")
     add_draws(verify)
     add_distrust(verify)
+
+    calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
+    calibrate.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
+    calibrate.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+    )
     return parser
 
 

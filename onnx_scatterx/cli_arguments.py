@@ -65,6 +65,18 @@ def count(text: str) -> int:
     return number
 
 
+def size(text: str) -> tuple[str, int]:
+    """Split a size into its name and its value.
+
+    >>> size("batch=8")
+    ('batch', 8)
+    """
+    name, _, number = text.partition("=")
+    if not name.strip() or not number.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
+    return name.strip(), int(number)
+
+
 def assumption(text: str) -> tuple[str, str]:
     """Split an assumption into a name and what is said of it.
 

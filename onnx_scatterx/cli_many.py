@@ -39,7 +39,12 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     rules = None if args.rules is None else args.rules.split(",")
-    return {"target": args.target, "rules": rules, "distrust_dims": args.distrust_dims}
+    return {
+        "target": args.target,
+        "rules": rules,
+        "distrust_dims": args.distrust_dims,
+        "sizes": dict(args.size),
+    }
 
 
 def _checks(args: argparse.Namespace) -> dict[str, Any]:

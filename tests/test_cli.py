@@ -275,8 +275,12 @@ def test_no_report_without_its_model(
         (["optimize", YOLOX], "give -o OUT to write the model, or use inspect"),
         (["optimize", YOLOX, "-o", "o.onnx", "--target", "npu"], "no target is called 'npu'"),
         (["optimize", YOLOX, "-o", "o.onnx", "--rules", "x"], "no rule is called 'x'; there are v"),
-        (["inspect", YOLOX, "--target", "ort-cpu"], "not built yet"),
         (["verify", YOLOX, YOLOX, "--samples", "0"], "'0' is not a whole number"),
+        (
+            ["optimize", YOLOX, "-o", "o.onnx", "--size", "batch=x"],
+            "'batch=x' is not like 'batch=8'",
+        ),
+        (["calibrate", "-o", "."], "is a directory"),
         (["verify", YOLOX, YOLOX, "--assume", "x"], "'x' is not like 'seq <= 512'"),
         (["verify", YOLOX, YOLOX, "--assume", "q < 3"], "cannot assume anything of 'q'"),
     ],
