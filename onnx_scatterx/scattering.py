@@ -19,13 +19,20 @@ from onnx_scatterx.transformer import XTransformer
 
 
 class Reduction(enum.StrEnum):
-    """How an update is combined with the element that it meets."""
+    """How an update is combined with the element that it meets.
+
+    The first five are ONNX's. ``minimum`` and ``maximum`` are those of PyTorch: they differ from
+    ``min`` and ``max`` where either number is NaN, which stays, and on equal numbers (zeros of both
+    signs), where the element stays.
+    """
 
     NONE = "none"
     ADD = "add"
     MUL = "mul"
     MIN = "min"
     MAX = "max"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +106,14 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
     """One step of a reduction, elementwise.
 
     As ONNX Runtime does it, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: where
-    either is NaN, or they are zeros of both signs, the update stays. Integers wrap. Bools add by
-    "or" and multiply by "and". The half types are computed in float32 and rounded every time.
+    either is NaN, or they are zeros of both signs, the update stays. ``minimum`` and ``maximum``
+    are ``x <= u or x is NaN ? x : u`` and its mirror. Integers wrap. Bools add by "or" and multiply
+    by "and". The half types are computed in float32 and rounded every time.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])
+    >>> combine(Reduction.MAXIMUM, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
+    array([nan, nan])
     """
     if reduction is Reduction.NONE:
         return new
@@ -121,6 +131,10 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
                 result = np.where(x < u, old, new)
             case Reduction.MAX:
                 result = np.where(x > u, old, new)
+            case Reduction.MINIMUM:
+                result = np.where((x <= u) | (x != x), old, new)
+            case Reduction.MAXIMUM:
+                result = np.where((x >= u) | (x != x), old, new)
         return np.asarray(result).astype(dtype)
 
 

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.conventions.axes import Integers
+from onnx_scatterx.conventions.checks import check_range
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.scattering import Reduction, Scattering
 from onnx_scatterx.transformer import XTransformer
 
-Integers = NDArray[np.integer[Any]]
+REDUCTIONS = (Reduction.NONE, Reduction.ADD, Reduction.MUL, Reduction.MIN, Reduction.MAX)
 
 
 def scatter_nd(
@@ -44,10 +46,10 @@ def scatter_nd(
         raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
     # Where data[indices[I]] is empty, there is no update to find these by.
     for axis, size in enumerate(data.shape[:k]):
-        _check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
+        check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
     transformer = XTransformer(updates.shape, data.shape, indices, p1, p2, Pick.identity(data.ndim))
-    return Scattering(data, updates, transformer, Reduction(reduction))
+    return Scattering(data, updates, transformer, _reduction(reduction))
 
 
 def scatter_elements(
@@ -80,7 +82,7 @@ def scatter_elements(
         Pick.identity(data.ndim),
         *_beside(axis, data.ndim),
     )
-    return Scattering(data, updates, transformer, Reduction(reduction))
+    return Scattering(data, updates, transformer, _reduction(reduction))
 
 
 def tensor_scatter(
@@ -113,7 +115,7 @@ def tensor_scatter(
     if starts.shape != (batch,):
         raise ValueError(f"write_indices must have shape {(batch,)}, not {starts.shape}")
     last = size - length if mode == "linear" else np.iinfo(np.int64).max
-    _check_range("write_indices", starts, 0, last)
+    check_range("write_indices", starts, 0, last)
     f = starts[:, None] + np.arange(length)
     if mode == "circular" and size:
         f = (starts[:, None] % size + np.arange(length)) % size
@@ -139,8 +141,7 @@ def _axis(axis: int, rank: int, first: int) -> int:
     return axis % rank
 
 
-def _check_range(name: str, values: Integers, low: int, high: int) -> None:
-    outside = (values < low) | (values > high)
-    if outside.any():
-        at = tuple(int(i) for i in np.unravel_index(int(outside.argmax()), outside.shape))
-        raise ValueError(f"{name} is {values[at]} at {at}, and must be in [{low}, {high}]")
+def _reduction(name: str) -> Reduction:
+    if name not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, not {name!r}")
+    return Reduction(name)

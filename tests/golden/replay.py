@@ -86,7 +86,8 @@ def agree(
     case: str, convention: Callable[..., Any], arguments: Arguments, answer: Array | None
 ) -> bool:
     """Assert that a convention answers or refuses alike; return whether it was accepted."""
-    output = refusal = None
+    output: Array = np.empty(0)
+    refusal = None
     try:
         output = convention(**arguments).run()
     except ValueError as error:

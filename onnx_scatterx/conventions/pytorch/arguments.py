@@ -1,0 +1,82 @@
+"""Arguments as PyTorch takes them: element types, dims, scalars."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.conventions.axes import Integers
+from onnx_scatterx.conventions.checks import check_dtype
+
+Scalar: TypeAlias = bool | int | float | complex
+Array: TypeAlias = NDArray[Any]
+
+_INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
+_FLOATS = {"float16", "bfloat16", "float32", "float64"}
+REAL = frozenset(_INTEGERS | _FLOATS | {"bool"})
+TENSORS = REAL | {"complex64", "complex128"}
+LONG = frozenset({"int64"})
+INDICES = frozenset({"int32", "int64"})
+
+
+def check_tensor(array: Array, name: str = "input") -> None:
+    """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type."""
+    check_dtype(name, array, TENSORS)
+
+
+def wrap(dim: int, rank: int, name: str = "dim") -> int:
+    """Count a dim from the start. A tensor of rank 0 has the dims 0 and -1."""
+    count = max(rank, 1)
+    if not -count <= dim < count:
+        raise ValueError(f"{name} is {dim}, and must be in [{-count}, {count - 1}]")
+    return dim % count
+
+
+def extent(array: Array, dim: int) -> int:
+    """Return the size of a dim; a tensor of rank 0 has the size 1."""
+    return array.shape[dim] if array.ndim else 1
+
+
+def vector(name: str, index: Integers) -> Integers:
+    """Return an index of rank 1; rank 0 is one number."""
+    if index.ndim > 1:
+        raise ValueError(f"{name} must have rank 1 or 0, not {index.ndim}")
+    return index.reshape(-1)
+
+
+def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
+    """Convert a number; ``ValueError`` if it is too large for the type.
+
+    Fractions are cut off, anything that is not 0 is true, and a negative integer wraps in uint8.
+
+    >>> as_scalar("value", 2.7, np.dtype(np.int8)), as_scalar("value", -1, np.dtype(np.uint8))
+    (array(2, dtype=int8), array(255, dtype=uint8))
+    """
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise ValueError(f"{name} is {number}, which 64 bits cannot hold")
+    if dtype == np.bool_:
+        return np.array(bool(number))
+    if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            raise ValueError(f"{name} is {number}, and {dtype.name} has no imaginary part")
+        number = number.real
+    if not _fits(number, dtype):
+        raise ValueError(f"{name} is {number}, which {dtype.name} cannot hold")
+    if dtype.kind in "iu":
+        return np.array(int(number.real), np.int64).astype(dtype)
+    with np.errstate(over="ignore"):
+        return np.array(number).astype(dtype)
+
+
+def _fits(number: Scalar, dtype: np.dtype[Any]) -> bool:
+    if isinstance(number, complex) or dtype.kind == "c":
+        return True
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = -limits.max if dtype.kind == "u" and isinstance(number, int) else limits.min
+        return bool(low <= number <= limits.max)  # false for NaN
+    if not np.isfinite(number):
+        return True
+    largest = 3.3895313892515355e38 if dtype.name == "bfloat16" else np.finfo(dtype).max
+    return abs(float(number)) <= float(largest)
