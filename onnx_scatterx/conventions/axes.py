@@ -36,7 +36,7 @@ def by_axes(
     f = np.empty((*p1(shape), len(columns)), np.int64)
     for place, column in enumerate(columns):
         f[..., place] = column.reshape(p1(column.shape))
-    p2 = Pick(int(axes[c]) for c in by_p2)  # type: ignore[arg-type]
+    p2 = Pick(int(axes[c]) for c in by_p2)
     return XTransformer(tuple(shape), tuple(data_shape), f, p1, p2, Pick(by_f + by_p2).inverse())
 
 

@@ -17,10 +17,11 @@ from onnx_scatterx.transformer import XTransformer
 class Rounded:
     """A scattering computed in a wider type, whose output is rounded once at the end.
 
+    >>> import ml_dtypes
     >>> T = XTransformer.from_provision(np.zeros((44, 1), int), (1,))
-    >>> data, updates = np.full(1, 2048, np.float32), np.ones(44, np.float32)
-    >>> Rounded(Scattering(data, updates, T, "add"), np.dtype(np.float16)).run()
-    array([2092.], dtype=float16)
+    >>> data, updates = np.full(1, 256, np.float32), np.ones(44, np.float32)
+    >>> Rounded(Scattering(data, updates, T, "add"), np.dtype(ml_dtypes.bfloat16)).run()
+    array([300], dtype=bfloat16)
     """
 
     scattering: Scattering

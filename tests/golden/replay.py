@@ -55,13 +55,14 @@ def replay(path: Path, call: str, draw: Draw, convention: Callable[..., Any]) ->
             file[f"{call}.{part}"] for part in ("asked", "outcome", "shapes", "data")
         )
     seen: Counter[bool] = Counter()
+    extents = shapes.tolist()
     s = d = 0
     for number, (expected_digest, kind) in enumerate(zip(asked, outcome, strict=True)):
         arguments = draw(Draws(call, number))
         assert digest(arguments) == expected_digest, f"{call} {number} is drawn otherwise: re-make"
         answer = None
         if kind != _REFUSED:
-            shape = tuple(int(n) for n in shapes[s + 1 : s + 1 + shapes[s]])
+            shape = tuple(extents[s + 1 : s + 1 + extents[s]])
             dtype = BY_NAME[_NAMES[kind]]
             size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
             answer = np.frombuffer(data[d : d + size].tobytes(), dtype).reshape(shape)

@@ -1,5 +1,6 @@
 """Arguments as PyTorch takes them: element types, dims, scalars."""
 
+import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,13 +16,25 @@ _INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 REAL = frozenset(_INTEGERS | _FLOATS | {"bool"})
 TENSORS = REAL | {"complex64", "complex128"}
+COPIED = TENSORS | {"uint16", "uint32", "uint64"}
 LONG = frozenset({"int64"})
 INDICES = frozenset({"int32", "int64"})
 
 
-def check_tensor(array: Array, name: str = "input") -> None:
-    """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type."""
-    check_dtype(name, array, TENSORS)
+def check_tensor(array: Array, copied: bool = False) -> None:
+    """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type of an input.
+
+    What is only copied may be unsigned and wide.
+    """
+    check_dtype("input", array, COPIED if copied else TENSORS)
+
+
+def converted(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert a tensor as a copy does: fractions and imaginary parts are cut off."""
+    check_dtype(name, array, COPIED)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        return array.astype(dtype)
 
 
 def wrap(dim: int, rank: int, name: str = "dim") -> int:
@@ -53,7 +66,7 @@ def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
     (array(2, dtype=int8), array(255, dtype=uint8))
     """
     number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+    if isinstance(number, int) and not -(2**63) <= number < 2**64:
         raise ValueError(f"{name} is {number}, which 64 bits cannot hold")
     if dtype == np.bool_:
         return np.array(bool(number))
@@ -69,9 +82,20 @@ def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
         return np.array(number).astype(dtype)
 
 
+def as_filling(value: Array | Scalar, dtype: np.dtype[Any]) -> Array:
+    """Convert a value, which is a number or a tensor of rank 0."""
+    if not isinstance(value, np.ndarray):
+        return as_scalar("value", value, dtype)
+    if value.ndim:
+        raise ValueError(f"value must have rank 0, not {value.ndim}")
+    return as_scalar("value", value.item(), dtype)
+
+
 def _fits(number: Scalar, dtype: np.dtype[Any]) -> bool:
-    if isinstance(number, complex) or dtype.kind == "c":
-        return True
+    if dtype.kind == "c":
+        parts = np.finfo(dtype).dtype
+        return _fits(number.real, parts) and _fits(number.imag, parts)
+    assert not isinstance(number, complex)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         low = -limits.max if dtype.kind == "u" and isinstance(number, int) else limits.min

@@ -16,6 +16,7 @@ from onnx_scatterx.conventions.composed import Mean, Rounded, without_self
 from onnx_scatterx.conventions.pytorch.arguments import (
     INDICES,
     LONG,
+    TENSORS,
     Array,
     Scalar,
     as_scalar,
@@ -32,8 +33,8 @@ _REDUCTIONS = {
     "sum": Reduction.ADD,
     "prod": Reduction.MUL,
     "mean": Reduction.ADD,
-    "amax": Reduction.MAXIMUM,
-    "amin": Reduction.MINIMUM,
+    **dict.fromkeys(("amax", "max"), Reduction.MAXIMUM),
+    **dict.fromkeys(("amin", "min"), Reduction.MINIMUM),
 }
 
 
@@ -60,8 +61,10 @@ def scatter(
     reduction = _DEPRECATED[reduce]
     if isinstance(src, np.ndarray):
         return _scatter(input, dim, index, src, reduction)
-    check_tensor(input)
-    number = as_scalar("value", src if src is not None else value, input.dtype)  # type: ignore[arg-type]
+    check_tensor(input, copied=not index.size)
+    number = np.zeros((), input.dtype)
+    if index.size:
+        number = as_scalar("value", src if src is not None else value, input.dtype)  # type: ignore[arg-type]
     return _scatter(input, dim, index, np.broadcast_to(number, index.shape), reduction)
 
 
@@ -79,6 +82,7 @@ def scatter_reduce(
 ) -> Scattering | Rounded | Mean:
     """``torch.scatter_reduce``: ``reduce`` is "sum", "prod", "mean", "amax" or "amin".
 
+    "max" and "min", which PyTorch takes as well, are other names of the last two.
     Without ``include_self``, the elements that are met start from 0, 1, or the least or greatest
     number of the type. A mean is the sum and the count of what was added.
 
@@ -91,10 +95,10 @@ def scatter_reduce(
     if reduce not in _REDUCTIONS:
         raise ValueError(f"reduce must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
     transformer, updates = _arranged(input, dim, index, src)
-    reduction = _REDUCTIONS[reduce]
-    if reduce == "mean" and input.dtype == np.bool_:
-        raise ValueError("input holds bool, which has no mean")
-    if reduce in ("amax", "amin") and input.dtype.kind == "c":
+    if reduce == "mean":
+        check_dtype("input", input, TENSORS - {"bool"})
+    reduction = _REDUCTIONS[reduce] if index.size else Reduction.ADD
+    if reduction in (Reduction.MAXIMUM, Reduction.MINIMUM) and input.dtype.kind == "c":
         raise ValueError(f"input holds {input.dtype.name}, which is not ordered")
     data = input
     if not include_self:
@@ -113,7 +117,7 @@ def gather(input: Array, dim: int, index: Integers) -> Gathering:
     >>> gather(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, 1]])).run()
     array([[2, 2], [3, 4]])
     """
-    check_tensor(input)
+    check_tensor(input, copied=not index.size)
     dim = wrap(dim, input.ndim)
     if index.size == 0:
         return Gathering(input, _empty(index.shape, input.shape))
@@ -123,31 +127,33 @@ def gather(input: Array, dim: int, index: Integers) -> Gathering:
 def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> Gathering:
     """``torch.take_along_dim``: input and indices broadcast to each other on all other dims.
 
+    Indices are taken modulo the size of the dim; without a dim they are not, and not negative.
+
     >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
     array([[2], [3]])
     >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([3, 0])).run()
     array([4, 1])
     """
-    check_tensor(input)
-    check_dtype("indices", indices, LONG)
+    check_tensor(input, copied=not indices.size)
     if dim is None:
-        return take(input, indices.reshape(-1))
+        if indices.size:
+            check_dtype("indices", indices, INDICES)
+        check_range("indices", indices, 0, input.size - 1)
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    check_dtype("indices", indices, LONG)
     dim = wrap(dim, input.ndim)
-    if input.ndim != indices.ndim:
-        raise ValueError(f"indices must have the rank of input, {input.ndim}, not {indices.ndim}")
+    if input.ndim != indices.ndim or not input.ndim:
+        raise ValueError(f"indices must have the rank of input, {input.ndim}, and 1 or more")
     shape = list(indices.shape)
-    axes: list[int | Integers] = []
-    for d, (n, size) in enumerate(zip(indices.shape, input.shape, strict=True)):
-        if d == dim:
-            axes.append(indices)
-            continue
-        if n != size and 1 not in (n, size):
-            raise ValueError(f"dim {d} of indices is {n}, and {size} in input")
-        shape[d] = n if size == 1 else size
-        axes.append(d if size != 1 else np.zeros((), np.int64))
-    check_range("indices", indices, -extent(input, dim), extent(input, dim) - 1)
-    if 0 in shape:
-        return Gathering(input, _empty(tuple(shape), input.shape))
+    axes: list[int | Integers] = [np.zeros((), np.int64)] * input.ndim
+    axes[dim] = indices % max(input.shape[dim], 1)
+    for d, size in enumerate(input.shape):
+        if d != dim and size != 1:
+            if shape[d] not in (1, size):
+                raise ValueError(f"dim {d} of indices is {shape[d]}, and {size} in input")
+            shape[d], axes[d] = size, d
+    if input.shape[dim] == 0 and 0 not in shape:
+        raise ValueError(f"indices has elements, and dim {dim} of input has none")
     return Gathering(input, by_axes(shape, input.shape, axes))
 
 
@@ -157,13 +163,17 @@ def take(input: Array, index: Integers) -> Gathering:
     >>> take(np.array([[1, 2], [3, 4]]), np.array([[2, -1]])).run()
     array([[3, 4]])
     """
-    check_tensor(input)
+    check_tensor(input, copied=not index.size)
     check_dtype("index", index, LONG)
     check_range("index", index, -input.size, input.size - 1)
     if index.size == 0:
         return Gathering(input, _empty(index.shape, input.shape))
-    places = np.unravel_index(index % input.size, input.shape)
-    return Gathering(input, by_axes(index.shape, input.shape, list(places)))
+    flat = index % input.size
+    axes: list[int | Integers] = []
+    for size in reversed(input.shape):
+        axes.insert(0, flat % size)
+        flat = flat // size
+    return Gathering(input, by_axes(index.shape, input.shape, axes))
 
 
 def _scatter(
@@ -175,7 +185,7 @@ def _scatter(
 
 def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTransformer, Array]:
     """Return the transformer, and the part of src that is as large as index."""
-    check_tensor(input)
+    check_tensor(input, copied=not index.size)
     check_same_dtype("src", src, "input", input)
     dim = wrap(dim, input.ndim)
     if index.size == 0:

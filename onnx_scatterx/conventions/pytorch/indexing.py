@@ -18,13 +18,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.conventions.axes import Integers, by_axes
+from onnx_scatterx.conventions.axes import Integers, by_axes, nothing
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
-from onnx_scatterx.conventions.pytorch.arguments import Array, Scalar, as_scalar, check_tensor
+from onnx_scatterx.conventions.pytorch.arguments import (
+    Array,
+    Scalar,
+    as_scalar,
+    check_tensor,
+    converted,
+)
 from onnx_scatterx.scattering import Reduction, Scattering
 from onnx_scatterx.transformer import XTransformer
 
 Item: TypeAlias = int | bool | slice | EllipsisType | Array | None
+_MASKS = ("bool", "uint8")
 _TENSORS = frozenset({"int64", "int32", "uint8", "bool"})
 
 
@@ -37,12 +44,16 @@ def index_put(
     array([[0., 2.], [0., 0.]])
     """
     check_tensor(input)
-    if not len(indices):
-        raise ValueError("indices is empty")
-    items = [slice(None) if index is None else index for index in indices]
-    places = _Places("indices", input.shape, items)
+    tensors = [index for index in indices if index is not None]
+    if values.size == 1 and not accumulate and _is_fill("indices", tensors):
+        values = converted("values", values, input.dtype).reshape(())
+    elif any(tensor.ndim == 0 and tensor.dtype.name in _MASKS for tensor in tensors):
+        raise ValueError("indices has a mask of rank 0")
+    elif not tensors:
+        raise ValueError("indices has no tensor")
     check_same_dtype("values", values, "input", input)
-    transformer = places.transformer()
+    items = [slice(None) if index is None else index for index in indices]
+    transformer = _Places("indices", input.shape, items).transformer()
     updates = _spread("values", values, transformer.shape)
     reduction = Reduction.ADD if accumulate else Reduction.NONE
     return Scattering(input, updates, transformer, reduction)
@@ -57,21 +68,33 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
     >>> setitem(x, (np.array([1, 0]), np.array([0, 2])), np.array([7, 8])).run()
     array([[0, 0, 8], [7, 0, 0]])
     """
-    check_tensor(input)
-    items = list(index) if isinstance(index, tuple) else [index]
+    check_tensor(input, copied=True)
+    if index is False:
+        return Scattering(input, np.empty(0, input.dtype), nothing(input.shape))
+    index = None if index is True else index
+    items = [_number(item) for item in (index if isinstance(index, tuple) else (index,))]
     places = _Places("index", input.shape, items)
-    if not isinstance(value, np.ndarray):
-        value = as_scalar("value", value, input.dtype)
-    elif places.tensors:
-        check_same_dtype("value", value, "input", input)
-    else:
-        check_tensor(value, "value")
-        with np.errstate(all="ignore"):
-            value = value.astype(input.dtype)
+    tensors = [item for item in items if isinstance(item, (bool, np.ndarray))]
+    if places.tensors:
+        check_tensor(input)
     transformer = places.transformer()
-    while value.ndim > len(transformer.shape) and value.shape[0] == 1:
-        value = value[0]
-    return Scattering(input, _spread("value", value, transformer.shape), transformer)
+    if not isinstance(value, np.ndarray):
+        # The half types are made from double, where all numbers but large integers fit.
+        if isinstance(value, int) and value >= 2**63:
+            raise ValueError(f"value is {value}, which 64 bits cannot hold")
+        half = input.dtype.name in ("float16", "bfloat16")
+        updates = as_scalar("value", value, np.dtype(np.float64) if half else input.dtype)
+        updates = converted("value", updates, input.dtype)
+    elif places.tensors and not (value.size == 1 and _is_fill("index", tensors)):
+        check_same_dtype("value", value, "input", input)
+        updates = value
+    else:
+        updates = converted("value", value, input.dtype)
+    if updates.size == 1:
+        _is_fill("index", tensors)
+    while updates.ndim > len(transformer.shape) and updates.shape[0] == 1:
+        updates = updates[0]
+    return Scattering(input, _spread("value", updates, transformer.shape), transformer)
 
 
 @dataclass(frozen=True)
@@ -145,9 +168,8 @@ class _Places:
 
     def _array(self, item: Array) -> None:
         check_dtype(self.name, item, _TENSORS)
-        if item.dtype.name not in ("bool", "uint8"):
-            axis, size = self._take_axis()
-            check_range(self.name, item, -size, size - 1)
+        if item.dtype.name not in _MASKS:
+            axis, _ = self._take_axis()
             self.dims.append(_Tensor(axis, item.astype(np.int64)))
             return
         if not item.ndim:
@@ -172,8 +194,16 @@ class _Places:
         apart = bool(at) and at[-1] - at[0] >= len(at)
         slices = [dim for dim in self.dims if isinstance(dim, _Slice)]
         before = 0 if apart or not at else at[0]
+        sizes = [self.shape[t.axis] for t in tensors if t.axis is not None]
+        if 0 in sizes and 0 not in common:
+            raise ValueError(f"{self.name} has elements for an axis of size 0")
         extents = [dim.numbers.size for dim in slices]
         shape = (*extents[:before], *common, *extents[before:])
+        if 0 not in shape:
+            for tensor in tensors:
+                if tensor.axis is not None:
+                    size = self.shape[tensor.axis]
+                    check_range(self.name, tensor.numbers, -size, size - 1)
         rank = len(shape)
         axes: dict[int, int | Integers] = {a: np.array(n) for a, n in self.fixed.items()}
         for place, dim in enumerate(slices):
@@ -184,16 +214,30 @@ class _Places:
         for tensor in tensors:
             if tensor.axis is not None:
                 numbers = tensor.numbers
-                axes[tensor.axis] = numbers.reshape(
-                    *numbers.shape, *[1] * (rank - before - len(common))
-                )
+                after = [1] * (rank - before - len(common))
+                axes[tensor.axis] = numbers.reshape((*numbers.shape, *after))
         return by_axes(shape, self.shape, [axes[c] for c in range(len(self.shape))])
+
+
+def _is_fill(name: str, tensors: Sequence[Array | bool]) -> bool:
+    """Whether PyTorch writes one number by masked_fill, which takes masks of bool alone."""
+    if len(tensors) != 1 or isinstance(tensors[0], bool) or tensors[0].dtype.name not in _MASKS:
+        return False
+    check_dtype(name, tensors[0], {"bool"})
+    return True
+
+
+def _number(item: Item) -> Item:
+    """Take a tensor of rank 0 for a number or, as a mask, a bool."""
+    if not isinstance(item, np.ndarray) or item.ndim or item.dtype.kind not in "biu":
+        return item
+    return bool(item) if item.dtype.name in _MASKS else int(item)
 
 
 def _consumed(item: Item) -> int:
     """Count the axes of data that an item stands for."""
     if isinstance(item, np.ndarray):
-        return item.ndim if item.dtype.name in ("bool", "uint8") else 1
+        return item.ndim if item.dtype.name in _MASKS else 1
     return int(not (item is None or item is Ellipsis or isinstance(item, bool)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnx_scatterx.conventions.axes import by_axes
 from onnx_scatterx.conventions.checks import check_dtype, check_same_dtype
-from onnx_scatterx.conventions.pytorch.arguments import Array, Scalar, as_scalar, check_tensor
+from onnx_scatterx.conventions.pytorch.arguments import Array, Scalar, as_filling, check_tensor
 from onnx_scatterx.scattering import Scattering
 from onnx_scatterx.transformer import XTransformer
 
@@ -36,12 +36,8 @@ def masked_fill(input: Array, mask: Array, value: Array | Scalar) -> Scattering:
     >>> masked_fill(np.zeros((2, 2)), np.array([True, False]), 5).run()
     array([[5., 0.], [5., 0.]])
     """
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise ValueError(f"value must have rank 0, not {value.ndim}")
-        value = value.item()
     data, transformer = _masked(input, mask)
-    number = as_scalar("value", value, input.dtype)
+    number = as_filling(value, input.dtype)
     return Scattering(data, np.broadcast_to(number, transformer.shape), transformer)
 
 

@@ -5,13 +5,14 @@ p1 = dim    f(p1(I)) = index[I_dim], one number    p2 = all but dim    p puts f'
 
 import numpy as np
 
-from onnx_scatterx.conventions.axes import Integers, by_axes
+from onnx_scatterx.conventions.axes import Integers, by_axes, nothing
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
 from onnx_scatterx.conventions.pytorch.arguments import (
     INDICES,
     LONG,
     Array,
     Scalar,
+    as_filling,
     as_scalar,
     check_tensor,
     extent,
@@ -35,7 +36,7 @@ def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scatte
     index = vector("index", index)
     check_same_dtype("source", source, "input", input)
     _check_source(input, dim, index, source)
-    return Scattering(input, _shaped(source, input, dim, index), _rows(input, dim, index))
+    return _written(input, dim, index, source)
 
 
 def index_add(
@@ -46,16 +47,20 @@ def index_add(
     >>> index_add(np.ones(3), 0, np.array([2, 2]), np.array([1.0, 5.0]), alpha=2).run()
     array([ 1.,  1., 13.])
     """
-    check_tensor(input)
+    check_tensor(input, copied=input.ndim > 1 and not (input.size and index.size))
     dim = wrap(dim, input.ndim)
     check_dtype("index", index, INDICES)
     index = vector("index", index)
     check_same_dtype("source", source, "input", input)
     _check_source(input, dim, index, source)
+    if bool(input.ndim) != bool(source.ndim):
+        raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
+    if input.ndim > 1 and not (input.size and index.size):
+        return Scattering(input, np.empty(0, input.dtype), nothing(input.shape), Reduction.ADD)
     factor = as_scalar("alpha", alpha, input.dtype)
-    updates = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
-    shaped = _shaped(updates, input, dim, index)
-    return Scattering(input, shaped, _rows(input, dim, index), Reduction.ADD)
+    if factor != 1:
+        source = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
+    return _written(input, dim, index, source, Reduction.ADD)
 
 
 def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
@@ -68,11 +73,9 @@ def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -
     dim = wrap(dim, input.ndim)
     check_dtype("index", index, LONG)
     index = vector("index", index)
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise ValueError(f"value must have rank 0, not {value.ndim}")
-        value = value.item()
-    number = as_scalar("value", value, input.dtype)
+    if isinstance(value, complex) and input.dtype.kind != "c":
+        raise ValueError(f"value is complex, and input holds {input.dtype.name}")
+    number = as_filling(value, input.dtype)
     transformer = _rows(input, dim, index, -extent(input, dim))
     return Scattering(input, np.broadcast_to(number, transformer.shape), transformer)
 
@@ -83,7 +86,7 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
     >>> index_select(np.array([[1, 2, 3], [4, 5, 6]]), 1, np.array([2, 0])).run()
     array([[3, 1], [6, 4]])
     """
-    check_tensor(input)
+    check_tensor(input, copied=input.ndim > 1)
     dim = wrap(dim, input.ndim)
     check_dtype("index", index, INDICES)
     index = vector("index", index)
@@ -92,14 +95,18 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
             raise ValueError(f"index must have 1 element where input has rank 0, not {index.size}")
         check_range("index", index, 0, 0)
         return Gathering(input, by_axes((), (), []))
-    return Gathering(input, _rows(input, dim, index))
+    return Gathering(input, _rows(input, dim, index, always=True))
 
 
-def _rows(input: Array, dim: int, index: Integers, low: int = 0) -> XTransformer:
-    check_range("index", index, low, extent(input, dim) - 1)
+def _rows(
+    input: Array, dim: int, index: Integers, low: int = 0, always: bool = False
+) -> XTransformer:
+    """Return the transformer; index is looked at ``always``, or only if something is written."""
+    shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :])
+    if always or 0 not in shape:
+        check_range("index", index, low, extent(input, dim) - 1)
     if not input.ndim:
         return by_axes(index.shape, (), [])
-    shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :])
     column = index.reshape([-1 if d == dim else 1 for d in range(input.ndim)])
     return by_axes(shape, input.shape, [column if d == dim else d for d in range(input.ndim)])
 
@@ -116,6 +123,12 @@ def _check_source(input: Array, dim: int, index: Integers, source: Array) -> Non
         )
 
 
-def _shaped(source: Array, input: Array, dim: int, index: Integers) -> Array:
-    """Give a source of rank 0 its one dim."""
-    return source.reshape(-1) if source.ndim <= 1 else source
+def _written(
+    input: Array,
+    dim: int,
+    index: Integers,
+    source: Array,
+    reduction: Reduction = Reduction.NONE,
+) -> Scattering:
+    transformer = _rows(input, dim, index)
+    return Scattering(input, source.reshape(transformer.shape), transformer, reduction)

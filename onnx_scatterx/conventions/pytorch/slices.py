@@ -10,8 +10,7 @@ All other axes are dims of the updates: p2.
 import numpy as np
 
 from onnx_scatterx.conventions.axes import Integers, by_axes
-from onnx_scatterx.conventions.checks import check_same_dtype
-from onnx_scatterx.conventions.pytorch.arguments import Array, check_tensor, wrap
+from onnx_scatterx.conventions.pytorch.arguments import Array, check_tensor, converted, wrap
 from onnx_scatterx.scattering import Scattering
 from onnx_scatterx.transformer import XTransformer
 
@@ -29,7 +28,7 @@ def slice_scatter(
     >>> slice_scatter(np.zeros(5), np.array([1.0, 2.0]), 0, 1, 4, 2).run()
     array([0., 1., 0., 2., 0.])
     """
-    check_tensor(input)
+    check_tensor(input, copied=True)
     if not input.ndim:
         raise ValueError("input must have rank 1 or more")
     dim = wrap(dim, input.ndim)
@@ -48,7 +47,7 @@ def select_scatter(input: Array, src: Array, dim: int, index: int) -> Scattering
     >>> select_scatter(np.zeros((2, 2)), np.array([1.0, 2.0]), 1, -1).run()
     array([[0., 1.], [0., 2.]])
     """
-    check_tensor(input)
+    check_tensor(input, copied=True)
     if not input.ndim:
         raise ValueError("input must have rank 1 or more")
     dim = wrap(dim, input.ndim)
@@ -69,7 +68,7 @@ def diagonal_scatter(
     >>> diagonal_scatter(np.zeros((2, 3)), np.array([1.0, 2.0]), 1).run()
     array([[0., 1., 0.], [0., 0., 2.]])
     """
-    check_tensor(input)
+    check_tensor(input, copied=True)
     first, second = wrap(dim1, input.ndim, "dim1"), wrap(dim2, input.ndim, "dim2")
     if first == second:
         raise ValueError(f"dim1 and dim2 are the same dim, {first}")
@@ -85,7 +84,6 @@ def diagonal_scatter(
 
 
 def _written(input: Array, src: Array, transformer: XTransformer) -> Scattering:
-    check_same_dtype("src", src, "input", input)
     if src.shape != transformer.shape:
         raise ValueError(f"src must have shape {transformer.shape}, not {src.shape}")
-    return Scattering(input, src, transformer)
+    return Scattering(input, converted("src", src, input.dtype), transformer)
