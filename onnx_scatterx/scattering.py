@@ -21,9 +21,14 @@ from onnx_scatterx.transformer import XTransformer
 class Reduction(enum.StrEnum):
     """How an update is combined with the element that it meets.
 
-    The first five are ONNX's. ``minimum`` and ``maximum`` are those of PyTorch: they differ from
-    ``min`` and ``max`` where either number is NaN, which stays, and on equal numbers (zeros of both
-    signs), where the element stays.
+    The first five are ONNX's. The others differ from ``min`` and ``max`` in floats alone, where a
+    number is NaN or zeros of both signs meet: ``minimum`` and ``maximum`` are PyTorch's, ``less``
+    and ``greater`` TensorFlow's.
+
+        reduction            result              x is NaN    u is NaN    x and u are equal
+        min, max             x < u ? x : u       u           u           u
+        minimum, maximum     either, if NaN      x           u           x
+        less, greater        u < x ? u : x       x           x           x
     """
 
     NONE = "none"
@@ -33,6 +38,8 @@ class Reduction(enum.StrEnum):
     MAX = "max"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    LESS = "less"
+    GREATER = "greater"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +113,9 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
     """One step of a reduction, elementwise.
 
     As ONNX Runtime does it, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: where
-    either is NaN, or they are zeros of both signs, the update stays. ``minimum`` and ``maximum``
-    are ``x <= u or x is NaN ? x : u`` and its mirror. Integers wrap. Bools add by "or" and multiply
-    by "and". The half types are computed in float32 and rounded every time.
+    either is NaN, or they are zeros of both signs, the update stays; ``Reduction`` has the others.
+    Integers wrap. Bools add by "or" and multiply by "and". The half types are computed in float32
+    and rounded every time.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])
@@ -135,6 +142,10 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
                 result = np.where((x <= u) | (x != x), old, new)
             case Reduction.MAXIMUM:
                 result = np.where((x >= u) | (x != x), old, new)
+            case Reduction.LESS:
+                result = np.where(u < x, new, old)
+            case Reduction.GREATER:
+                result = np.where(u > x, new, old)
         return np.asarray(result).astype(dtype)
 
 
