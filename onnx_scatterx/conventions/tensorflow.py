@@ -133,15 +133,13 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
         raise ValueError("indices must have rank 1 or more")
     if params.ndim == 0:
         raise ValueError("params must have rank 1 or more")
-    if batch_dims < 0:
-        raise ValueError(f"batch_dims must not be negative, as {batch_dims} is")
-    if not indices.shape[-1]:  # then the batch of indices is not looked at
-        tail = indices.shape[batch_dims:]
-        indices = indices.reshape(-1)[:0].reshape(params.shape[:batch_dims] + tail)
-    batch = _batch(params, indices, batch_dims)
     m, k = indices.ndim - 1, indices.shape[-1]
-    if batch > m:
-        raise ValueError(f"batch_dims is {batch_dims}, and must be at most {m}")
+    if not 0 <= batch_dims <= m:
+        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {m}]")
+    if not k and batch_dims < params.ndim:  # then the batch of indices is not looked at
+        shape = params.shape[:batch_dims] + indices.shape[batch_dims:]
+        indices = np.empty(shape, indices.dtype)
+    batch = _batch(params, indices, batch_dims)
     if batch + k > 7:
         raise ValueError(f"indices names {k} axes behind {batch}, and may name 7 in all")
     if batch + k > params.ndim:
