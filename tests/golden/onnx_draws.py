@@ -91,7 +91,7 @@ def gather_nd(d: Draws) -> Arguments:
     if d.chance(12):
         too_deep = np.zeros((*outer, len(shape) + 1), np.int64)
         indices = d.choice([indices.astype(np.int32), too_deep, np.zeros((), np.int64)])
-    batch_dims = batch + len(shape) if d.chance(12) else batch
+    batch_dims = len(shape) + len(outer) + 1 if d.chance(12) else batch
     return {"data": d.values(shape, d.choice(TYPES)), "indices": indices, "batch_dims": batch_dims}
 
 
