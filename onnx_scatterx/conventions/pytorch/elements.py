@@ -62,9 +62,9 @@ def scatter(
     if isinstance(src, np.ndarray):
         return _scatter(input, dim, index, src, reduction)
     check_tensor(input, copied=not index.size)
-    number = np.zeros((), input.dtype)
-    if index.size:
-        number = as_scalar("value", src if src is not None else value, input.dtype)  # type: ignore[arg-type]
+    given = value if src is None else src
+    assert given is not None
+    number = as_scalar("value", given if index.size else 0, input.dtype)
     return _scatter(input, dim, index, np.broadcast_to(number, index.shape), reduction)
 
 

@@ -1,6 +1,8 @@
 """PyTorch's calls with one index for each slice along a dim: index_copy and its kin.
 
-p1 = dim    f(p1(I)) = index[I_dim], one number    p2 = all but dim    p puts f's number to dim
+    p1 = dim    f(p1(I)) = index[I_dim], one number    p2 = all but dim    p puts f's number to dim
+
+Indices may be negative in index_fill alone.
 """
 
 import numpy as np
@@ -64,7 +66,7 @@ def index_add(
 
 
 def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
-    """``torch.index_fill``: with a number, or a tensor of rank 0. Indices may be negative.
+    """``torch.index_fill``: with a number, or a tensor of rank 0.
 
     >>> index_fill(np.zeros((2, 3)), 1, np.array([0, -1]), 7).run()
     array([[7., 0., 7.], [7., 0., 7.]])
