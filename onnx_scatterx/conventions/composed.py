@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.scattering import Scattering
+from onnx_scatterx.scattering import Reduction, Scattering
 from onnx_scatterx.transformer import XTransformer
 
 
@@ -35,6 +35,17 @@ class Rounded:
         """Compute the output, a new array."""
         with np.errstate(all="ignore"):
             return self.scattering.run().astype(self.dtype)
+
+
+def rounded_once(
+    data: NDArray[Any], updates: NDArray[Any], transformer: XTransformer, reduction: Reduction
+) -> Scattering | Rounded:
+    """Sum up and multiply the half types in float32; all else is an ordinary scattering."""
+    half = data.dtype.name in ("float16", "bfloat16")
+    if not half or reduction not in (Reduction.ADD, Reduction.MUL):
+        return Scattering(data, updates, transformer, reduction)
+    wide = data.astype(np.float32), updates.astype(np.float32)
+    return Rounded(Scattering(*wide, transformer, reduction), data.dtype)
 
 
 @dataclass(frozen=True, eq=False)

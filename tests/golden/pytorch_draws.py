@@ -28,6 +28,15 @@ SCALARS: list[Any] = [
 SCALARS = [*SCALARS, -0.0, 2**40, -(2**31), 2**63, 1 + 0j, 2 + 1j]
 
 
+INEXACT = [0.1, -0.3, 1e-3, 1000.7, 2049, -0.7, 3.3, 1 / 3]
+
+
+def numbers(d: Draws, shape: tuple[int, ...], dtype: str) -> Any:
+    """Draw numbers; the sums of some floats are rounded."""
+    real = dtype in ("float16", "bfloat16", "float32", "float64")
+    return d.values(shape, dtype, INEXACT if real and d.chance(3) else None)
+
+
 def dtype_of(d: Draws, choices: list[str] = TENSORS) -> str:
     return d.choice(["uint16", "uint32", "uint64"]) if d.chance(40) else d.choice(choices)
 
@@ -40,7 +49,9 @@ def second(d: Draws, dtype: str) -> str:
 def copied(d: Draws, shape: tuple[int, ...], dtype: str) -> Any:
     """Draw a second tensor that is converted, if need be: from what every type holds."""
     other = second(d, dtype)
-    return d.values(shape, other, None if other == dtype else [0, 1, 2, 2.5, 3])
+    if other == dtype:
+        return numbers(d, shape, dtype)
+    return d.values(shape, other, [0, 1, 2, 2.5, 3])
 
 
 def index_type(d: Draws, usual: list[str]) -> str:
@@ -72,7 +83,7 @@ def elements(d: Draws, dtype: str) -> Arguments:
     index = d.indices(
         index_shape, size, index_type(d, ["int64", "int64", "int32"]), negative=d.chance(30)
     )
-    return {"input": d.values(shape, dtype), "dim": dim, "index": index}
+    return {"input": numbers(d, shape, dtype), "dim": dim, "index": index}
 
 
 def source(d: Draws, index_shape: tuple[int, ...], dtype: str) -> Any:
@@ -80,7 +91,7 @@ def source(d: Draws, index_shape: tuple[int, ...], dtype: str) -> Any:
     shape = tuple(n + d.choice([0, 0, 1]) for n in index_shape)
     if len(shape) <= 1 and d.chance(6):
         shape = d.choice([(), (1,), (3,)])
-    return d.values(d.other(shape) if d.chance(15) else shape, second(d, dtype))
+    return numbers(d, d.other(shape) if d.chance(15) else shape, second(d, dtype))
 
 
 def scatter(d: Draws) -> Arguments:
@@ -164,7 +175,9 @@ def index_add(d: Draws) -> Arguments:
     arguments = rows(d, dtype, ["int64", "int32"])
     arguments["source"] = row_source(d, arguments, dtype)
     if d.chance(2):
-        arguments["alpha"] = scalar(d)
+        arguments["alpha"] = scalar(d)  # times numbers whose products are exact
+    else:
+        arguments["source"] = numbers(d, arguments["source"].shape, arguments["source"].dtype.name)
     return arguments
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from onnx_scatterx.conventions.axes import Integers, by_axes, nothing
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
-from onnx_scatterx.conventions.composed import Mean, Rounded, without_self
+from onnx_scatterx.conventions.composed import Mean, Rounded, rounded_once, without_self
 from onnx_scatterx.conventions.pytorch.arguments import (
     INDICES,
     LONG,
@@ -103,12 +103,12 @@ def scatter_reduce(
     data = input
     if not include_self:
         data = without_self(input, transformer, _start(reduction, input.dtype))
-    total = _rounded(data, updates, transformer, reduction)
+    total = rounded_once(data, updates, transformer, reduction)
     if reduce != "mean":
         return total
     counted = np.full(input.shape, int(include_self), input.dtype)
     ones = np.ones(transformer.shape, input.dtype)
-    return Mean(total, _rounded(counted, ones, transformer, Reduction.ADD))
+    return Mean(total, rounded_once(counted, ones, transformer, Reduction.ADD))
 
 
 def gather(input: Array, dim: int, index: Integers) -> Gathering:
@@ -180,7 +180,7 @@ def _scatter(
     input: Array, dim: int, index: Integers, src: Array, reduction: Reduction
 ) -> Scattering | Rounded:
     transformer, updates = _arranged(input, dim, index, src)
-    return _rounded(input, updates, transformer, reduction)
+    return rounded_once(input, updates, transformer, reduction)
 
 
 def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTransformer, Array]:
@@ -213,17 +213,6 @@ def _along(input: Array, dim: int, index: Integers) -> XTransformer:
 
 def _empty(shape: tuple[int, ...], data_shape: tuple[int, ...]) -> XTransformer:
     return by_axes(shape, data_shape, [np.zeros((), np.int64)] * len(data_shape))
-
-
-def _rounded(
-    data: Array, updates: Array, transformer: XTransformer, reduction: Reduction
-) -> Scattering | Rounded:
-    """Sum up and multiply the half types in float32, and round once at the end."""
-    half = data.dtype.name in ("float16", "bfloat16")
-    if not half or reduction not in (Reduction.ADD, Reduction.MUL):
-        return Scattering(data, updates, transformer, reduction)
-    wide = data.astype(np.float32), updates.astype(np.float32)
-    return Rounded(Scattering(*wide, transformer, reduction), data.dtype)
 
 
 def _start(reduction: Reduction, dtype: np.dtype[Any]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_scatterx.conventions.axes import Integers, by_axes, nothing
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.conventions.composed import Rounded, rounded_once
 from onnx_scatterx.conventions.pytorch.arguments import (
     INDICES,
     LONG,
@@ -43,8 +44,11 @@ def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scatte
 
 def index_add(
     input: Array, dim: int, index: Integers, source: Array, *, alpha: Scalar = 1
-) -> Scattering:
-    """``torch.index_add``: the updates are ``alpha * source``.
+) -> Scattering | Rounded:
+    """``torch.index_add``: the updates are ``alpha * source``, rounded to the type.
+
+    (Where the product is not exact, some of PyTorch's kernels round it together with the sum.)
+    With alpha 1, int64 indices and the first or last of several dims, it is ``scatter_add``.
 
     >>> index_add(np.ones(3), 0, np.array([2, 2]), np.array([1.0, 5.0]), alpha=2).run()
     array([ 1.,  1., 13.])
@@ -62,6 +66,10 @@ def index_add(
     factor = as_scalar("alpha", alpha, input.dtype)
     if factor != 1:
         source = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
+    at_an_end = input.ndim > 1 and dim in (0, input.ndim - 1)
+    if at_an_end and factor == 1 and index.dtype == np.int64:
+        transformer = _rows(input, dim, index)
+        return rounded_once(input, source, transformer, Reduction.ADD)
     return _written(input, dim, index, source, Reduction.ADD)
 
 
