@@ -124,6 +124,22 @@ def test_steps_wrap_and_round(dtype: Any, start: float, reduction: str, result: 
         ("max", -0.0, 0.0, 0.0),
         ("min", 0.0, -0.0, -0.0),
         ("min", -0.0, 0.0, 0.0),
+        ("maximum", np.nan, 1.0, np.nan),
+        ("maximum", 1.0, np.nan, np.nan),
+        ("minimum", np.nan, 1.0, np.nan),
+        ("minimum", 1.0, np.nan, np.nan),
+        ("maximum", 0.0, -0.0, 0.0),
+        ("maximum", -0.0, 0.0, -0.0),
+        ("minimum", 0.0, -0.0, 0.0),
+        ("minimum", -0.0, 0.0, -0.0),
+        ("greater", np.nan, 1.0, np.nan),
+        ("greater", 1.0, np.nan, 1.0),
+        ("less", np.nan, 1.0, np.nan),
+        ("less", 1.0, np.nan, 1.0),
+        ("greater", 0.0, -0.0, 0.0),
+        ("greater", -0.0, 0.0, -0.0),
+        ("less", 0.0, -0.0, 0.0),
+        ("less", -0.0, 0.0, -0.0),
         ("add", 0.0, -0.0, 0.0),
     ],
 )
@@ -134,7 +150,11 @@ def test_nan_and_zeros(reduction: str, x: float, u: float, result: float, dtype:
 
 
 @pytest.mark.parametrize(
-    ("reduction", "table"), [("add", "0111"), ("max", "0111"), ("mul", "0001"), ("min", "0001")]
+    ("reduction", "table"),
+    [
+        *((name, "0111") for name in ("add", "max", "maximum", "greater")),
+        *((name, "0001") for name in ("mul", "min", "minimum", "less")),
+    ],
 )
 def test_bools(reduction: str, table: str) -> None:
     pairs = itertools.product([False, True], repeat=2)

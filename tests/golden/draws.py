@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.0, -2.5, 0.5, 3.0, -7.0, 6e4, np.nan, np.inf, -np.inf]
 FINITE = FLOATS[:9]  # their sums and products are exact in every float type, for a few factors
+# The golden files hold places in this table: it grows at its end.
 BY_NAME: dict[str, np.dtype[Any]] = {
     **{
         name: np.dtype(name)
