@@ -280,7 +280,38 @@ def test_equal_bodies_are_one_function() -> None:
                 j = Transpose <perm = [1, 0]> (t)  z = ScatterND(j, i, y) }"""
     model = check(text, FEED)
     assert [n.overload for n in natives(model)].count("ScatterND") == 3
-    assert sorted(f.overload for f in model.functions) == ["ScatterND", "ScatterND_add"]
+    assert [(f.domain, f.overload) for f in model.functions] == [
+        ("onnx_scatterx", "ScatterND"),
+        ("onnx_scatterx.2", "ScatterND_add"),
+    ]
+    assert {(n.domain, n.overload) for n in natives(model)} == {
+        (f.domain, f.overload) for f in model.functions
+    }
+
+
+def test_more_bodies_than_the_library_has_domains() -> None:
+    """What is in a domain that the library does not know runs by its fallback."""
+    steps = "  ".join(
+        f'x{n + 1} = ScatterElements <axis = {n % 5}, reduction = "{reduction}"> (x{n}, i, y)'
+        for n, reduction in enumerate(r for r in ("none", "add", "max") for _ in range(5))
+    )
+    text = f"""g (float[3, 3, 3, 3, 3] x0, int64[2, 2, 2, 2, 2] i, float[2, 2, 2, 2, 2] y)
+               => (float[3, 3, 3, 3, 3] x15) {{ {steps} }}"""
+    i = np.random.default_rng(0).integers(-3, 3, (2,) * 5)
+    feed = {"x0": sample("float32", *(3,) * 5), "i": i, "y": sample("float32", *(2,) * 5)}
+    model = check(text, feed)
+    assert len({n.domain for n in natives(model)}) == len(natives(model)) == 15
+
+
+def test_functions_that_are_there_keep_their_domains() -> None:
+    """A model that has ScatterX nodes already gets new ones beside them."""
+    once = onnx_scatterx.optimize(parse(ROWS), target="scatterx").model
+    node = onnx.helper.make_node("ScatterElements", ["z", "j", "y"], ["w"], axis=0)
+    once.graph.node.append(node)
+    once.graph.input.append(onnx.helper.make_tensor_value_info("j", 7, ["N", "B"]))
+    once.graph.output[0].name = "w"
+    model = check(once, FEED | {"j": i64(np.zeros((3, 4)))})
+    assert [n.domain for n in natives(model)] == ["onnx_scatterx", "onnx_scatterx.2"]
 
 
 def test_subgraphs() -> None:
