@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx import cli_run
 from onnx_scatterx.cli_arguments import (
     Parser,
     add_distrust,
@@ -190,6 +191,8 @@ def _parser() -> Parser:
     add_model(explain)
     explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter; all by default")
     add_target(explain)
+
+    cli_run.add_arguments(command("run", cli_run.run, "run a model, print and save its outputs"))
 
     verify = command("verify", _verify, "run two models and compare them bit for bit")
     verify.add_argument("before", metavar="A", help="the original")
