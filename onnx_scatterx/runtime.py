@@ -140,7 +140,7 @@ def ort_errors() -> tuple[type[Exception], ...]:
 
     found = (getattr(state, name) for name in dir(state))
     errors = (t for t in found if isinstance(t, type) and issubclass(t, Exception))
-    return (*errors, ValueError)
+    return (*errors, ValueError, RuntimeError)
 
 
 def _opened(

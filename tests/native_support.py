@@ -2,12 +2,20 @@
 
 import onnx
 import onnxruntime as ort
+import pytest
 
 import onnx_scatterx
 from onnx_scatterx.native import is_ours
 from tests.support import Feed, agree, describe, parse, passes_checker, rejections, run, signature
 
 OPERATOR = "ScatterX"
+RUNTIME = tuple(int(n) for n in ort.__version__.split(".")[:2])
+
+
+def since(major: int, minor: int, what: str) -> pytest.MarkDecorator:
+    """Mark a test that needs an ONNX Runtime which can do something."""
+    reason = f"{what} came with ONNX Runtime {major}.{minor}"
+    return pytest.mark.skipif((major, minor) > RUNTIME, reason=reason)
 
 
 def run_native(model: onnx.ModelProto, feed: Feed) -> list[object]:

@@ -12,6 +12,7 @@ import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.runtime import run_model
 from onnx_scatterx.tables import describe
+from tests.native_support import since
 from tests.support import agree, f32, i64, parse, run, sample
 from tests.test_cli import error_of, saved
 
@@ -120,6 +121,7 @@ def test_strings_and_sequences(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "'a', '', 'Größe'" in capsys.readouterr().out
 
 
+@since(1, 20, "bfloat16 from Python")
 def test_types_that_a_file_cannot_name(tmp_path: Path) -> None:
     text = """g (bfloat16[4, 2] x, int64[1, 1] i, bfloat16[1, 2] y) => (bfloat16[4, 2] z)
               { z = ScatterND <reduction = "add"> (x, i, y) }"""

@@ -22,6 +22,7 @@ from tests.native_support import (
     operators,
     picks,
     run_native,
+    since,
     unique,
 )
 from tests.support import agree, i64, parse, run, sample
@@ -210,6 +211,7 @@ def test_some_rows_of_a_mask_may_meet() -> None:
     assert unique(node) == 0
 
 
+@since(1, 25, "TensorScatter")
 @pytest.mark.parametrize("count", [1, 3])
 def test_tensor_scatter(count: int) -> None:
     text = f"""g (float[2, 5, 4] x, float[2, {count}, 4] y, int64[2] w) => (float[2, 5, 4] z)
@@ -222,6 +224,7 @@ def test_tensor_scatter(count: int) -> None:
     assert body(model, node)[-1] == "TensorScatter"
 
 
+@since(1, 25, "TensorScatter")
 def test_a_circular_tensor_scatter_stays() -> None:
     text = """g (float[2, 5, 4] x, float[2, 3, 4] y, int64[2] w) => (float[2, 5, 4] z)
               { z = TensorScatter <mode = "circular"> (x, y, w) }"""

@@ -70,7 +70,8 @@ def _array(tensor: RawTensor) -> np.ndarray:
 
 def value_of(tensor: RawTensor) -> ort.OrtValue:
     """Return a tensor that is not of strings as a value of ONNX Runtime, with its own memory."""
-    value = ort.OrtValue.ortvalue_from_shape_and_type(tensor.shape, tensor.type, "cpu")
+    kind = NUMPY_TYPES.get(tensor.type, tensor.type)  # before 1.20 ONNX Runtime takes no numbers
+    value = ort.OrtValue.ortvalue_from_shape_and_type(tensor.shape, kind, "cpu")
     if tensor.data:
         ctypes.memmove(value.data_ptr(), bytes(tensor.data), len(tensor.data))
     return value
