@@ -62,7 +62,7 @@ def test_external_data_stay_where_they_are(tmp_path: Path) -> None:
     model.graph.initializer.append(weights)
     path = tmp_path / "m.onnx"
     onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
-    inputs = {
+    inputs: dict[str, np.ndarray] = {
         "x": np.zeros((300, 4), np.float32),
         "i": np.arange(300)[:, None],
         "u": np.zeros((1, 4), np.float32),
@@ -123,7 +123,7 @@ def test_errors() -> None:
         ),
     ):  # fmt: skip
         with pytest.raises(ScatterXError, match=because) as error:
-            onnx_scatterx.bench(**arguments, library=False)  # type: ignore[arg-type]
+            onnx_scatterx.bench(**arguments, library=False)
         assert "\n" not in str(error.value)
 
 
