@@ -152,7 +152,7 @@ def test_bad_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     for arguments, because in (
         ([model], "nothing to be compared with; add one or --target"),
         ([model, str(tmp_path / "gone.onnx")], "gone.onnx: no such file"),
-        ([model, model, "--rounds", "0"], "'0' is no number of inputs"),
+        ([model, model, "--rounds", "0"], "'0' is not a whole number from 1 on"),
         ([model, model, "--rounds", "2"], "ask for 6 at least"),
         ([model, model, "--target", "standard"], "on one model"),
     ):
