@@ -8,6 +8,7 @@
 The tuples of ``gather_nd`` stand on the first axis of ``indices``, not on the last one.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,16 +91,16 @@ def take(
     """``topi.take``, and ``relay.take``, where the mode is "clip" if none is given.
 
     Without an axis, ``a`` is read as if flattened. With ``batch_dims``, each index of the first
-    dims of ``a`` has its own ``indices``. An index outside is taken as the nearest one in the mode
-    "clip", around the axis in "wrap", and is refused in "fast", where TVM does not check, and in
-    "nan", where TVM gives what is no element of ``a``.
+    dims of ``a`` has its own ``indices``, in the mode "clip" only. An index outside is taken as the
+    nearest one in the mode "clip", around the axis in "wrap", and is refused in "fast", where TVM
+    does not check, and in "nan", where TVM gives what is no element of ``a``.
 
     >>> a = np.array([[1, 2, 3], [4, 5, 6]])
     >>> take(a, np.array([2, 9, -1]), 1, mode="clip").run()
     array([[3, 3, 1], [6, 6, 4]])
     >>> take(a, np.array([5, -1]), mode="wrap").run()
     array([6, 6])
-    >>> take(a, np.array([[0], [2]]), 1, batch_dims=1).run()
+    >>> take(a, np.array([[0], [2]]), 1, batch_dims=1, mode="clip").run()
     array([[1], [6]])
     """
     if mode not in _MODES:
@@ -107,14 +108,17 @@ def take(
     if mode == "nan" and a.dtype.kind in "biu":
         raise ValueError(f"mode is 'nan', and a holds {a.dtype}, which has no NaN")
     check_integers("indices", indices)
+    if axis is None and mode == "nan":
+        raise ValueError("mode is 'nan', which needs an axis")
     if axis is None:
         flat = _inside(indices, a.size, mode)
-        spread = [np.asarray(n) for n in np.unravel_index(flat, a.shape)] if flat.size else []
-        if not flat.size:
-            spread = [flat] * a.ndim
+        strides = [math.prod(a.shape[d + 1 :]) for d in range(a.ndim)]
+        spread = [flat // max(s, 1) % max(n, 1) for s, n in zip(strides, a.shape, strict=True)]
         return Gathering(a, by_axes(indices.shape, a.shape, spread))
     axis = wrap("axis", axis, a.ndim)
     batch_dims = _batch_dims(a, indices, axis, batch_dims)
+    if batch_dims and mode != "clip":
+        raise ValueError(f"batch_dims is {batch_dims}, and mode is {mode!r}, not 'clip'")
     batch, lead = indices.shape[:batch_dims], indices.shape[batch_dims:]
     shape = a.shape[:axis] + lead + a.shape[axis + 1 :]
     between, behind = axis - batch_dims, a.ndim - axis - 1

@@ -35,9 +35,9 @@ def scatter_elements(
 ) -> Scattering:
     """``topi.scatter_elements``; ``reduction`` is "update", "add", "mul", "min" or "max".
 
-    ``indices`` and ``updates`` have one shape, which exceeds that of ``data`` at most on ``axis``.
-    Negative indices count from the end. The reduction "mean" halves the sum at every update, which
-    no scattering does.
+    ``indices`` and ``updates`` have one shape, that of ``data`` but for ``axis``. Negative indices
+    count from the end. The reduction "mean" halves the sum at every update, which no scattering
+    does.
 
     >>> data, indices = np.zeros((1, 4)), np.array([[1, -1]])
     >>> scatter_elements(data, indices, np.array([[5.0, 6.0]]), 1).run()
@@ -52,8 +52,8 @@ def scatter_elements(
         raise ValueError(f"updates must have the shape of indices, {indices.shape}")
     check_same_dtype("updates", updates, "data", data)
     for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
-        if d != axis and extent > size:
-            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+        if d != axis and extent != size:
+            raise ValueError(f"dim {d} of indices is {extent}, and must be {size} as in data")
     if 0 in indices.shape[axis + 1 :]:
         raise ValueError(f"indices has an extent of 0 behind the axis {axis}")
     size = data.shape[axis]
