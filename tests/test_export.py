@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Gathering, Pick, Reduction, Scattering, XTransformer, to_onnx
+from onnx_scatterx.conventions.composed import Rounded
 from onnx_scatterx.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from tests.native_support import natives, operators, picks, run_native, unique
 from tests.support import Feed, agree, i64, run, sample, scatters
@@ -268,6 +269,15 @@ def test_a_transformer_has_the_type_and_the_reduction_that_are_asked_for() -> No
     assert model.graph.node[0].attribute[0].s == b"add"
 
 
+@pytest.mark.parametrize("name", ["minimum", "less", "maximum", "greater"])
+def test_on_integers_every_minimum_is_that_of_onnx(name: str) -> None:
+    data, updates = sample("int8", 5, 4), sample("int8", 2, 4, seed=1)
+    source = Scattering(data, updates, rows(3, 3)((5, 4)), Reduction(name))
+    model = to_onnx(source)
+    check(source, model)
+    assert model.graph.node[0].attribute[0].s == (b"min" if name in ("minimum", "less") else b"max")
+
+
 def test_complex_numbers_have_a_model() -> None:
     t = rows(1, 3)((5, 4))
     source = Scattering(X.astype(np.complex64), X[:2].astype(np.complex64), t)
@@ -285,6 +295,8 @@ def test_complex_numbers_have_a_model() -> None:
         ({"opset": 17, "reduction": "max"}, "max needs opset 18"),
         ({"dtype": "datetime64[s]"}, "no element type datetime64"),
         ({"dtype": ml_dtypes.float8_e5m2}, "no ScatterND of float8e5m2 in opset 18"),
+        ({"reduction": "maximum"}, "no reduction maximum of float32"),
+        ({"dtype": np.float16, "reduction": "less"}, "no reduction less of float16"),
         ({"dtype": np.complex64, "form": "scatterx"}, "no ScatterX of complex64"),
         ({"dtype": str, "form": "scatterx", "reduction": "add"}, "no ScatterX of string"),
     ],
@@ -306,6 +318,9 @@ def test_what_the_source_cannot_be_is_refused() -> None:
     twice = XTransformer((3,), (4,), np.zeros((3, 3, 1), int), Pick((0, 0)), Pick(), Pick((0,)))
     with pytest.raises(ValueError, match="repeats a dim"):
         to_onnx(twice, indices="input")
+    rounded = Rounded(source, np.dtype(np.float16))
+    with pytest.raises(ValueError, match=r"source must be a Scattering .* Rounded is neither"):
+        to_onnx(rounded)  # type: ignore[arg-type]
     deep = XTransformer((1,) * 17, (1,) * 17, NOTHING, Pick(), *[Pick.identity(17)] * 2)
     with pytest.raises(ValueError, match="more than 16 dims"):
         to_onnx(deep, form="scatterx")

@@ -16,6 +16,12 @@ from onnx_scatterx.scattering import Reduction, Scattering
 from onnx_scatterx.transformer import XTransformer
 
 _OLDEST = 13
+_ONNX = {
+    Reduction.MINIMUM: Reduction.MIN,
+    Reduction.LESS: Reduction.MIN,
+    Reduction.MAXIMUM: Reduction.MAX,
+    Reduction.GREATER: Reduction.MAX,
+}  # the same but on floats, where numbers can be NaN, and equal without being the same
 _SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the reductions
 
 
@@ -73,12 +79,24 @@ def described(
 ) -> tuple[XTransformer, ir.DataType, Reduction | None]:
     """Return the transformer of a source, its element type, and its reduction if it scatters."""
     if isinstance(source, XTransformer):
-        return source, _type_of(np.dtype(dtype or np.float32)), Reduction(reduction or "none")
+        of = np.dtype(dtype or np.float32)
+        return source, _type_of(of), _reduction_of(Reduction(reduction or "none"), of)
+    if not isinstance(source, Scattering | Gathering):
+        kind = type(source).__name__
+        raise ValueError(f"source must be a Scattering or a Gathering, and {kind} is neither")
     if dtype is not None or reduction is not None:
         raise ValueError("dtype and reduction are those of the source, and not to be given")
+    of = source.data.dtype
     if isinstance(source, Gathering):
-        return source.transformer, _type_of(source.data.dtype), None
-    return source.transformer, _type_of(source.data.dtype), source.reduction
+        return source.transformer, _type_of(of), None
+    return source.transformer, _type_of(of), _reduction_of(source.reduction, of)
+
+
+def _reduction_of(reduction: Reduction, dtype: np.dtype[Any]) -> Reduction:
+    """Return the reduction of ONNX that is the same on a type."""
+    if reduction in _ONNX and dtype.kind not in "biu":
+        raise ValueError(f"ONNX has no reduction {reduction} of {dtype}")
+    return _ONNX.get(reduction, reduction)
 
 
 def _type_of(dtype: np.dtype[Any]) -> ir.DataType:

@@ -40,15 +40,18 @@ def elements(d: Draws, *, adds: bool, empty: bool) -> tuple[Arguments, str]:
     index = index.astype("float32" if d.chance(20) else d.choice(["int32", "int64"]))
     if d.chance(10):
         axis = d.choice([rank, -rank - 1])
-    pool = EXACT if adds else None
-    return {"data": d.values(shape, dtype, pool), "axis": axis, "index": index}, dtype
+    return {"data": numbers(d, shape, dtype, adds=adds), "axis": axis, "index": index}, dtype
+
+
+def numbers(d: Draws, shape: tuple[int, ...], dtype: str, *, adds: bool) -> np.ndarray:
+    """Draw the values of a tensor; sums of floats are exact."""
+    return d.values(shape, dtype, EXACT if adds and dtype.startswith("float") else None)
 
 
 def source(d: Draws, index_shape: tuple[int, ...], dtype: str, *, adds: bool) -> np.ndarray:
     """Draw the updates, now and then of another shape or type."""
     shape = d.other(index_shape) if d.chance(10) else index_shape
-    pool = EXACT if adds else None
-    return d.values(shape, d.choice(TYPES) if d.chance(12) else dtype, pool)
+    return numbers(d, shape, d.choice(TYPES) if d.chance(12) else dtype, adds=adds)
 
 
 def scatter(d: Draws) -> Arguments:
