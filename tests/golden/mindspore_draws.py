@@ -36,8 +36,8 @@ def elements(d: Draws, *, adds: bool, empty: bool) -> tuple[Arguments, str]:
         index = np.zeros((*sizes[:wide], shape[wide] + 1, *sizes[wide + 1 :]), np.int64)
         index = index[(slice(None),) * at + (slice(1),)]
     if rank and d.chance(12):
-        index = index[..., None] if d.chance(2) or 0 in index.shape else index[0]
-    index = index.astype("float32" if d.chance(20) else d.choice(["int32", "int64"]))
+        index = index[..., None] if d.chance(2) or 0 in index.shape else index.take(0, 0)
+    index = np.asarray(index).astype("float32" if d.chance(20) else d.choice(["int32", "int64"]))
     if d.chance(10):
         axis = d.choice([rank, -rank - 1])
     return {"data": numbers(d, shape, dtype, adds=adds), "axis": axis, "index": index}, dtype

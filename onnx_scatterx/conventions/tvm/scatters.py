@@ -121,5 +121,5 @@ def _checked(name: str, reduction: str, data: NDArray[Any]) -> Reduction:
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{name} must be one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
     if reduction != "update" and data.dtype == np.bool_:
-        raise ValueError(f"{name} is {reduction!r}, and TVM does not reduce bool")
+        raise ValueError(f"data holds bool, which TVM does not reduce, and {name} is {reduction!r}")
     return _REDUCTIONS[reduction]
