@@ -65,8 +65,8 @@ def strided_set(
 
     ``begin``, ``end`` and ``strides`` are vectors of int32, one number for each of the first axes;
     on the others everything is written. Numbers below 0 count from the end, once. ``v`` may be
-    larger than what is written. Beside the end of an axis, strides below -1 do not step from
-    ``begin`` but to ``end``, as TVM has it.
+    larger than what is written. As TVM has it, strides below -1 are counted from ``end`` and not
+    from ``begin``: 6:0:-2 writes 5, 3 and 1.
 
     >>> begin, end = np.array([1], np.int32), np.array([5], np.int32)
     >>> strided_set(np.zeros(6), np.array([1.0, 2.0]), begin, end, np.array([2], np.int32)).run()
