@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.drawing import draw
     from onnx_scatterx.errors import ScatterXError
     from onnx_scatterx.explanation import explain
+    from onnx_scatterx.export import to_onnx
     from onnx_scatterx.gathering import Gathering
     from onnx_scatterx.library import library_path
     from onnx_scatterx.many import optimize_many
@@ -51,6 +52,7 @@ __all__ = [
     "optimize_many",
     "outcomes",
     "session",
+    "to_onnx",
     "verify",
 ]
 
@@ -81,6 +83,7 @@ _HOMES = {
     "optimize_many": "many",
     "outcomes": "nondeterminism",
     "session": "runtime",
+    "to_onnx": "export",
     "verify": "verification",
 }
 _MODULES = {"passes", "rewrites", "theory"}

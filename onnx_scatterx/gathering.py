@@ -39,4 +39,6 @@ class Gathering:
 
     def run(self) -> NDArray[Any]:
         """Compute the output, a new array of the transformer's ``shape``."""
-        return np.asarray(self.data.reshape(-1)[self.transformer.offsets()])
+        offsets = self.transformer.offsets()
+        # By a vector: a single element would leave its array, and its type if it is an object.
+        return self.data.reshape(-1)[offsets.reshape(-1)].reshape(offsets.shape)

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import onnx_draws, pytorch_draws, tensorflow_draws
+from tests.golden import (
+    mindspore_draws,
+    onnx_draws,
+    pytorch_draws,
+    tensorflow_draws,
+    tvm_draws,
+)
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
@@ -20,6 +26,9 @@ CALLS: dict[str, Mapping[str, object]] = {
     "onnx": onnx_draws.DRAWS,
     "pytorch": pytorch_draws.DRAWS,
     "tensorflow": tensorflow_draws.DRAWS,
+    "mindspore": {"scatter_": None, **mindspore_draws.DRAWS},
+    "tvm": tvm_draws.DRAWS,
+    "timvx": dict.fromkeys(["scatter_nd", "gather_nd", "gather"]),
 }
 
 

@@ -1,0 +1,108 @@
+"""What a model is asked to be, checked against what ONNX and ScatterX have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from numpy.typing import DTypeLike
+
+from onnx_scatterx.gathering import Gathering
+from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
+from onnx_scatterx.scattering import Reduction, Scattering
+from onnx_scatterx.transformer import XTransformer
+
+_OLDEST = 13
+_ONNX = {
+    Reduction.MINIMUM: Reduction.MIN,
+    Reduction.LESS: Reduction.MIN,
+    Reduction.MAXIMUM: Reduction.MAX,
+    Reduction.GREATER: Reduction.MAX,
+}  # the same but on floats, where numbers can be NaN, and equal without being the same
+_SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the reductions
+
+
+@dataclass(frozen=True)
+class Request:
+    """A transformer, the element type, how updates are combined, and in which form.
+
+    ``reduction`` is None for a gathering.
+    """
+
+    transformer: XTransformer
+    dtype: ir.DataType
+    reduction: Reduction | None
+    form: str
+    indices: str
+    opset: int
+
+    def check(self) -> None:
+        """Raise ValueError where there is no such model."""
+        t, gathers = self.transformer, self.reduction is None
+        forms = ("standard", "nd") if gathers else ("standard", "nd", "scatterx")
+        if self.form not in forms:
+            raise ValueError(f"form must be one of {', '.join(forms)}, not {self.form!r}")
+        if self.indices not in ("constant", "input"):
+            raise ValueError(f"indices must be 'constant' or 'input', not {self.indices!r}")
+        newest = onnx.defs.onnx_opset_version()
+        if not _OLDEST <= self.opset <= newest:
+            raise ValueError(f"opset must be in {_OLDEST}..{newest}, not {self.opset}")
+        needed = _SINCE.get(str(self.reduction), 0)
+        if self.opset < needed:
+            raise ValueError(f"the reduction {self.reduction} needs opset {needed}")
+        name = self.dtype.name.lower()
+        operator = "GatherND" if gathers else "ScatterND"
+        if f"tensor({name})" not in onnx.defs.get_schema(operator, self.opset).inputs[0].types:
+            raise ValueError(f"ONNX has no {operator} of {name} in opset {self.opset}")
+        if self.form == "scatterx" and not has_kernel(self.dtype, str(self.reduction)):
+            raise ValueError(f"there is no ScatterX of {name}, reduction {self.reduction}")
+        if self.form == "scatterx" and max(len(t.shape), len(t.data_shape)) > RANK:
+            raise ValueError(f"there is no ScatterX of more than {RANK} dims")
+        if self.constant:
+            t.check_bounds()
+        elif not t.f.shape[-1]:
+            raise ValueError("f has no columns: there are no indices to be an input")
+        elif len(set(t.p1)) < len(t.p1):
+            raise ValueError(f"an f over {t.p1}, which repeats a dim, cannot be an input")
+
+    @property
+    def constant(self) -> bool:
+        """Whether the indices are a constant."""
+        return self.indices == "constant"
+
+
+def described(
+    source: Scattering | Gathering | XTransformer, dtype: DTypeLike | None, reduction: str | None
+) -> tuple[XTransformer, ir.DataType, Reduction | None]:
+    """Return the transformer of a source, its element type, and its reduction if it scatters."""
+    if isinstance(source, XTransformer):
+        of = np.dtype(dtype or np.float32)
+        return source, _type_of(of), _reduction_of(Reduction(reduction or "none"), of)
+    if not isinstance(source, Scattering | Gathering):
+        kind = type(source).__name__
+        raise ValueError(f"source must be a Scattering or a Gathering, and {kind} is neither")
+    if dtype is not None or reduction is not None:
+        raise ValueError("dtype and reduction are those of the source, and not to be given")
+    of = source.data.dtype
+    if isinstance(source, Gathering):
+        return source.transformer, _type_of(of), None
+    return source.transformer, _type_of(of), _reduction_of(source.reduction, of)
+
+
+def _reduction_of(reduction: Reduction, dtype: np.dtype[Any]) -> Reduction:
+    """Return the reduction of ONNX that is the same on a type."""
+    if reduction in _ONNX and dtype.kind not in "biu":
+        raise ValueError(f"ONNX has no reduction {reduction} of {dtype}")
+    return _ONNX.get(reduction, reduction)
+
+
+def _type_of(dtype: np.dtype[Any]) -> ir.DataType:
+    if dtype.kind in "OUST":
+        return ir.DataType.STRING
+    try:
+        return ir.DataType.from_numpy(dtype)
+    except TypeError as error:
+        raise ValueError(f"ONNX has no element type {dtype}") from error

@@ -1,0 +1,75 @@
+"""Scatterings and gatherings in the standard operators."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.export.graph import Graph, data_of
+from onnx_scatterx.export.nd_form import NdForm, slice_dims
+from onnx_scatterx.export.operands import along_of, choose, numbers_of, tuples_of
+from onnx_scatterx.export.request import Request
+from onnx_scatterx.native.body import inverse
+from onnx_scatterx.scattering import Reduction
+from onnx_scatterx.transformer import XTransformer
+
+
+def scattering(request: Request) -> ir.Model:
+    """Return the model of a scattering in a standard operator."""
+    g = Graph(request)
+    t, data = data_of(g)
+    operands = choose(g, t)
+    updates = g.input("updates", request.dtype, t.shape)
+    given = {} if request.reduction == Reduction.NONE else {"reduction": str(request.reduction)}
+    if operands.axis is not None:
+        inputs = [data, along_of(g, operands), updates]
+        output = g.op("ScatterElements", inputs, axis=operands.axis, **given)
+    else:
+        nd = operands.nd
+        moved = g.transpose(data, nd.data_perm)
+        inputs = [moved, tuples_of(g, operands), g.transpose(updates, nd.updates_perm)]
+        output = g.transpose(g.op("ScatterND", inputs, **given), inverse(nd.data_perm))
+    if not request.transformer.data_shape:
+        output = g.axes("Squeeze", output, [0])
+    return g.model(output, request.transformer.data_shape)
+
+
+def gathering(request: Request) -> ir.Model:
+    """Return the model of a gathering in a standard operator."""
+    g = Graph(request)
+    t, data = data_of(g)
+    perm = _only_transposed(request, t)
+    if perm is not None:
+        return g.model(g.transpose(data, perm), t.shape)
+    operands = choose(g, t)
+    nd = operands.nd
+    if _is_gather(request, nd):
+        output = g.op("Gather", [data, numbers_of(g, operands)], axis=nd.named[0])
+    elif operands.axis is not None:
+        output = g.op("GatherElements", [data, along_of(g, operands)], axis=operands.axis)
+    else:
+        moved = g.transpose(data, nd.data_perm)
+        output = g.op("GatherND", [moved, tuples_of(g, operands)])
+        output = g.transpose(output, inverse(nd.updates_perm))
+    return g.model(output, t.shape)
+
+
+def _only_transposed(request: Request, t: XTransformer) -> tuple[int, ...] | None:
+    """Return the perm if the output of a gathering is all of data, transposed."""
+    taken = slice_dims(t)
+    if request.form != "standard" or not request.constant or None in taken:
+        return None
+    return tuple(map(taken.index, range(len(t.shape)))) if len(taken) == len(t.shape) else None
+
+
+def _is_gather(request: Request, nd: NdForm) -> bool:
+    """Whether one axis is named, and the lead dims stand in its place.
+
+    ONNX Runtime's Gather of strings gives empty strings.
+    """
+    if request.form != "standard" or len(nd.named) != 1 or request.dtype == ir.DataType.STRING:
+        return False
+    (axis,) = nd.named
+    first = min(nd.lead, default=axis)
+    dims = [*range(axis), *range(axis + len(nd.lead), len(nd.lead) + len(nd.slices))]
+    axes = [*range(axis), *range(axis + 1, len(nd.sliced) + 1)]
+    return first == axis and list(nd.slices) == dims and list(nd.sliced) == axes
