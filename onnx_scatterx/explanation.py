@@ -93,7 +93,7 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     if canonical is None:
         yield from _inputs(account)
     else:
-        scatter, wording = canonical.scatter, Wording(canonical.scatter)
+        scatter, wording = canonical.access, Wording(canonical.access)
         dtype = scatter.dtype.name.lower()
         names = dict(zip(_roles(account.node), account.inputs, strict=False))
         yield "data", [f"{names['data']}, {dtype}{shape_text(scatter.data_shape)}"]
@@ -159,7 +159,7 @@ def _footprint(canonical: Canonical, entry: ScatterReport) -> Iterator[str]:
     yield entry.footprint
     if len(canonical.boxes) > 1:
         for piece in canonical.boxes[:_BOXES]:
-            yield f"- [{', '.join(box_text(piece, canonical.scatter))}]"
+            yield f"- [{', '.join(box_text(piece, canonical.access))}]"
         if len(canonical.boxes) > _BOXES:
             yield f"- and {len(canonical.boxes) - _BOXES} more"
 

@@ -1,4 +1,4 @@
-"""Why a scatter stays: every reason that the tool can give, with its text."""
+"""Why a scatter or gather stays: every reason that the tool can give, with its text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Reason(enum.Enum):
-    """A reason for leaving a scatter as it is. The value is what a user reads."""
+    """A reason for leaving a scatter or gather as it is. The value is what a user reads."""
 
     UNKNOWN_RANK = "the rank of an input is not known"
     UNKNOWN_TYPE = "the element type is not known"
@@ -27,6 +27,7 @@ class Reason(enum.Enum):
     NO_KERNEL = "an operator that would be needed has no kernel for the element type"
     OPSET = "an operator that would be needed is not in the model's operator set"
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
+    NO_GAIN = "nothing cheaper is known"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     NO_RULE = "none of the chosen rules writes this form"
     IN_FUNCTION = "inside a function, ScatterX would have no fallback"

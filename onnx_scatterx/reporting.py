@@ -118,13 +118,13 @@ def _entry(
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,
-        facts=() if canonical is None else tuple(_assumptions(canonical.scatter, knowledge)),
+        facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     )
 
 
 def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
     if canonical is not None:
-        return canonical.scatter.reduction
+        return canonical.access.reduction
     attribute = node.attributes.get("reduction")
     if attribute is None:
         return "none"
@@ -154,7 +154,7 @@ def footprint_text(canonical: Canonical) -> str:
     if len(boxes) > 1:
         return f"{len(boxes)} boxes"
     (piece,) = boxes
-    spans = box_text(piece, canonical.scatter)
+    spans = box_text(piece, canonical.access)
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
