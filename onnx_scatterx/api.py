@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx import model_io
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift_reads import is_gather
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import DOMAIN
@@ -76,6 +77,7 @@ def optimize_ir(
     target: str,
     rules: Rules | None,
     distrust_dims: bool,
+    reads: bool = False,
     planned: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
@@ -86,12 +88,13 @@ def optimize_ir(
     forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(
-        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit
+        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit, reads=reads
     )
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
         finish(model)
-    return report_of(target, accounts, before, _operators(model), planned=planned), accounts
+    after = _operators(model)
+    return report_of(target, accounts, before, after, planned=planned, reads=reads), accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
@@ -108,13 +111,16 @@ def optimize(
     target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
+    reads: bool = False,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
     names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
-    drops the assumption that inputs that declare a dim under one name agree in it. Raises
-    ScatterXError where the model cannot be read or the target cannot be had.
+    drops the assumption that inputs that declare a dim under one name agree in it. ``reads``
+    rewrites Gather, GatherElements and GatherND too, where what they read is a box and the Slice of
+    it is no dearer. Raises ScatterXError where the model cannot be read or the target cannot be
+    had.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -125,14 +131,16 @@ def optimize(
     (1, False)
     """
     loaded, proto, source_path = _loaded(model)
-    if not _has_scatter(loaded):
+    if not _has_work(loaded, reads):
         check_target(target)
         chosen_rules(rules)
         operators = _operators(loaded)
         total = operators.total()
-        report = Report(target, (), total, total, (), operators, operators)
+        report = Report(target, (), total, total, (), operators, operators, reads=reads)
         return Result(loaded if proto is None else proto, report, source_path)
-    report, _ = optimize_ir(loaded, target=target, rules=rules, distrust_dims=distrust_dims)
+    report, _ = optimize_ir(
+        loaded, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads
+    )
     if proto is None:
         return Result(loaded, report)
     return Result(to_proto(loaded), report, source_path)
@@ -144,6 +152,7 @@ def inspect(
     target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
+    reads: bool = False,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -156,22 +165,30 @@ def inspect(
     >>> print(inspect(model).scatters[0].footprint)
     box [1, :]
     """
-    return inspect_accounts(model, target=target, rules=rules, distrust_dims=distrust_dims)[0]
+    report, _ = inspect_accounts(
+        model, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads
+    )
+    return report
 
 
 def inspect_accounts(
-    model: AnyModel, *, target: str, rules: Rules | None, distrust_dims: bool
+    model: AnyModel,
+    *,
+    target: str,
+    rules: Rules | None,
+    distrust_dims: bool,
+    reads: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(
-        loaded, target=target, rules=rules, distrust_dims=distrust_dims, planned=True
+        loaded, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads, planned=True
     )
 
 
-def _has_scatter(model: ir.Model) -> bool:
+def _has_work(model: ir.Model, reads: bool) -> bool:
     graphs = [*model.graphs(), *model.functions.values()]
-    return any(is_scatter(n) for g in graphs for n in g)
+    return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
 
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:

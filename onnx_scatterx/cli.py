@@ -13,7 +13,14 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli_arguments import Parser, add_distrust, add_draws, add_model, add_target
+from onnx_scatterx.cli_arguments import (
+    Parser,
+    add_distrust,
+    add_draws,
+    add_model,
+    add_reads,
+    add_target,
+)
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
 
@@ -55,7 +62,13 @@ def _optimize(args: argparse.Namespace) -> int:
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(args.model, target=args.target, rules=rules, distrust_dims=args.distrust_dims)
+    result = optimize(
+        args.model,
+        target=args.target,
+        rules=rules,
+        distrust_dims=args.distrust_dims,
+        reads=args.reads,
+    )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -70,7 +83,9 @@ def _optimize(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
-    report = inspect(args.model, target=args.target, distrust_dims=args.distrust_dims)
+    report = inspect(
+        args.model, target=args.target, distrust_dims=args.distrust_dims, reads=args.reads
+    )
     show(report.to_json() if args.json else report)
     return _DONE
 
@@ -78,8 +93,14 @@ def _inspect(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    target, distrust_dims = args.target, args.distrust_dims
-    show(explain(args.model, args.node, target=target, distrust_dims=distrust_dims))
+    found = explain(
+        args.model,
+        args.node,
+        target=args.target,
+        distrust_dims=args.distrust_dims,
+        reads=args.reads,
+    )
+    show(found)
     return _DONE
 
 
@@ -138,6 +159,7 @@ def _parser() -> Parser:
     add_model(optimize)
     optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
     add_target(optimize)
+    add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
     optimize.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"
@@ -149,12 +171,14 @@ def _parser() -> Parser:
     inspect = command("inspect", _inspect, "list the scatters, and what would be done with them")
     add_model(inspect)
     add_target(inspect)
+    add_reads(inspect, "list the gathers too")
     inspect.add_argument("--json", action="store_true", help="print JSON")
 
     explain = command("explain", _explain, "say what the scatters are, and which proof is missing")
     add_model(explain)
-    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter; all by default")
+    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(explain)
+    add_reads(explain, "explain all gathers too")
 
     verify = command("verify", _verify, "run two models and compare them bit for bit")
     verify.add_argument("before", metavar="A", help="the original")

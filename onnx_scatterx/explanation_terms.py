@@ -20,7 +20,7 @@ _LEGEND = 12
 
 
 class Wording:
-    """The words for one scatter or gather: its tables have numbers, its unknowns an explanation each."""
+    """The words for one scatter or gather: tables have numbers, unknowns an explanation each."""
 
     def __init__(self, access: Access) -> None:
         terms = (*access.data_shape, *access.shape, *access.targets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
@@ -31,6 +32,17 @@ class Gather(Access):
 def is_gather(node: ir.Node) -> bool:
     """Return whether a node is one of the three operators that read by indices."""
     return node.op_type in READS and node.domain in ("", "ai.onnx")
+
+
+def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node takes known places of a vector of numbers that are known, as a shape.
+
+    Such numbers are indices and sizes, not data.
+    """
+    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
+    if data is None or indices is None or indices.known is None:
+        return False
+    return isinstance(data.content, np.ndarray) and data.is_integer and data.rank == 1
 
 
 def lift_read(node: ir.Node, scope: Scope) -> Gather | Refusal:

@@ -2,6 +2,7 @@
 
 Values that a reader needs are written out from their mosaics; scatters that are not needed any more
 disappear with the chains that computed their indices. What cannot be written keeps its scatter.
+Where reads are asked for, gathers go likewise, as far as what is written instead is no more nodes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift_reads import is_arithmetic, is_gather
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -25,24 +27,25 @@ from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 REPLACES = "onnx_scatterx.replaces"
-"""The metadata key on a new node: the names of the scatters that it replaces."""
+"""The metadata key on a new node: the names of the scatters and gathers that it replaces."""
 
 _WORTH = 32  # nodes that removing one scatter may cost
 
 
 @dataclass
 class Outcome:
-    """What became of the scatters of one graph."""
+    """What became of the scatters of one graph, and of its gathers where reads are rewritten."""
 
     graph: ir.Graph
     provenance: Provenance
     forms: dict[ir.Node, frozenset[str]] = field(default_factory=dict)
     refusals: dict[ir.Node, Refusal] = field(default_factory=dict)
     dead: set[ir.Node] = field(default_factory=set)
+    gathers: list[ir.Node] = field(default_factory=list)
 
 
 class GraphRewriter:
-    """Rewrites the scatters of one graph (main graph, subgraph or function body)."""
+    """Rewrites the scatters of one graph (main graph, subgraph or function body), and its reads."""
 
     def __init__(
         self,
@@ -53,6 +56,8 @@ class GraphRewriter:
         overridable: set[ir.Value],
         constant_nodes: bool,
         dense_limit: int | None,
+        *,
+        reads: bool = False,
     ) -> None:
         self.constant_nodes = constant_nodes
         self.dense_limit = dense_limit
@@ -66,18 +71,28 @@ class GraphRewriter:
         self.kept: dict[ir.Node, Refusal] = {}
         self.plans: dict[ir.Value, Plan | Refusal] = {}
         self.shapes: set[ir.Node] = set()
+        # What is computed of sizes alone is no data, and is left to go with its readers.
+        self.gathers = (
+            [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)] if reads else []
+        )
+        self.reads = set(self.gathers)
+        self.staying: dict[ir.Node, Refusal] = {}
 
     def run(self) -> Outcome:
         """Rewrite the graph; scatters whose results cannot be written are sources themselves."""
         before = [n for n in self.graph if is_scatter(n)]
-        self.unread = {n for n in before if not any(_is_read(v, self.graph) for v in n.outputs)}
+        unread = {n for n in [*before, *self.gathers] if not any(map(_is_read, n.outputs))}
         while True:
-            self.provenance = Provenance(self.graph, self.scope, self.kept)
+            self.provenance = Provenance(self.graph, self.scope, self.kept, self.reads)
+            self.reads = {n for n in self.reads if n.outputs[0] in self.provenance.passed}
             self._prepare()
             chosen = self._choose()
-            if chosen is not None:
+            # What goes with the gathers that stay is worth less than was thought.
+            stay = self.reads & self.staying.keys()
+            self.reads -= stay
+            if chosen is not None and not stay:
                 break
-        outcome = Outcome(self.graph, self.provenance)
+        outcome = Outcome(self.graph, self.provenance, gathers=self.gathers)
         for lifted in self.provenance.scatters.values():
             if lifted.refusal is not None and lifted.node not in self.rewritings:
                 outcome.refusals[lifted.node] = self.kept.get(lifted.node, lifted.refusal)
@@ -99,7 +114,11 @@ class GraphRewriter:
         dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
-        outcome.dead = {n for n in self.unread if n.graph is None}
+        outcome.dead = {n for n in unread if n.graph is None}
+        for node in self.gathers:
+            if node.graph is not None:
+                found = self.provenance.unmoved.get(node) or self.staying.get(node)
+                outcome.refusals[node] = found or Refusal(Reason.NO_GAIN)
         for node in before:
             if node.graph is not None and node not in outcome.refusals:
                 outcome.refusals[node] = Refusal(Reason.TOO_COSTLY)
@@ -134,6 +153,7 @@ class GraphRewriter:
                     self.fills,
                     self.aliases,
                     dtype,
+                    copies=not self._is_reading(value),
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
@@ -171,8 +191,10 @@ class GraphRewriter:
                 if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
-                if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(node, needed):
+                if isinstance(plan, Refusal) or plan.cost > self._most(node, needed):
                     kept.append(value)
+                    if node in self.reads:
+                        self.staying[node] = _why_not(plan)
                     continue
                 chosen[value] = plan
                 mosaic = self.provenance.mosaic(value)
@@ -221,10 +243,64 @@ class GraphRewriter:
             raise RefusedError(Reason.UNKNOWN_SIZE)
         return found
 
-    def _cost_of_keeping(self, node: ir.Node, needed: set[ir.Value]) -> float:
-        """Return what it costs to leave a node that moves, and write its inputs instead."""
+    def _is_reading(self, value: ir.Value) -> bool:
+        """Return whether a value may be written only because of gathers."""
+        return not any(map(is_scatter, self.provenance.passed[value]))
+
+    def _most(self, node: ir.Node, needed: set[ir.Value]) -> float:
+        """Return how much the plan for an output of a node that moves may cost.
+
+        A gather goes where that is no more than it is itself; what is only behind one, where it
+        is less.
+        """
         if is_scatter(node):
             return float("inf")
+        if self._is_reading(node.outputs[0]):
+            return self._cost_of_reading(node, needed) - (node not in self.reads)
+        return self._cost_of_keeping(node, needed)
+
+    def _cost_of_reading(self, node: ir.Node, needed: set[ir.Value]) -> float:
+        """Return what it costs to leave a node that reads, with what goes only if it goes."""
+        cost = 1.0 + sum(
+            self._cost_of_having(v, needed) for v in node.inputs if v in self.provenance.passed
+        )
+        if node in self.reads:
+            cost += sum(n.op_type != "Constant" for n in self._indices_of(node))
+        return cost
+
+    def _cost_of_having(self, value: ir.Value, needed: set[ir.Value]) -> float:
+        """Return what it costs to have an input of a node that reads, if that is left."""
+        producer = value.producer()
+        if value in needed or producer is None:
+            return 0.0
+        plan = self._plan(value)
+        cost = plan.cost if isinstance(plan, Plan) else float("inf")
+        if self._is_reading(value):
+            cost = min(cost, self._cost_of_reading(producer, needed))
+        return cost
+
+    def _indices_of(self, node: ir.Node) -> set[ir.Node]:
+        """Return the nodes that compute indices for gathers that are to go, and nothing else.
+
+        Single numbers do not count: what is written may read them.
+        """
+        found: set[ir.Node] = set()
+        stack = [v for v in node.inputs[1:] if v is not None]
+        while stack:
+            value = stack.pop()
+            producer = value.producer()
+            if producer is None or producer.graph is not self.graph or producer in found:
+                continue
+            scalar = self.provenance.abstract(value).static_shape in ((), (1,))
+            readers = {u.node for v in producer.outputs for u in v.uses()}
+            output = any(v.is_graph_output() for v in producer.outputs)
+            if not scalar and not output and readers <= self.reads | found:
+                found.add(producer)
+                stack += [v for v in read_by(producer) if v not in stack]
+        return found
+
+    def _cost_of_keeping(self, node: ir.Node, needed: set[ir.Value]) -> float:
+        """Return what it costs to leave a node that moves, and write its inputs instead."""
         output = node.outputs[0]
         plan, mosaic = self._plan(output), self.provenance.mosaic(output)
         if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
@@ -298,7 +374,14 @@ class GraphRewriter:
         return result
 
 
-def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
+def _why_not(plan: Plan | Refusal) -> Refusal:
+    """Return why a gather stays, given the plan that was not taken."""
+    if isinstance(plan, Refusal):
+        return plan
+    return Refusal(Reason.NO_GAIN, f"{plan.cost} nodes" if plan.cost > 1 else "")
+
+
+def _is_read(value: ir.Value) -> bool:
     return value.is_graph_output() or bool(value.uses())
 
 
@@ -308,10 +391,11 @@ def rewrite_model(
     *,
     distrust_dims: bool = False,
     dense_limit: int | None = None,
+    reads: bool = False,
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph.
 
-    ``dense_limit`` is the target's.
+    ``dense_limit`` is the target's. ``reads`` rewrites gathers too, where that is no dearer.
     """
     knowledge = interpret(model, distrust_dims=distrust_dims)
     names = Names(model)
@@ -322,10 +406,17 @@ def rewrite_model(
     for graph, scope in knowledge.scopes.items():
         if scope.function is not None and scope.function.domain == DOMAIN:
             continue  # what a ScatterX falls back to
-        if any(is_scatter(n) for n in graph):
+        if any(is_scatter(n) or (reads and is_gather(n)) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
             rewriter = GraphRewriter(
-                graph, scope, rules, names, overridable, nodes_only, dense_limit
+                graph,
+                scope,
+                rules,
+                names,
+                overridable,
+                nodes_only,
+                dense_limit,
+                reads=reads,
             )
             outcomes.append(rewriter.run())
     return outcomes, knowledge

@@ -17,10 +17,10 @@ class Reason(enum.Enum):
     UNKNOWN_INDICES = "the indices are known only when the model runs"
     UNKNOWN_SIGN = "it is not known whether an index counts from the start or from the end"
     UNKNOWN_BOUNDS = (
-        "it is not proven that the write stays within the data when it is empty elsewhere"
+        "it is not proven that the positions lie within the data when nothing is to be moved"
     )
-    IRREGULAR = "the written positions are no few boxes"
-    DIAGONAL = "one dim of the updates runs along two axes of the data"
+    IRREGULAR = "the positions are no few boxes"
+    DIAGONAL = "one dim runs along two axes of the data"
     COLLIDES = "two updates go to the same element"
     MAY_COLLIDE = "two updates may go to the same element"
     NO_CUT = "the order of the written regions is not known"

@@ -60,7 +60,7 @@ def test_a_witness_in_numbers() -> None:
     assert "not sliceable" in text
     obstacle = "- dim 0: component 1 depends on I_0 and is not I_0, see update (0,)"
     assert obstacle in text
-    assert "becomes ScatterX: one dim of the updates runs along two axes of the data (dim 0" in text
+    assert "becomes ScatterX: one dim runs along two axes of the data (dim 0" in text
 
 
 def test_elements_along_an_axis() -> None:
@@ -169,7 +169,7 @@ def test_names() -> None:
     assert explained(both, node="first").startswith("first: ")
     assert explained(both, node="z").startswith("z: ")
     assert explained(both).count("equation") == 2
-    with pytest.raises(ScatterXError, match="no scatter is called 'frist'; there is first"):
+    with pytest.raises(ScatterXError, match="no scatter or gather is called 'frist'; there is first"):
         explained(both, node="frist")
     with pytest.raises(ScatterXError, match="there is none in this model"):
         explained("g (float[6] x) => (float[6] z) { z = Abs(x) }", node="z")

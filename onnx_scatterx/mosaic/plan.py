@@ -81,7 +81,10 @@ class Form(ABC):
 
 
 class Planner:
-    """Finds the cheapest plan for regions of one element type."""
+    """Finds the cheapest plan for regions of one element type.
+
+    ``copies`` says that new constants may be as large as those that they are made of.
+    """
 
     def __init__(
         self,
@@ -92,6 +95,8 @@ class Planner:
         fills: Fills,
         aliases: Aliases,
         dtype: ir.DataType,
+        *,
+        copies: bool = True,
     ) -> None:
         self.forms = forms
         self.writer = writer
@@ -100,6 +105,7 @@ class Planner:
         self.fills = fills
         self.aliases = aliases
         self.dtype = dtype
+        self.copies = copies
         self._plans: dict[Region, Plan | Refusal] = {}
 
     def best(self, region: Region) -> Plan | Refusal:
