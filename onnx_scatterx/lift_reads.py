@@ -23,10 +23,15 @@ _SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Gather(Access):
-    """A node that reads, in canonical form: ``output[I] = data[T(I)]``."""
+    """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
+
+    No index is looked at where one of the ``checked_dims`` of the output is empty.
+    """
 
     repeats: ClassVar[bool] = True
     other: ClassVar[str] = "output"
+
+    checked_dims: tuple[int, ...]
 
 
 def is_gather(node: ir.Node) -> bool:
@@ -96,5 +101,6 @@ def _lift_read(call: Call) -> Gather:
         targets=targets,
         signs=signs,
         index_dims=tuple(read.index_dims),
+        checked_dims=tuple(read.checked_dims),
         facts=facts,
     )

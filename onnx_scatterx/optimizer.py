@@ -128,6 +128,8 @@ class GraphRewriter:
         version = self.scope.opsets.get("", 0)
         self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
+        self.indices = {n: self._indices_of(n) for n in self.reads}
+        spared += [v for nodes in self.indices.values() for n in nodes for v in n.outputs]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
         self.planners: dict[ir.DataType, Planner] = {}
@@ -265,7 +267,7 @@ class GraphRewriter:
             self._cost_of_having(v, needed) for v in node.inputs if v in self.provenance.passed
         )
         if node in self.reads:
-            cost += sum(n.op_type != "Constant" for n in self._indices_of(node))
+            cost += sum(n.op_type != "Constant" for n in self.indices[node])
         return cost
 
     def _cost_of_having(self, value: ir.Value, needed: set[ir.Value]) -> float:

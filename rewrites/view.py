@@ -182,8 +182,9 @@ class _Layout:
 def _layout(view: View, region: Region) -> _Layout:
     """Match the axes of a source with those of the region.
 
-    Source axes of one position serve region axes of extent 1 that nothing runs over; those that
-    are left are squeezed, region axes that are left are added.
+    Source axes of one position serve region axes of extent 1 that nothing runs over, or such that
+    are broadcast, if no axis has to move for that; those that are left are squeezed, region axes
+    that are left are added.
     """
     runs = {w.dim: axis for axis, w in enumerate(view.walks) if w.dim is not None}
     if len(runs) < sum(w.dim is not None for w in view.walks):
@@ -193,7 +194,11 @@ def _layout(view: View, region: Region) -> _Layout:
     units = [d for d in bare if region.extent(d).constant == 1]
     for axis, d in zip(fixed, units, strict=False):
         runs[d] = axis
-    squeezed = fixed[len(units) :]
+    wide = dict(zip([d for d in bare if d not in units], fixed[len(units) :], strict=False))
+    served = [{**runs, **wide}[d] for d in range(region.rank) if d in runs or d in wide]
+    if served == sorted(served):
+        runs.update(wide)
+    squeezed = [axis for axis in fixed if axis not in runs.values()]
     added = [d for d in bare if d not in runs]
     kept = [a for a in range(len(view.walks)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]

@@ -22,6 +22,7 @@ Feed = Mapping[str, Any]
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
 
 SCATTERS = frozenset({"Scatter", "ScatterND", "ScatterElements", "TensorScatter"})
+GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:

@@ -169,7 +169,9 @@ def test_names() -> None:
     assert explained(both, node="first").startswith("first: ")
     assert explained(both, node="z").startswith("z: ")
     assert explained(both).count("equation") == 2
-    with pytest.raises(ScatterXError, match="no scatter or gather is called 'frist'; there is first"):
+    with pytest.raises(
+        ScatterXError, match="no scatter or gather is called 'frist'; there is first"
+    ):
         explained(both, node="frist")
     with pytest.raises(ScatterXError, match="there is none in this model"):
         explained("g (float[6] x) => (float[6] z) { z = Abs(x) }", node="z")

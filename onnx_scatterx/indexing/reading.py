@@ -28,13 +28,14 @@ class Reading:
 
     ``named`` are the axes of the data whose coordinate the indices give; it may be negative, and
     then counts from the end. ``index_dims`` are the dims of the output that the index tensor runs
-    over.
+    over; no index is looked at where one of ``checked_dims`` is empty.
     """
 
     shape: Shape
     targets: tuple[Term, ...]
     named: range
     index_dims: range
+    checked_dims: range
 
 
 def reading(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
@@ -59,8 +60,8 @@ def _gather(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
     before = [coord(d) for d in range(axis)]
     index = formula.at({d: coord(axis + d) for d in range(rank)})
     after = [coord(d + rank - 1) for d in range(axis + 1, len(data))]
-    targets = (*before, index, *after)
-    return Reading(shape, targets, range(axis, axis + 1), range(axis, axis + rank))
+    targets, dims = (*before, index, *after), range(axis, axis + rank)
+    return Reading(shape, targets, range(axis, axis + 1), dims, dims)
 
 
 def _gather_elements(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
@@ -68,7 +69,7 @@ def _gather_elements(call: Call, data: Shape, indices: Shape, formula: Term) -> 
     if len(indices) != rank:
         raise ValueError(f"indices of rank {len(indices)}, data of {rank}")
     targets = tuple(formula if d == axis else coord(d) for d in range(rank))
-    return Reading(indices, targets, range(axis, axis + 1), range(rank))
+    return Reading(indices, targets, range(axis, axis + 1), range(rank), range(rank))
 
 
 def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
@@ -86,7 +87,9 @@ def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Readin
     columns = [formula.at({last: c}) for c in range(depth)]
     after = [coord(last + c) for c in range(len(data) - batch - depth)]
     targets = (*(coord(d) for d in range(batch)), *columns, *after)
-    return Reading(shape, targets, range(batch, batch + depth), range(last))
+    named = range(batch, batch + depth)
+    # ONNX Runtime looks at no index where there is nothing to copy.
+    return Reading(shape, targets, named, range(last), range(len(shape)))
 
 
 def gather(call: Call) -> Result:

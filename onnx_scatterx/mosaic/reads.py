@@ -65,9 +65,8 @@ def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
 def _start(gather: Gather, piece: Piece, axis: int, line: Line, facts: Facts) -> Term:
     """Return where a line starts that lies within the data, or refuse.
 
-    The original has checked every index that there is: there is one unless a dim that the index
-    tensor runs over is empty. Where only the line's own dim may be empty, its start is clamped, and
-    the check bounds its end.
+    The original has checked every index, unless one of the ``checked_dims`` is empty. Where only
+    the line's own dim may be empty, its start is clamped, and the check bounds its end.
     """
     size, start = gather.data_shape[axis], line.start
     count = ONE if line.dim is None else piece.counts[line.dim]
@@ -77,7 +76,7 @@ def _start(gather: Gather, piece: Piece, axis: int, line: Line, facts: Facts) ->
         return start
     if facts.proves(high - size) or facts.proves(-low - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    if not all(facts.proves(piece.counts[d] - 1) for d in gather.index_dims if d != line.dim):
+    if not all(facts.proves(piece.counts[d] - 1) for d in gather.checked_dims if d != line.dim):
         raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
     if facts.proves(count - 1):
         facts.learn([low, size - 1 - high])
