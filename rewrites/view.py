@@ -85,13 +85,12 @@ class ViewForm(Form):
         for cut in computed:
             for bound in (cut.start, cut.end):
                 cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
-        wide = [d for d in layout.added if region.extent(d).constant != 1]
-        if wide and layout.added == list(range(len(layout.added))):
+        if layout.is_wide and layout.added == list(range(len(layout.added))):
             layout = replace(layout, added=[])  # Expand adds leading axes itself
         cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
-        if wide:
+        if layout.is_wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, view, cuts, layout, bool(wide))
+        _check(planner, view, cuts, layout)
         allow_zero = False
         if view.is_reshaped:
             allow_zero = _needs_allow_zero(view, planner)
@@ -124,7 +123,7 @@ class ViewForm(Form):
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
-            if wide:
+            if layout.is_wide:
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
@@ -147,7 +146,7 @@ def _needs_allow_zero(view: View, planner: Planner) -> bool:
     return True
 
 
-def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
+def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout) -> None:
     for cut in cuts:
         planner.writer.require_slice(
             planner.dtype,
@@ -159,7 +158,7 @@ def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expa
         "Squeeze": bool(layout.squeezed),
         "Transpose": layout.is_permuted,
         "Unsqueeze": bool(layout.added),
-        "Expand": expanded,
+        "Expand": layout.is_wide,
     }
     for op, used in needed.items():
         if used:
@@ -168,11 +167,15 @@ def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expa
 
 @dataclass(frozen=True)
 class _Layout:
-    """What brings the axes of a source into the order of the region."""
+    """What brings the axes of a source into the order of the region.
+
+    ``is_wide`` says that some have to be broadcast then.
+    """
 
     squeezed: list[int]
     perm: list[int]
     added: list[int]
+    is_wide: bool
 
     @property
     def is_permuted(self) -> bool:
@@ -202,7 +205,7 @@ def _layout(view: View, region: Region) -> _Layout:
     added = [d for d in bare if d not in runs]
     kept = [a for a in range(len(view.walks)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
-    return _Layout(squeezed, perm, added)
+    return _Layout(squeezed, perm, added, is_wide=len(units) < len(bare))
 
 
 def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> _Cut | None:

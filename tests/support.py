@@ -161,8 +161,9 @@ def assert_sound(
     for feed, expected in accepted:
         actual = judge(optimized, feed)
         assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
+    what = "gathers" if reads else "scatters"
     remaining = gathers(optimized) if reads else scatters(optimized)
-    assert left is None or remaining == left, f"{remaining} are left, not {left}"
+    assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
     return remaining
 
 

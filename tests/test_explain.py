@@ -173,7 +173,7 @@ def test_names() -> None:
         ScatterXError, match="no scatter or gather is called 'frist'; there is first"
     ):
         explained(both, node="frist")
-    with pytest.raises(ScatterXError, match="there is none in this model"):
+    with pytest.raises(ScatterXError, match="the model has none"):
         explained("g (float[6] x) => (float[6] z) { z = Abs(x) }", node="z")
     assert explained("g (float[6] x) => (float[6] z) { z = Abs(x) }") == "no scatter in this model"
 
