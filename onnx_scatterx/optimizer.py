@@ -7,6 +7,7 @@ Where reads are asked for, gathers go likewise, as far as what is written instea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -129,6 +130,7 @@ class GraphRewriter:
         self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         self.indices = {n: self._indices_of(n) for n in self.reads}
+        self.shares = Counter(n for nodes in self.indices.values() for n in nodes)
         spared += [v for nodes in self.indices.values() for n in nodes for v in n.outputs]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
@@ -262,12 +264,16 @@ class GraphRewriter:
         return self._cost_of_keeping(node, needed)
 
     def _cost_of_reading(self, node: ir.Node, needed: set[ir.Value]) -> float:
-        """Return what it costs to leave a node that reads, with what goes only if it goes."""
+        """Return what it costs to leave a node that reads, with what goes only if it goes.
+
+        Gathers share alike in the nodes that compute indices for several.
+        """
         cost = 1.0 + sum(
             self._cost_of_having(v, needed) for v in node.inputs if v in self.provenance.passed
         )
         if node in self.reads:
-            cost += sum(n.op_type != "Constant" for n in self.indices[node])
+            going = (n for n in self.indices[node] if n.op_type != "Constant")
+            cost += sum(1 / self.shares[n] for n in going)
         return cost
 
     def _cost_of_having(self, value: ir.Value, needed: set[ir.Value]) -> float:
@@ -305,7 +311,8 @@ class GraphRewriter:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
         output = node.outputs[0]
         plan, mosaic = self._plan(output), self.provenance.mosaic(output)
-        if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
+        few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1
+        if few and not is_gather(node):
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
         cost = 1.0
         for value in node.inputs:
