@@ -178,6 +178,34 @@ def test_names() -> None:
     assert explained("g (float[6] x) => (float[6] z) { z = Abs(x) }") == "no scatter in this model"
 
 
+READS = """g (float[6, 2] x, int64[3] r) => (float[3, 2] y, float[3, 2] z, float[2] d)
+    <int64[3] i = {3, 2, 1}, int64[2, 2] two = {0, 0, 1, 1}> {
+    [taken] y = Gather(x, i)
+    [given] z = Gather(x, r)
+    d = GatherND(x, two) }"""
+
+
+def test_a_read() -> None:
+    text = explained(READS, node="taken")
+    assert text.startswith("taken: Gather in graph g\n  data      x, float[6, 2]\n")
+    assert "output    y, float[3, 2]" in text
+    assert "J_0 = 3 - I_0, from f" in text
+    assert "verdict   sliceable: the last dims of the output move as they are" in text
+    assert "reads     box [1:4 backwards, :]" in text
+    assert "answer    goes, written as view" in text
+    assert "unique" not in text
+
+
+def test_all_reads() -> None:
+    assert explained(READS) == "no scatter in this model"
+    text = explain(parse(READS), reads=True)
+    assert text.count("equation") == 3
+    assert "J_0 = r[I_0], from f, counted from the end where negative" in text
+    assert "missing: indices that follow from constants and sizes alone" in text
+    assert "updates" not in text
+    assert "one dim runs along two axes of the data" in text
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_example(path: Path) -> None:
     before = path.read_bytes()
