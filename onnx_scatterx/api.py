@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.targets import target_of
+from onnx_scatterx.targets import costs_of, target_of
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
@@ -78,6 +78,7 @@ def optimize_ir(
     rules: Rules | None,
     distrust_dims: bool,
     reads: bool = False,
+    sizes: Mapping[str, int] | None = None,
     planned: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
@@ -88,7 +89,12 @@ def optimize_ir(
     forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
     outcomes, knowledge = rewrite_model(
-        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit, reads=reads
+        model,
+        forms,
+        distrust_dims=distrust_dims,
+        dense_limit=chosen.dense_limit,
+        costs=costs_of(chosen, sizes),
+        reads=reads,
     )
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
@@ -112,6 +118,7 @@ def optimize(
     rules: Rules | None = None,
     distrust_dims: bool = False,
     reads: bool = False,
+    sizes: Mapping[str, int] | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -119,8 +126,9 @@ def optimize(
     names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
     drops the assumption that inputs that declare a dim under one name agree in it. ``reads``
     rewrites Gather, GatherElements and GatherND too, where what they read is a box and the Slice of
-    it is no dearer. Raises ScatterXError where the model cannot be read or the target cannot be
-    had.
+    it is no dearer. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
+    time: any result is right at all sizes. Raises ScatterXError where the model cannot be read or
+    the target cannot be had.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -139,7 +147,12 @@ def optimize(
         report = Report(target, (), total, total, (), operators, operators, reads=reads)
         return Result(loaded if proto is None else proto, report, source_path)
     report, _ = optimize_ir(
-        loaded, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads
+        loaded,
+        target=target,
+        rules=rules,
+        distrust_dims=distrust_dims,
+        reads=reads,
+        sizes=sizes,
     )
     if proto is None:
         return Result(loaded, report)

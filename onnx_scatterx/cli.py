@@ -20,6 +20,8 @@ from onnx_scatterx.cli_arguments import (
     add_model,
     add_reads,
     add_target,
+    count,
+    size,
 )
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
@@ -56,6 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _optimize(args: argparse.Namespace) -> int:
+    if os.path.isdir(args.model):
+        from onnx_scatterx.cli_many import optimize_directory
+
+        return optimize_directory(args)
     from onnx_scatterx.api import optimize
     from onnx_scatterx.model_save import place_of
 
@@ -68,6 +74,7 @@ def _optimize(args: argparse.Namespace) -> int:
         rules=rules,
         distrust_dims=args.distrust_dims,
         reads=args.reads,
+        sizes=dict(args.size),
     )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
@@ -108,6 +115,12 @@ def _verify(args: argparse.Namespace) -> int:
     verification = _verified(args, args.before, args.after)
     show(verification)
     return _answer(verification)
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    from onnx_scatterx.cli_calibrate import calibrate_machine
+
+    return calibrate_machine(args)
 
 
 def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
@@ -156,11 +169,22 @@ def _parser() -> Parser:
         return made
 
     optimize = command("optimize", _optimize, "write a model without its scatters")
-    add_model(optimize)
+    add_model(optimize, "an ONNX model, or a directory of models")
     optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
+    optimize.add_argument(
+        "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
+    )
     add_target(optimize)
     add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        default=[],
+        metavar="S=N",
+        help="a symbolic size is usually N: what ort-cpu weighs plans by",
+    )
     optimize.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"
     )
@@ -185,6 +209,12 @@ def _parser() -> Parser:
     verify.add_argument("after", metavar="B", help="what it became")
     add_draws(verify)
     add_distrust(verify)
+
+    calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
+    calibrate.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
+    calibrate.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+    )
     return parser
 
 

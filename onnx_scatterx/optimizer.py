@@ -26,6 +26,8 @@ from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
+from onnx_scatterx.weighing.machine import KINDS
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""
@@ -57,9 +59,11 @@ class GraphRewriter:
         overridable: set[ir.Value],
         constant_nodes: bool,
         dense_limit: int | None,
+        costs: Costs,
         *,
         reads: bool = False,
     ) -> None:
+        self.costs = costs
         self.constant_nodes = constant_nodes
         self.dense_limit = dense_limit
         self.graph = graph
@@ -157,6 +161,7 @@ class GraphRewriter:
                     self.fills,
                     self.aliases,
                     dtype,
+                    self.costs,
                     copies=not self._is_reading(value),
                 )
                 found = planner.best(Region.of(mosaic))
@@ -195,7 +200,7 @@ class GraphRewriter:
                 if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
-                if isinstance(plan, Refusal) or plan.cost > self._most(node, needed):
+                if isinstance(plan, Refusal) or not self._is_worth(plan, node, needed):
                     kept.append(value)
                     if node in self.reads:
                         self.staying[node] = _why_not(plan)
@@ -251,20 +256,21 @@ class GraphRewriter:
         """Return whether a value may be written only because of gathers."""
         return not any(map(is_scatter, self.provenance.passed[value]))
 
-    def _most(self, node: ir.Node, needed: set[ir.Value]) -> float:
-        """Return how much the plan for an output of a node that moves may cost.
+    def _is_worth(self, plan: Plan, node: ir.Node, needed: set[ir.Value]) -> bool:
+        """Return whether an output of a node that moves is to be written by a plan.
 
-        A gather goes where that is no more than it is itself; what is only behind one, where it
-        is less.
+        A scatter goes in any case. A gather goes where the plan is no more nodes than it is itself,
+        what is only behind one where it is fewer.
         """
         if is_scatter(node):
-            return float("inf")
+            return True
         if self._is_reading(node.outputs[0]):
-            return self._cost_of_reading(node, needed) - (node not in self.reads)
-        return self._cost_of_keeping(node, needed)
+            most = self._cost_of_reading(node, needed)
+            return plan.cost <= most if node in self.reads else plan.cost < most
+        return plan.weight <= self._cost_of_keeping(node, needed)
 
     def _cost_of_reading(self, node: ir.Node, needed: set[ir.Value]) -> float:
-        """Return what it costs to leave a node that reads, with what goes only if it goes.
+        """Return how many nodes it takes to leave one that reads, with what goes only if it goes.
 
         Gathers share alike in the nodes that compute indices for several.
         """
@@ -277,7 +283,7 @@ class GraphRewriter:
         return cost
 
     def _cost_of_having(self, value: ir.Value, needed: set[ir.Value]) -> float:
-        """Return what it costs to have an input of a node that reads, if that is left."""
+        """Return how many nodes it takes to have an input of a node that reads, if that is left."""
         producer = value.producer()
         if value in needed or producer is None:
             return 0.0
@@ -314,12 +320,15 @@ class GraphRewriter:
         few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1
         if few and not is_gather(node):
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
-        cost = 1.0
+        shape = self.provenance.abstract(output).shape or ()
+        kind = node.op_type if node.op_type in KINDS else "Elementwise"
+        dtype = self.provenance.abstract(output).dtype or ir.DataType.FLOAT
+        cost = self.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
         for value in node.inputs:
             if value is None or value not in self.provenance.passed or value in needed:
                 continue
             plan = self._plan(value)
-            cost += plan.cost if isinstance(plan, Plan) else float("inf")
+            cost += plan.weight if isinstance(plan, Plan) else float("inf")
         return cost
 
     def _write_shape(self, node: ir.Node) -> None:
@@ -400,12 +409,15 @@ def rewrite_model(
     *,
     distrust_dims: bool = False,
     dense_limit: int | None = None,
+    costs: Costs | None = None,
     reads: bool = False,
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph.
 
-    ``dense_limit`` is the target's. ``reads`` rewrites gathers too, where that is no dearer.
+    ``dense_limit`` is the target's; ``costs`` weigh the plans, by their nodes where not given.
+    ``reads`` rewrites gathers too, where that is no more nodes.
     """
+    costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims)
     names = Names(model)
     overridable: set[ir.Value] = set()
@@ -425,6 +437,7 @@ def rewrite_model(
                 overridable,
                 nodes_only,
                 dense_limit,
+                costs,
                 reads=reads,
             )
             outcomes.append(rewriter.run())

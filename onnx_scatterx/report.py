@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx.reasons import Reason, Refusal
 
 if TYPE_CHECKING:
+    from rich.console import RichCast
     from rich.table import Table
 
     from onnx_scatterx.verification import Verification
@@ -241,9 +242,14 @@ class Report:
     def __str__(self) -> str:
         if not self.entries:
             return self.summary()
-        from rich.console import Console
+        return text_of(self)
 
-        console = Console(width=_WIDTH, color_system=None)
-        with console.capture() as capture:
-            console.print(self)
-        return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+def text_of(table: RichCast) -> str:
+    """Return what has a table as lines of text."""
+    from rich.console import Console
+
+    console = Console(width=_WIDTH, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

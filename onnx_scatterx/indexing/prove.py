@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from onnx_scatterx.indexing.eventual import never_negative
 from onnx_scatterx.indexing.terms import (
@@ -63,6 +64,10 @@ class Facts:
         self._proven: set[Term] = set()
         self._refuted: dict[Term, int] = {}
         self._learnt = 0
+        self.simplified: dict[Term, tuple[int, Term]] = {}
+        """What ``simplify`` made of terms, and how much had been learnt by then."""
+        self.memo: dict[object, Any] = {}
+        """What was worked out under these facts, until the next one is learnt."""
         self._news: dict[Leaf, int] = {}
         self._nonempty: dict[int, Facts] = {}
         self.learn(known)
@@ -80,6 +85,7 @@ class Facts:
     def _learn(self, fact: Term) -> None:
         self._seen[fact] = None
         self._learnt += 1
+        self.memo.clear()
         for leaf in self._related(fact):
             self._news[leaf] = self._learnt
         parts = [item for item in fact.items if item[0]]
@@ -158,6 +164,8 @@ class Facts:
 
     def equal(self, a: Number, b: Number) -> bool:
         """Return whether two terms are proven equal."""
+        if a is b:
+            return True
         difference = term(a) - b
         if difference.constant is not None:
             return difference.constant == 0
