@@ -24,6 +24,22 @@ format:
 # Tests and lint.
 check: lint test
 
+# The kernel's own tests.
+kernel:
+    .ci/kernel
+
+# The kernel with sanitizers, and fuzzed.
+sanitize SECONDS="15":
+    .ci/sanitizers {{SECONDS}}
+
+# The part of ONNX Runtime's ABI that the library declares, against the official header.
+abi:
+    .ci/abi
+
+# The wheel with the oldest ONNX Runtime.
+oldest:
+    .ci/oldest-runtime
+
 # Everything, in a fresh virtual environment, as CI does it.
 ci:
     bash .ci/run

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
+    from onnx_scatterx.benchmarking import Benchmark, bench
     from onnx_scatterx.drawing import draw
     from onnx_scatterx.errors import ScatterXError
     from onnx_scatterx.explanation import explain
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification, verify
 
 __all__ = [
+    "Benchmark",
     "Gathering",
     "Impossibility",
     "Outcomes",
@@ -39,6 +41,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "XTransformer",
+    "bench",
     "disjoint_representation",
     "draw",
     "explain",
@@ -53,6 +56,7 @@ __all__ = [
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
+    "Benchmark": "benchmarking",
     "Gathering": "gathering",
     "Impossibility": "theorem",
     "Outcomes": "nondeterminism",
@@ -67,6 +71,7 @@ _HOMES = {
     "Verdict": "verdict",
     "Verification": "verification",
     "XTransformer": "transformer",
+    "bench": "benchmarking",
     "disjoint_representation": "theorem",
     "draw": "drawing",
     "explain": "explanation",

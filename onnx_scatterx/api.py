@@ -18,7 +18,7 @@ from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.lift_reads import is_gather
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
-from onnx_scatterx.native import DOMAIN
+from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
@@ -106,7 +106,7 @@ def optimize_ir(
 def _operators(model: ir.Model) -> Counter[str]:
     counts = Counter(n.op_type for n in model.graph.all_nodes())
     for function in model.functions.values():
-        if function.domain != DOMAIN:  # what a ScatterX falls back to
+        if not is_ours(function.domain):  # what a ScatterX falls back to
             counts.update(n.op_type for n in function.all_nodes())
     return counts
 

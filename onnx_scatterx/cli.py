@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx import cli_bench, cli_run
 from onnx_scatterx.cli_arguments import (
     Parser,
     add_distrust,
@@ -203,6 +204,10 @@ def _parser() -> Parser:
     explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(explain)
     add_reads(explain, "explain all gathers too")
+
+    bench = command("bench", cli_bench.run, "time models against each other, in turns")
+    cli_bench.add_arguments(bench)
+    cli_run.add_arguments(command("run", cli_run.run, "run a model, print and save its outputs"))
 
     verify = command("verify", _verify, "run two models and compare them bit for bit")
     verify.add_argument("before", metavar="A", help="the original")

@@ -48,7 +48,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--samples", type=count, default=40, metavar="N", help="inputs to compare on (40)"
     )
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
+    add_seed(command)
     command.add_argument(
         "--assume",
         type=assumption,
@@ -56,6 +56,48 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="A",
         help="compare on such inputs only: 'seq <= 512', 'positions = nonnegative'",
+    )
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    """Add --seed."""
+    command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
+
+
+def add_inputs(command: argparse.ArgumentParser) -> None:
+    """Add --input."""
+    command.add_argument(
+        "--input",
+        type=named_file,
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="inputs: a .npy each, or a .npz with all of them; drawn at random by default",
+    )
+
+
+def add_sizes(command: argparse.ArgumentParser) -> None:
+    """Add --size and --seed, for inputs that are drawn."""
+    command.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="a named dim of the inputs to draw",
+    )
+    add_seed(command)
+
+
+def add_session(command: argparse.ArgumentParser, threads: int) -> None:
+    """Add --threads, with this default, and --no-library."""
+    told = threads or "all"
+    command.add_argument(
+        "--threads", type=_natural, default=threads, metavar="N", help=f"for one node ({told})"
+    )
+    command.add_argument(
+        "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
     )
 
 
@@ -80,6 +122,26 @@ def size(text: str) -> tuple[str, int]:
     if not name.strip() or not number.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
     return name.strip(), int(number)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
+def named_file(text: str) -> tuple[str | None, str]:
+    """Split NAME=FILE.npy; a .npz needs no name.
+
+    >>> named_file("x=a/x.npy"), named_file("all.npz")
+    (('x', 'a/x.npy'), (None, 'all.npz'))
+    """
+    name, sign, file = text.partition("=")
+    if sign and name and file:
+        return name, file
+    if sign or not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=FILE.npy or FILE.npz")
+    return None, text
 
 
 def assumption(text: str) -> tuple[str, str]:

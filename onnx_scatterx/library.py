@@ -38,4 +38,7 @@ def library_path() -> Path:
     for file in files:
         if file.name == _NAME and Path(str(file.locate())).is_file():
             return Path(str(file.locate()))
-    raise ScatterXError("the ScatterX library was not built: install onnx-scatterx with a compiler")
+    raise ScatterXError(
+        "the ScatterX library was not built: install onnx-scatterx where there is a C++ compiler, "
+        "or run without the library"
+    )

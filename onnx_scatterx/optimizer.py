@@ -23,7 +23,7 @@ from onnx_scatterx.lift_reads import is_arithmetic, is_gather
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.native import DOMAIN
+from onnx_scatterx.native import is_ours
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
@@ -425,7 +425,7 @@ def rewrite_model(
         overridable = {v for v in model.graph.inputs if v.name in model.graph.initializers}
     outcomes = []
     for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and scope.function.domain == DOMAIN:
+        if scope.function is not None and is_ours(scope.function.domain):
             continue  # what a ScatterX falls back to
         if any(is_scatter(n) or (reads and is_gather(n)) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4

@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.feeds import fitted
 from onnx_scatterx.library import library_path
 
 if TYPE_CHECKING:
@@ -54,45 +55,75 @@ def run_model(
     outputs: Sequence[str] | None = None,
     *,
     threads: int = 0,
+    library: bool = True,
 ) -> dict[str, np.ndarray]:
-    """Run a model once, with the library, and return its outputs by name.
+    """Run a model once and return its outputs by name, those of a sequence as ``name[i]``.
 
     ``outputs`` chooses some. ``threads`` is how many ONNX Runtime uses for one node, as many as
-    there are cores where 0. Raises ScatterXError, in one line, whatever is wrong: inputs that are
-    missing or that the model does not have, and what ONNX Runtime says of the model or its inputs.
+    there are cores where 0. Without the ``library`` the fallbacks of ScatterX run. Raises
+    ScatterXError, in one line, whatever is wrong: inputs that are missing, that the model does not
+    have or that are of another type or shape, and what ONNX Runtime says of the model.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N] x) => (float[N] z) { z = Neg(x) }''')
+    >>> run_model(model, {"x": np.float32([1, -2])}, library=False)
+    {'z': array([-1.,  2.], dtype=float32)}
     """
-    ort = _onnxruntime()
+    return run_opened(open_model(model, threads=threads, library=library), inputs, outputs)
+
+
+def open_model(model: AnyModel, *, threads: int = 0, library: bool = True) -> ort.InferenceSession:
+    """Open a model as ``run_model`` does."""
+    options = session_options(threads=threads, library=library)
+    try:
+        return _opened(model, options, ["CPUExecutionProvider"], {})
+    except ort_errors() as error:
+        raise ModelError(f"ONNX Runtime cannot load the model: {one_line(error)}") from error
+
+
+def session_options(*, threads: int, library: bool) -> ort.SessionOptions:
+    """Return options for one session, which says nothing but by raising errors."""
+    ort = _onnxruntime(library)
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
-    options.log_severity_level = 4  # what is wrong is said once
-    library = str(library_path())
-    try:
-        options.register_custom_ops_library(library)
-        opened = _opened(model, options, ["CPUExecutionProvider"], {})
-    except _errors() as error:
-        raise ModelError(f"ONNX Runtime cannot load the model: {one_line(error)}") from error
-    needed = {i.name: f"{i.type} {i.shape}" for i in opened.get_inputs()}
-    known = {*needed, *(i.name for i in opened.get_overridable_initializers())}
-    for name in inputs:
-        if name not in known:
-            raise ScatterXError(f"the model has no input {name!r}; it has {', '.join(needed)}")
-    missing = [f"{name} ({what})" for name, what in needed.items() if name not in inputs]
-    if missing:
-        raise ScatterXError(f"the model needs more inputs: {', '.join(missing)}")
+    options.log_severity_level = 4
+    if library:
+        file = str(library_path())
+        try:
+            options.register_custom_ops_library(file)
+        except ort_errors() as error:
+            raise ScatterXError(f"{file} cannot be registered: {one_line(error)}") from error
+    return options
+
+
+def run_opened(
+    opened: ort.InferenceSession,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str] | None = None,
+) -> dict[str, np.ndarray]:
+    """Run a model that is open, as ``run_model`` does."""
+    from onnx_scatterx.verification.ort_session import run_raw
+    from onnx_scatterx.verification.runner import from_raw, to_raw
+
+    feeds = fitted(inputs, opened.get_inputs(), opened.get_overridable_initializers())
     names = [o.name for o in opened.get_outputs()]
     for name in outputs or ():
         if name not in names:
             raise ScatterXError(f"the model has no output {name!r}; it has {', '.join(names)}")
-    wanted = names if outputs is None else list(outputs)
+    tensors = [to_raw(name, array) for name, array in feeds.items()]
     try:
-        return dict(zip(wanted, opened.run(wanted, dict(inputs)), strict=True))
-    except _errors() as error:
+        found = run_raw(opened, tensors, outputs)
+    except ort_errors() as error:
         raise ScatterXError(f"ONNX Runtime cannot run the model: {one_line(error)}") from error
+    return {tensor.name: from_raw(tensor) for tensor in found}
 
 
-def _onnxruntime() -> Any:
+def _onnxruntime(library: bool = True) -> Any:
     import onnxruntime as ort
 
+    if not library:
+        return ort
     version = tuple(int(n) for n in ort.__version__.split(".")[:2])
     if version < OLDEST:
         oldest = ".".join(map(str, OLDEST))
@@ -103,13 +134,13 @@ def _onnxruntime() -> Any:
     return ort
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def ort_errors() -> tuple[type[Exception], ...]:
     """Return the exceptions that ONNX Runtime raises: one class for each of its status codes."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     found = (getattr(state, name) for name in dir(state))
     errors = (t for t in found if isinstance(t, type) and issubclass(t, Exception))
-    return (*errors, ValueError)
+    return (*errors, ValueError, RuntimeError)
 
 
 def _opened(

@@ -2,11 +2,20 @@
 
 import onnx
 import onnxruntime as ort
+import pytest
 
 import onnx_scatterx
+from onnx_scatterx.native import is_ours
 from tests.support import Feed, agree, describe, parse, passes_checker, rejections, run, signature
 
-DOMAIN, OPERATOR = "onnx_scatterx", "ScatterX"
+OPERATOR = "ScatterX"
+RUNTIME = tuple(int(n) for n in ort.__version__.split(".")[:2])
+
+
+def since(major: int, minor: int, what: str) -> pytest.MarkDecorator:
+    """Mark a test that needs an ONNX Runtime which can do something."""
+    reason = f"{what} came with ONNX Runtime {major}.{minor}"
+    return pytest.mark.skipif((major, minor) > RUNTIME, reason=reason)
 
 
 def run_native(model: onnx.ModelProto, feed: Feed) -> list[object]:
@@ -51,7 +60,7 @@ def check(
 def graphs(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """List the nodes of a model, those of subgraphs and functions too, fallback bodies left out."""
     waiting = list(model.graph.node)
-    waiting += (n for f in model.functions if f.domain != DOMAIN for n in f.node)
+    waiting += (n for f in model.functions if not is_ours(f.domain) for n in f.node)
     found = []
     while waiting:
         found.append(node := waiting.pop(0))
@@ -63,7 +72,7 @@ def graphs(model: onnx.ModelProto) -> list[onnx.NodeProto]:
 
 def natives(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """List the ScatterX nodes of a model."""
-    return [n for n in graphs(model) if (n.domain, n.op_type) == (DOMAIN, OPERATOR)]
+    return [n for n in graphs(model) if n.op_type == OPERATOR and is_ours(n.domain)]
 
 
 def picks(node: onnx.NodeProto) -> tuple[tuple[int, ...], ...]:

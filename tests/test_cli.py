@@ -284,7 +284,7 @@ def test_no_report_without_its_model(
     ("arguments", "because"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["run", YOLOX], "invalid choice: 'run'"),
+        (["train", YOLOX], "invalid choice: 'train'"),
         (["optimize", YOLOX], "give -o OUT to write the model, or use inspect"),
         (["optimize", YOLOX, "-o", "o.onnx", "--target", "npu"], "no target is called 'npu'"),
         (["optimize", YOLOX, "-o", "o.onnx", "--rules", "x"], "no rule is called 'x'; there are v"),

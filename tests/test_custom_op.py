@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from onnx_scatterx.library import library_path
+from tests.native_support import since
 
 Array = NDArray[Any]
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -224,6 +225,7 @@ def test_dtypes(dtype: str, reduction: str) -> None:
     ("dtype", "reduction"),
     [*product(["bfloat16"], REDUCTIONS), *product([*OPAQUE, *PACKED], ["none"])],
 )
+@since(1, 20, "other types than NumPy's from Python")
 @pytest.mark.parametrize("case", ["scatter_nd", "scatter_elements_axis_0", "a_constant_place"])
 def test_dtypes_that_numpy_has_not(case: str, dtype: str, reduction: str) -> None:
     """Their tensors are constants of the model, and the output is read as bytes."""

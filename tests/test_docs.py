@@ -5,7 +5,11 @@ import importlib.util
 import re
 from pathlib import Path
 
+import onnxruntime as ort
 import pytest
+
+import onnx_scatterx
+from tests.support import open_session, parse
 
 FOLDER = Path(__file__).parent.parent / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
@@ -34,3 +38,32 @@ def test_pictures() -> None:
     assert {path for path, _ in drawn} == set((FOLDER / "drawings").glob("*.svg"))
     for path, picture in drawn:
         assert path.read_text(encoding="utf-8") == picture, path
+
+
+def test_the_cpp_example_is_the_program() -> None:
+    """What the page shows is what CI compiles and runs, but for the names of the files."""
+    page, program = ((FOLDER / f"library.{end}").read_text() for end in ("md", "cc"))
+    (shown,) = re.findall(r"```cpp\n(.*?)```", page, re.S)
+    shown = shown.replace('"/path/to/scatterx_ops.so"', "words[2]").replace(
+        '"model.onnx"', "words[1]"
+    )
+    lines = [line.strip() for line in program.splitlines()]
+    start = lines.index(shown.splitlines()[0])
+    assert lines[start : start + 4] == shown.splitlines()
+
+
+def test_what_happens_without_the_library() -> None:
+    """The messages that the page quotes are those that come."""
+    page = (FOLDER / "library.md").read_text()
+    text = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+              { z = ScatterND(x, i, y) }"""
+    model = onnx_scatterx.optimize(parse(text)).model
+    del model.functions[:]
+    fail = ort.capi.onnxruntime_pybind11_state.Fail
+    quoted = ["onnx_scatterx:ScatterX(-1) is not a registered function/op"]
+    quoted.append("cannot open shared object file")
+    assert all(words in page for words in quoted)
+    with pytest.raises(fail, match=re.escape(quoted[0])):
+        open_session(model)
+    with pytest.raises(fail, match=quoted[1]):
+        ort.SessionOptions().register_custom_ops_library("/no.so")

@@ -42,7 +42,9 @@ def test_there_is_python() -> None:
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     """In the order of the README: later commands use what earlier ones wrote."""
     run = [shlex.split(c, comments=True) for c in COMMANDS if c.startswith("onnx-scatterx ")]
-    assert {arguments[1] for arguments in run} == {"optimize", "inspect", "explain", "verify"}
+    assert {arguments[1] for arguments in run} == {
+        *("optimize", "inspect", "explain", "verify", "run", "bench")
+    }
     for arguments in run:
         assert main(arguments[1:]) == 0, arguments
         assert capsys.readouterr().out
@@ -74,13 +76,14 @@ def test_the_picture() -> None:
 
 def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     rows = re.findall(r"^\| `(\w+) .*?` \| (.*) \|$", README, re.M)
-    assert len(rows) == 4
+    assert len(rows) == 6
     for command, told in rows:
         assert main([command, "--help"]) == 0
-        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--output"}
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
         if command == "optimize":
+            options.remove("--output")  # -o
             options -= {"--samples", "--seed", "--assume"}  # told with verify
-        assert options == set(re.findall(r"--[a-z-]+", told.split("; ")[0]))
+        assert options == set(re.findall(r"--[a-z-]+", told.split("; `optimize")[0]))
 
 
 def test_links_and_rules() -> None:

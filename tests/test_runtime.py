@@ -124,7 +124,8 @@ def test_run_model(tmp_path: Path) -> None:
         ({"x": FEED["x"], "i": FEED["i"]}, None, r"needs more inputs: y \(tensor\(float\)"),
         (FEED | {"w": FEED["x"]}, None, "no input 'w'; it has x, i, y"),
         (FEED, ["w"], "no output 'w'; it has z"),
-        (FEED | {"x": FEED["i"]}, None, "cannot run the model: .*tensor"),
+        (FEED | {"x": FEED["i"]}, None, "'x' is int64, and the model takes float;"),
+        (FEED | {"x": FEED["y"]}, None, r"'x' has shape \[2, 4\], and .* takes \[5, 4\]"),
         (FEED | {"i": i64([[5], [0]])}, None, "cannot run the model: .*5"),
     ],
 )

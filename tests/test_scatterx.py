@@ -22,9 +22,10 @@ from tests.native_support import (
     operators,
     picks,
     run_native,
+    since,
     unique,
 )
-from tests.support import agree, i64, parse, run, sample
+from tests.support import agree, f32, i64, parse, run, sample
 
 X, Y = sample("float32", 5, 4), sample("float32", 3, 4, seed=1)
 I = i64([[4], [0], [-2]])  # noqa: E741 - the theory's own letter
@@ -210,6 +211,7 @@ def test_some_rows_of_a_mask_may_meet() -> None:
     assert unique(node) == 0
 
 
+@since(1, 25, "TensorScatter")
 @pytest.mark.parametrize("count", [1, 3])
 def test_tensor_scatter(count: int) -> None:
     text = f"""g (float[2, 5, 4] x, float[2, {count}, 4] y, int64[2] w) => (float[2, 5, 4] z)
@@ -222,6 +224,7 @@ def test_tensor_scatter(count: int) -> None:
     assert body(model, node)[-1] == "TensorScatter"
 
 
+@since(1, 25, "TensorScatter")
 def test_a_circular_tensor_scatter_stays() -> None:
     text = """g (float[2, 5, 4] x, float[2, 3, 4] y, int64[2] w) => (float[2, 5, 4] z)
               { z = TensorScatter <mode = "circular"> (x, y, w) }"""
@@ -280,7 +283,38 @@ def test_equal_bodies_are_one_function() -> None:
                 j = Transpose <perm = [1, 0]> (t)  z = ScatterND(j, i, y) }"""
     model = check(text, FEED)
     assert [n.overload for n in natives(model)].count("ScatterND") == 3
-    assert sorted(f.overload for f in model.functions) == ["ScatterND", "ScatterND_add"]
+    assert [(f.domain, f.overload) for f in model.functions] == [
+        ("onnx_scatterx", "ScatterND"),
+        ("onnx_scatterx.2", "ScatterND_add"),
+    ]
+    assert {(n.domain, n.overload) for n in natives(model)} == {
+        (f.domain, f.overload) for f in model.functions
+    }
+
+
+def test_more_bodies_than_the_library_has_domains() -> None:
+    """What is in a domain that the library does not know runs by its fallback."""
+    steps = "  ".join(
+        f'x{n + 1} = ScatterElements <axis = {n % 5}, reduction = "{reduction}"> (x{n}, i, y)'
+        for n, reduction in enumerate(r for r in ("none", "add", "max") for _ in range(5))
+    )
+    text = f"""g (float[3, 3, 3, 3, 3] x0, int64[2, 2, 2, 2, 2] i, float[2, 2, 2, 2, 2] y)
+               => (float[3, 3, 3, 3, 3] x15) {{ {steps} }}"""
+    i = np.random.default_rng(0).integers(-3, 3, (2,) * 5)
+    feed = {"x0": sample("float32", *(3,) * 5), "i": i, "y": sample("float32", *(2,) * 5)}
+    model = check(text, feed)
+    assert len({n.domain for n in natives(model)}) == len(natives(model)) == 15
+
+
+def test_functions_that_are_there_keep_their_domains() -> None:
+    """A model that has ScatterX nodes already gets new ones beside them."""
+    once = onnx_scatterx.optimize(parse(ROWS), target="scatterx").model
+    node = onnx.helper.make_node("ScatterElements", ["z", "j", "y"], ["w"], axis=0)
+    once.graph.node.append(node)
+    once.graph.input.append(onnx.helper.make_tensor_value_info("j", 7, ["N", "B"]))
+    once.graph.output[0].name = "w"
+    model = check(once, FEED | {"j": i64(np.zeros((3, 4)))})
+    assert [n.domain for n in natives(model)] == ["onnx_scatterx", "onnx_scatterx.2"]
 
 
 def test_subgraphs() -> None:
@@ -329,11 +363,22 @@ def test_the_pass_takes_the_target() -> None:
     assert [n.op_type for n in result.model.graph] == ["ScatterX"]
 
 
-def test_saved_and_loaded(tmp_path: Path) -> None:
+TWO_BODIES = """g (float[B, S, D] x, int64[N, 1] i, float[N, S, D] y, int64[N, S, D] j)
+    => (float[B, S, D] z) { a = ScatterND(x, i, y)  z = ScatterElements <axis = 2> (a, j, y) }"""
+
+
+@pytest.mark.parametrize("text", [CACHE, TWO_BODIES])
+def test_saved_and_loaded(text: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
-    onnx_scatterx.optimize(parse(CACHE), target="scatterx").save(path)
-    feed = {"x": CACHES[0], "i": i64([[4], [0]]), "y": CACHES[1]}
-    expected = run(parse(CACHE), feed)
+    result = onnx_scatterx.optimize(parse(text), target="scatterx")
+    result.save(path)
+    assert len(result.model.functions) == (2 if text is TWO_BODIES else 1)
+    feed = {"x": CACHES[0], "i": i64([[1], [0]])}
+    if text is TWO_BODIES:
+        feed |= {"y": sample("float32", 2, 5, 3), "j": i64(np.ones((2, 5, 3)))}
+    else:
+        feed["y"] = CACHES[1]
+    expected = run(parse(text), feed)
     loaded = onnx.load(path)
     onnx.checker.check_model(loaded, full_check=True)
     for model in (loaded, ir.to_proto(ir.load(path))):
@@ -393,3 +438,119 @@ def test_a_row_becomes_a_where_only_if_asked() -> None:
     assert operators(onnx_scatterx.optimize(model).model) == ["ScatterX"]
     assert "Where" in operators(asked)
     assert not natives(asked)
+
+
+ONE_ROW = "int64[3, 1] i, float[3, 4] y"
+NESTED = {
+    "loop": f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW}) => (float[5, 4] z)
+        {{ z = Loop (n, c, x) <body = b (int64 k, bool go, float[5, 4] a)
+            => (bool on, float[5, 4] o) {{ on = Identity(go)  t = ScatterND(a, i, y)
+                                          o = ScatterND <reduction = "add"> (t, i, y) }}> }}""",
+    "scan": f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW}, float[2, 3, 4] ys, int64[2, 3, 1] js)
+        => (float[5, 4] z, float[2, 5, 4] all)
+        {{ z, all = Scan <num_scan_inputs = 2,
+            body = b (float[5, 4] a, float[3, 4] u, int64[3, 1] j)
+            => (float[5, 4] o, float[5, 4] p) {{ o = ScatterND(a, j, u)  p = Neg(o) }}>
+            (x, ys, js) }}""",
+    "if in loop": f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW}) => (float[5, 4] z)
+        {{ one = Constant <value_int = 1> ()
+          z = Loop (n, , x) <body = b (int64 k, bool go, float[5, 4] a)
+            => (bool on, float[5, 4] o) {{
+                on = Identity(go)  early = Less(k, one)
+                o = If (early) <
+                  then_branch = s () => (float[5, 4] p) {{ p = ScatterND(a, i, y) }},
+                  else_branch = e () => (float[5, 4] q) {{
+                    m = ScatterND <reduction = "mul"> (a, i, y)
+                    q = If (c) <
+                      then_branch = s2 () => (float[5, 4] p2) {{ p2 = ScatterND(m, i, y) }},
+                      else_branch = e2 () => (float[5, 4] q2) {{ q2 = Neg(m) }}> }}> }}> }}""",
+    "loop in scan in if": f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW}, float[2, 3, 4] ys)
+        => (float[5, 4] z)
+        {{ z = If (c) <
+            then_branch = s () => (float[5, 4] p) {{
+              p = Scan <num_scan_inputs = 1, body = b (float[5, 4] a, float[3, 4] u)
+                => (float[5, 4] o) {{
+                  o = Loop (n, , a) <body = b2 (int64 k, bool go, float[5, 4] d)
+                    => (bool on, float[5, 4] w) {{ on = Identity(go)  w = ScatterND(d, i, u) }}> }}>
+                (x, ys) }},
+            else_branch = e () => (float[5, 4] q) {{ q = ScatterND(x, i, y) }}> }}""",
+    "a body's own indices": f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW}) => (float[5, 4] z)
+        <int64 five = {{5}}>
+        {{ z = Loop (n, , x) <body = b (int64 k, bool go, float[5, 4] a)
+            => (bool on, float[5, 4] o) {{
+                on = Identity(go)  j = Add(i, k)  w = Mod(j, five)
+                at = Transpose <perm = [1, 0]> (a)  ab = Transpose <perm = [1, 0]> (at)
+                o = ScatterND(ab, w, y) }}> }}""",
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_nested_bodies(name: str) -> None:
+    """In bodies of Loop, Scan and If, and of one in another: run often, and not at all."""
+    rng = np.random.default_rng(0)
+    base = FEED | {
+        "ys": sample("float32", 2, 3, 4, seed=2),
+        "js": rng.integers(-5, 5, (2, 3, 1)),
+    }
+    model = parse(NESTED[name])
+    names = {value.name for value in model.graph.input}
+    feeds = [
+        {
+            k: v
+            for k, v in (base | {"n": np.array(n), "c": np.array(c), "i": i}).items()
+            if k in names
+        }
+        for n, c, i in ((3, True, I), (2, False, I), (0, True, I), (4, True, i64([[1], [-4], [1]])))
+    ]
+    optimized = check(model, *feeds)
+    before = [n for n in graphs(model) if n.op_type == "ScatterND"]
+    assert len(natives(optimized)) == len(before)
+    assert not [n for n in graphs(optimized) if n.op_type == "ScatterND"]
+    with_threads = onnx_scatterx.session(optimized)  # ONNX Runtime's own optimizations on
+    for feed in feeds:
+        assert agree(run(model, feed), list(with_threads.run(None, feed)))
+
+
+def test_a_body_writes_no_outer_value() -> None:
+    """What a body reads from outside is not updated in place: every turn finds it as it was."""
+    text = f"""g (int64 n, bool c, float[5, 4] x, {ONE_ROW})
+        => (float[A, 5, 4] all, float[5, 4] after)
+        {{ outer = Neg(x)
+          all = Loop (n, c) <body = b (int64 k, bool go) => (bool on, float[5, 4] o) {{
+              on = Identity(go)  s = CastLike(k, y)  u = Add(y, s)
+              o = ScatterND <reduction = "add"> (outer, i, u) }}>
+          after = Abs(outer) }}"""
+    feed = {
+        "n": np.array(4),
+        "c": np.array(True),
+        "x": f32(np.arange(20).reshape(5, 4)),
+        "i": I,
+        "y": f32(np.ones((3, 4))),
+    }
+    optimized = check(text, feed)
+    assert len(natives(optimized)) == 1
+    for _ in range(2):
+        together = onnx_scatterx.session(optimized).run(None, feed)
+        assert agree(run(parse(text), feed), list(together))
+
+
+def test_random_loops() -> None:
+    """Whatever the state, updates and indices of a loop: the same bits."""
+    text = """g (int64 n, float[A, B] x, int64[N, 1] i, float[N, B] y)
+        => (float[A, B] z, float[T, A, B] all)
+        { z, all = Loop (n, , x) <body = b (int64 k, bool go, float[P, Q] a)
+            => (bool on, float[P, Q] o, float[P, Q] seen) { on = Identity(go)
+                t = ScatterND <reduction = "REDUCTION"> (a, i, y)
+                o = ScatterND(t, i, y)  seen = Sub(o, t) }> }"""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows, width, count = rng.integers(1, 6, 3)
+        feed = {
+            "n": np.array(rng.integers(0, 4)),
+            "x": sample("float32", rows, width, seed=seed),
+            "i": rng.integers(-rows, rows, (count, 1)),
+            "y": sample("float32", count, width, seed=seed + 1),
+        }
+        reduction = ("add", "mul", "min", "max")[seed % 4]
+        optimized = check(text.replace("REDUCTION", reduction), feed)
+        assert len(natives(optimized)) == 2

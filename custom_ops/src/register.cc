@@ -1,5 +1,8 @@
 // The entry point that ONNX Runtime calls when the library is registered with a session, and the
 // table of operators: one for each element type and each type of f, all called ScatterX.
+//
+// The operator stands in several domains, onnx_scatterx, onnx_scatterx.2 and so on: a model whose
+// ScatterX nodes fall back to different functions has each of these in a domain of its own.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -15,6 +18,7 @@ namespace scatterx {
 namespace {
 
 constexpr char kDomain[] = "onnx_scatterx";
+constexpr std::size_t kDomainCount = 8;
 constexpr char kName[] = "ScatterX";
 constexpr char kOldest[] = "1.18";
 
@@ -98,21 +102,27 @@ int MinorVersion(const std::string& version) {
   return dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1);
 }
 
-// The domain and its operators live as long as the process: ONNX Runtime keeps raw pointers to
+using Domains = std::array<OrtCustomOpDomain*, kDomainCount>;
+
+// The domains and their operators live as long as the process: ONNX Runtime keeps raw pointers to
 // them.
-OrtCustomOpDomain* MakeDomain(const ort::Api& api, const std::string& version) {
+Domains MakeDomains(const ort::Api& api, const std::string& version) {
   static std::array<Operator, 2 * kTypeCount> operators;
-  OrtCustomOpDomain* domain = nullptr;
-  Check(api.CreateCustomOpDomain(kDomain, &domain));
+  Domains domains;
+  for (std::size_t i = 0; i < kDomainCount; ++i) {
+    const std::string name = i == 0 ? kDomain : kDomain + ("." + std::to_string(i + 1));
+    Check(api.CreateCustomOpDomain(name.c_str(), &domains[i]));
+  }
   std::size_t count = 0;
   for (const ElementType type : kTypes) {
     if (MinorVersion(version) < MinorVersionOf(type)) continue;
     for (const ElementType table_type : {ElementType::kInt64, ElementType::kInt32}) {
       operators[count] = MakeOperator(type, table_type);
-      Check(api.CustomOpDomain_Add(domain, static_cast<const ort::CustomOp*>(&operators[count++])));
+      const ort::CustomOp* op = &operators[count++];
+      for (OrtCustomOpDomain* domain : domains) Check(api.CustomOpDomain_Add(domain, op));
     }
   }
-  return domain;
+  return domains;
 }
 
 }  // namespace
@@ -137,7 +147,7 @@ extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
   const ort::Api api(table);
   return AsStatus(api, [&] {
     api_table = table;
-    static OrtCustomOpDomain* const domain = MakeDomain(api, version);
-    Check(api.AddCustomOpDomain(options, domain));
+    static const Domains domains = MakeDomains(api, version);
+    for (OrtCustomOpDomain* domain : domains) Check(api.AddCustomOpDomain(options, domain));
   });
 }

@@ -3,3 +3,25 @@
 DOMAIN = "onnx_scatterx"
 OPERATOR = "ScatterX"
 OVERLOADS = 10  # the IR version that tells functions of one name apart
+
+
+def domain_of(number: int) -> str:
+    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
+
+    ONNX Runtime before 1.27 does not look at the overload of a function, and would run any one of
+    those with the same domain and name. The library has the operator in the first 8 domains; what
+    is in a later one always runs by its fallback.
+
+    >>> domain_of(1), domain_of(2)
+    ('onnx_scatterx', 'onnx_scatterx.2')
+    """
+    return DOMAIN if number == 1 else f"{DOMAIN}.{number}"
+
+
+def is_ours(domain: str) -> bool:
+    """Return whether a domain is one of the operator's.
+
+    >>> is_ours("onnx_scatterx.12"), is_ours("onnx_scatterx_more")
+    (True, False)
+    """
+    return domain == DOMAIN or domain.startswith(f"{DOMAIN}.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.native import DOMAIN, OPERATOR
+from onnx_scatterx.native import OPERATOR
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 
@@ -71,7 +71,7 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
-def fallback(body: Body, overload: str) -> ir.Function:
+def fallback(body: Body, domain: str) -> ir.Function:
     """Return the function of a body."""
     inputs = [ir.Value(name=name) for name in ("data", "f", "updates")]
     writer = _Writer(body)
@@ -85,10 +85,10 @@ def fallback(body: Body, overload: str) -> ir.Function:
         output = writer.op("Transpose", [output], perm=inverse(body.data_perm))
     output.name = "output"
     graph = ir.Graph(
-        inputs, [output], nodes=writer.tape.nodes, opset_imports={"": body.version}, name=overload
+        inputs, [output], nodes=writer.tape.nodes, opset_imports={"": body.version}, name=body.stem
     )
     attributes = [ir.Attr(name, ir.AttributeType.UNDEFINED, None) for name in ATTRIBUTES]
-    return ir.Function(DOMAIN, OPERATOR, overload, graph=graph, attributes=attributes)
+    return ir.Function(domain, OPERATOR, body.stem, graph=graph, attributes=attributes)
 
 
 def _scatter(w: _Writer, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:

@@ -1,14 +1,16 @@
 """The last step of the target ``scatterx``: every ScatterX gets its fallback function.
 
-Functions of one name are told apart by their overload, which needs IR version 10, and every graph
-that calls one must import the domain.
+Different functions are of different domains, which the model must import. Their overloads, which
+need IR version 10, say what they hold.
 """
 
 from __future__ import annotations
 
+from itertools import count
+
 import onnx_ir as ir
 
-from onnx_scatterx.native import DOMAIN, OPERATOR, OVERLOADS
+from onnx_scatterx.native import OVERLOADS, domain_of
 from onnx_scatterx.native.body import Body, fallback
 from onnx_scatterx.native.fold import fold_transposes
 from onnx_scatterx.native.nodes import new_nodes, settle
@@ -20,30 +22,27 @@ def finish(model: ir.Model) -> None:
     Equal bodies are one function.
     """
     places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    overloads: dict[Body, str] = {}
+    fallbacks: dict[Body, ir.Function] = {}
     for place in places:
         fold_transposes(place)
-        found = list(new_nodes(place))
-        for node, body in found:
-            if body not in overloads:
-                overloads[body] = _add(model, body)
-            settle(node, overloads[body])
-        if found:
-            place.opset_imports.setdefault(DOMAIN, 1)
-    if overloads:
-        model.graph.opset_imports.setdefault(DOMAIN, 1)
+        for node, body in list(new_nodes(place)):
+            if body not in fallbacks:
+                fallbacks[body] = _add(model, body)
+            settle(node, fallbacks[body])
+            place.opset_imports.setdefault(node.domain, 1)
+    for function in fallbacks.values():
+        model.graph.opset_imports.setdefault(function.domain, 1)
+    if fallbacks:
         _raise_version(model)
 
 
-def _add(model: ir.Model, body: Body) -> str:
-    """Add the function of a body and return its overload, which no other has."""
-    number, overload = 1, body.stem
-    while (DOMAIN, OPERATOR, overload) in model.functions:
-        number += 1
-        overload = f"{body.stem}_{number}"
-    function = fallback(body, overload)
+def _add(model: ir.Model, body: Body) -> ir.Function:
+    """Add the function of a body, in a domain that no other has."""
+    taken = {function.domain for function in model.functions.values()}
+    domain = next(name for name in map(domain_of, count(1)) if name not in taken)
+    function = fallback(body, domain)
     model.functions[function.identifier()] = function
-    return overload
+    return function
 
 
 def _raise_version(model: ir.Model) -> None:

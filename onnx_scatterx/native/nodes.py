@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.native import DOMAIN, OPERATOR
+from onnx_scatterx.native import DOMAIN, OPERATOR, is_ours
 from onnx_scatterx.native.body import Body
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
@@ -52,7 +52,7 @@ def picks_of(node: ir.Node) -> Picks:
 
 def is_native(node: ir.Node) -> bool:
     """Return whether a node is a ScatterX."""
-    return (node.domain, node.op_type) == (DOMAIN, OPERATOR)
+    return node.op_type == OPERATOR and is_ours(node.domain)
 
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Body]]:
@@ -75,7 +75,7 @@ def describe(node: ir.Node, body: Body) -> None:
     node.meta[_BODY] = body
 
 
-def settle(node: ir.Node, overload: str) -> None:
+def settle(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
-    node.overload = overload
+    node.domain, node.overload = fallback.domain, fallback.overload
     del node.meta[_BODY]

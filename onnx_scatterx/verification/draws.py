@@ -12,11 +12,29 @@ from onnx_scatterx.verification.draw import FLAVOURS, Drawer, limit_name, rank_n
 from onnx_scatterx.verification.files import analysed
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
-from onnx_scatterx.verification.sizes import Combination, SizeSearch, Symbol
+from onnx_scatterx.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
 from onnx_scatterx.verification.terms import names
 
-_ELEMENTS = 1 << 20  # in all inputs together, where the declared dims allow it
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How inputs are drawn.
+
+    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried first, for all symbols
+    at once; ``elements`` is how many all inputs may have together, where the declared dims allow
+    it; ``overrides`` is whether overridable initializers are drawn now and then.
+    """
+
+    flavours: Sequence[str]
+    equal_sizes: Sequence[int]
+    elements: int
+    overrides: bool
+
+
+THOROUGH = Manner(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
+"""To find differences: special values, small sizes first."""
 
 
 @dataclass
@@ -27,6 +45,7 @@ class Source:
     optional: Sequence[Drawer]
     search: SizeSearch
     seed: int
+    flavours: Sequence[str] = FLAVOURS
 
     @classmethod
     def of(
@@ -36,6 +55,7 @@ class Source:
         seed: int,
         assume: Mapping[str, str] | None,
         distrust_dims: bool,
+        manner: Manner = THOROUGH,
     ) -> "Source":
         looked_at = analysed(model)
         demands, marks = input_demands(looked_at), landmarks(looked_at)
@@ -53,10 +73,13 @@ class Source:
             )
 
         drawers = [drawer(i) for i in face.inputs]
-        optional = [drawer(i) for i in face.overridable if i.default is not None]
+        overridable = face.overridable if manner.overrides else ()
+        optional = [drawer(i) for i in overridable if i.default is not None]
         rng = np.random.default_rng([seed, 1 << 20])
         symbols = _symbols(drawers, assumptions)
-        return cls(drawers, optional, SizeSearch(symbols, _fits(drawers), rng), seed)
+        fits = _fits(drawers, manner.elements)
+        search = SizeSearch(symbols, fits, rng, equal_sizes=manner.equal_sizes)
+        return cls(drawers, optional, search, seed, manner.flavours)
 
     @property
     def varies(self) -> bool:
@@ -72,7 +95,7 @@ class Source:
         sizes = self.search.next()
         if any(drawer.shape(sizes) is None for drawer in self.drawers):
             return None
-        flavour = FLAVOURS[number % len(FLAVOURS)]
+        flavour = self.flavours[number % len(self.flavours)]
         feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
         overridden = {
             d.source.name: _override(d, rng, flavour)
@@ -106,6 +129,7 @@ class _fits:  # noqa: N801 - used as a function
     """Whether the inputs of a combination exist and are of a reasonable size."""
 
     drawers: Sequence[Drawer]
+    elements: int
 
     def __call__(self, sizes: Combination) -> bool:
         shapes = [drawer.shape(sizes) for drawer in self.drawers]
@@ -116,7 +140,7 @@ class _fits:  # noqa: N801 - used as a function
         if any(shape is None for shape in shapes):
             return False
         elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
-        return elements <= max(_ELEMENTS, 4 * fixed)
+        return elements <= max(self.elements, 4 * fixed)
 
 
 def _override(drawer: Drawer, rng: np.random.Generator, flavour: str) -> np.ndarray:

@@ -18,7 +18,7 @@ Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
 """Yields what to try and is told whether it was accepted."""
 
-_EQUAL = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
+EQUAL_SIZES = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
 _LARGE = 16
 _GROWN = (9, 6, 4)
@@ -59,6 +59,7 @@ class SizeSearch:
     fits: Callable[[Combination], bool]
     rng: np.random.Generator
     accepted: list[Combination] = field(default_factory=list)
+    equal_sizes: Sequence[int] = EQUAL_SIZES
 
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
@@ -95,7 +96,7 @@ class SizeSearch:
             yield self._varied()
 
     def _equal_sizes(self) -> Trials:
-        for value in _EQUAL:
+        for value in self.equal_sizes:
             if value >= _LARGE and len(self.accepted) >= _ENOUGH:
                 continue
             combination = {symbol.name: symbol.nearest(value) for symbol in self._sizes}

@@ -4,28 +4,14 @@ The judge is the CPU provider with one thread and no graph optimizations. Nothin
 ONNX Runtime is imported here, and nothing but messages is written to standard output.
 """
 
-import ctypes
 import os
 import sys
 from typing import Any
 
-import numpy as np
 import onnxruntime as ort
 
+from onnx_scatterx.verification.ort_session import open_file, run_raw
 from onnx_scatterx.verification.protocol import RawTensor, receive, send
-
-# onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
-STRING = 8
-NUMPY_TYPES: dict[int, type[np.generic]] = {
-    1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
-    9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
-    14: np.complex64, 15: np.complex128,
-}  # fmt: skip
-_NUMBERS = {np.dtype(scalar): number for number, scalar in NUMPY_TYPES.items()}
-_PLAIN_OUTPUTS = (
-    "float", "double", "float16", "bool", "string", "int8", "int16", "int32", "int64", "uint8",
-    "uint16", "uint32", "uint64",
-)  # fmt: skip
 
 
 def main() -> None:
@@ -45,7 +31,7 @@ def main() -> None:
             if session is None:
                 session = _load(**header)
             else:
-                results = _run(session, tensors)
+                results = run_raw(session, tensors)
         except Exception as error:
             reply["error"] = f"{error}" or type(error).__name__
         send(replies, reply, results)
@@ -59,65 +45,7 @@ def _load(model: str, data_directory: str | None, library: str | None) -> ort.In
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     if library is not None:
         options.register_custom_ops_library(library)
-    source: str | bytes = model
-    if data_directory is not None:
-        options.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", data_directory
-        )
-        with open(model, "rb") as file:
-            source = file.read()
-    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-
-
-def _run(session: ort.InferenceSession, tensors: list[RawTensor]) -> list[RawTensor]:
-    names = [output.name for output in session.get_outputs()]
-    plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
-    dense = [o for o in session.get_outputs() if o.type.startswith("tensor(")]
-    if all(o.type in plain for o in dense) or any(tensor.type == STRING for tensor in tensors):
-        feeds = {t.name: _array(t) if t.type in (*NUMPY_TYPES, STRING) else _value(t)
-                 for t in tensors}  # fmt: skip
-        return [
-            raw
-            for name, output in zip(names, session.run(names, feeds), strict=True)
-            for raw in _flat(name, output)
-        ]
-    values = {tensor.name: _value(tensor) for tensor in tensors}
-    outputs = session.run_with_ort_values(names, values)
-    return [_raw(name, value) for name, value in zip(names, outputs, strict=True)]
-
-
-def _array(tensor: RawTensor) -> np.ndarray:
-    if tensor.type == STRING:
-        return np.array(tensor.strings, dtype=object).reshape(tensor.shape)
-    return np.frombuffer(tensor.data, NUMPY_TYPES[tensor.type]).reshape(tensor.shape)
-
-
-def _value(tensor: RawTensor) -> ort.OrtValue:
-    value = ort.OrtValue.ortvalue_from_shape_and_type(tensor.shape, tensor.type, "cpu")
-    if tensor.data:
-        ctypes.memmove(value.data_ptr(), bytes(tensor.data), len(tensor.data))
-    return value
-
-
-def _raw(name: str, value: ort.OrtValue) -> RawTensor:
-    if not value.is_tensor():
-        raise TypeError(f"output {name} is a {value.data_type()}, which cannot be compared")
-    size = value.tensor_size_in_bytes()
-    data = ctypes.string_at(value.data_ptr(), size) if size else b""
-    return RawTensor(name, value.element_type(), tuple(value.shape()), data)
-
-
-def _flat(name: str, output: object) -> list[RawTensor]:
-    """Return an output as tensors: a sequence one by one, an absent optional as none."""
-    if output is None:
-        return []
-    if isinstance(output, list):
-        return [raw for i, part in enumerate(output) for raw in _flat(f"{name}[{i}]", part)]
-    array = np.asarray(output)
-    if array.dtype.kind in "OU":
-        strings = tuple(str(text) for text in array.ravel())
-        return [RawTensor(name, STRING, array.shape, strings=strings)]
-    return [RawTensor(name, _NUMBERS[array.dtype], array.shape, array.tobytes())]
+    return open_file(model, data_directory, options)
 
 
 if __name__ == "__main__":

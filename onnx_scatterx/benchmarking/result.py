@@ -1,0 +1,158 @@
+"""What `bench` found: the times of every model, against those of the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_scatterx.benchmarking.profile import NodeTime, by_operator
+from onnx_scatterx.benchmarking.statistics import Spread
+from onnx_scatterx.report import text_of
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+_OPERATORS = 12  # that are shown; JSON has all
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One model: the seconds of one run in every round, how it differs, where its time went.
+
+    ``difference`` says in what its outputs differ from those of the first model; None where all
+    are the same, bit for bit. ``profile`` are its nodes, the slowest first.
+    """
+
+    name: str
+    times: np.ndarray
+    difference: str | None
+    profile: tuple[NodeTime, ...] = ()
+
+    @property
+    def spread(self) -> Spread:
+        """The median of the seconds."""
+        return Spread.of(self.times)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "name": self.name,
+            "seconds": _plain(self.spread),
+            "rounds": self.times.tolist(),
+            "difference": self.difference,
+            "operators": [
+                {"op": op, "nodes": count, "seconds": seconds}
+                for op, (count, seconds) in by_operator(self.profile).items()
+            ],
+            "nodes": [{"node": t.node, "op": t.op, "seconds": t.seconds} for t in self.profile],
+        }
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Models timed in turns. ``sizes`` are those of the inputs' named dims."""
+
+    timings: tuple[Timing, ...]
+    sizes: Mapping[str, int]
+    threads: int
+    version: str
+
+    def speedup(self, timing: Timing) -> Spread:
+        """Return how many times as fast as the first a model is: the ratio in each round."""
+        return Spread.of(self.timings[0].times / timing.times)
+
+    def __getitem__(self, name: str) -> Timing:
+        return next(t for t in self.timings if t.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "models": [t.to_dict() | {"speedup": _plain(self.speedup(t))} for t in self.timings],
+            "sizes": dict(self.sizes),
+            "threads": self.threads,
+            "onnxruntime": self.version,
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def summary(self) -> str:
+        """Say under which circumstances this was measured."""
+        sizes = [f"{name} = {size}" for name, size in self.sizes.items()]
+        threads = "all cores" if self.threads == 0 else f"{self.threads} thread"
+        threads += "s" if self.threads > 1 else ""
+        rounds = f"{len(self.timings[0].times)} rounds"
+        return ", ".join([*sizes, threads, rounds, f"ONNX Runtime {self.version}"])
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+
+        tables = [self._times()]
+        if any(t.profile for t in self.timings):
+            tables.append(self._operators())
+        return Group(*tables)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def _times(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title=Text(self.summary()), title_justify="left")
+        table.add_column("model", overflow="fold")
+        for column in ("ms", "quartiles", "times as fast", "95 % sure"):
+            table.add_column(column, justify="right")
+        table.add_column("outputs", overflow="fold")
+        for timing in self.timings:
+            seconds, speedup = timing.spread, self.speedup(timing)
+            first = timing is self.timings[0]
+            row = [timing.name, _ms(seconds.median), _range(seconds.quartiles, 1e3, 4)]
+            row += ["", ""] if first else [f"{speedup.median:.2f}", _range(speedup.interval, 1, 3)]
+            table.add_row(*map(Text, (*row, "" if first else timing.difference or "the same")))
+        return table
+
+    def _operators(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title="ms in each operator (and how many nodes)", title_justify="left")
+        table.add_column("operator", overflow="fold")
+        found = [by_operator(t.profile) for t in self.timings]
+        most: dict[str, float] = {}
+        for timing, operators in zip(self.timings, found, strict=True):
+            table.add_column(Text(timing.name), justify="right", overflow="fold")
+            for op, (_, seconds) in operators.items():
+                most[op] = max(most.get(op, 0.0), seconds)
+        shown = sorted(most, key=lambda op: -most[op])[:_OPERATORS]
+        for op in shown:
+            cells = (operators.get(op) for operators in found)
+            table.add_row(op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells))
+        if len(shown) < len(most):
+            rest = [[v for op, v in operators.items() if op not in shown] for operators in found]
+            sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
+            table.add_row("others", *(f"{_ms(s)} ({n})" for n, s in sums))
+        return table
+
+
+def _plain(spread: Spread) -> dict[str, Any]:
+    return {
+        "median": spread.median,
+        "quartiles": list(spread.quartiles),
+        "interval": list(spread.interval),
+    }
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.4g}"
+
+
+def _range(ends: tuple[float, float], factor: float, digits: int) -> str:
+    low, high = (f"{end * factor:.{digits}g}" for end in ends)
+    return f"{low} to {high}"
