@@ -131,6 +131,42 @@ def examples() -> dict[str, Example]:
             sizes={"labels": {0: "batch"}},
             exports=("dynamo", "ts_dynamic"),
         ),
+        "read_channels": Example(
+            sources.ReadChannels,
+            {"image": torch.randn(1, 4, 2, 3)},
+            outputs=("first", "last"),
+            sizes={"image": {0: "batch"}},
+            exports=("dynamo", "ts_dynamic"),
+        ),
+        "learnt_positions": Example(
+            sources.LearntPositions,
+            {"tokens": torch.randn(2, 5, 4)},
+            sizes={"tokens": {0: "batch", 1: "time"}},
+            exports=("dynamo_dynamic", "ts_dynamic"),
+        ),
+        "read_steps": Example(
+            sources.ReadSteps,
+            {"x": torch.randn(2, 6, 3)},
+            outputs=("halved", "backwards", "same"),
+            sizes={"x": {0: "batch", 1: "time"}},
+        ),
+        "take_along": Example(
+            sources.TakeAlong,
+            {"x": torch.randn(2, 8, 3)},
+            exports=("dynamo",),
+        ),
+        "gather_rows": Example(
+            sources.GatherRows,
+            {"x": torch.randn(2, 8, 3)},
+            sizes={"x": {0: "batch"}},
+        ),
+        "read_back": Example(
+            sources.ReadBack,
+            {"cache": torch.randn(1, 8, 4), "step": torch.randn(1, 2, 4)},
+            outputs=("written", "other"),
+            sizes={"cache": {0: "batch"}, "step": {0: "batch"}},
+            exports=("dynamo", "ts_dynamic"),
+        ),
     }
 
 
@@ -187,8 +223,12 @@ def main() -> None:
             model = anonymous(export(known[name], how))
             onnx.checker.check_model(model, full_check=True)
             path.write_bytes(model.SerializeToString(deterministic=True))
-            scatters = sum(node.op_type.startswith("Scatter") for node in model.graph.node)
-            print(f"{path.name:40}{path.stat().st_size:7} bytes{scatters:4} scatters")
+            scatters, gathers = (
+                sum(node.op_type.startswith(kind) for node in model.graph.node)
+                for kind in ("Scatter", "Gather")
+            )
+            size = path.stat().st_size
+            print(f"{path.name:40}{size:7} bytes{scatters:4} scatters{gathers:4} gathers")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What people write in PyTorch that exporters turn into scatters, one small module per idiom.
 
 Each module is the shortest honest form of something found in real networks; `export.py` exports
-them. The lines that become scatters are the ones with an index on the left of an assignment.
+them. The lines that become scatters are the ones with an index on the left of an assignment; the
+last modules read by index.
 """
 
 import torch
@@ -194,3 +195,62 @@ class OneHotLabels(nn.Module):
     def forward(self, labels: Tensor) -> Tensor:
         target = torch.zeros(labels.shape[0], 5).scatter_(1, labels.unsqueeze(1), 1.0)
         return target * 0.9 + 0.02
+
+
+class ReadChannels(nn.Module):
+    """Takes channels by a list: the first three of RGBA, and the last two the other way round."""
+
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor]:
+        return image[:, [0, 1, 2]], image[:, [3, 2]]
+
+
+class LearntPositions(nn.Module):
+    """Adds the embedding of each position: rows 0 .. time - 1 of a table, fetched by arange."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(16, 4)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return tokens + self.table(torch.arange(tokens.shape[1]))
+
+
+class ReadSteps(nn.Module):
+    """Reads time steps by index: every second one, all backwards, all as they are."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        time = x.shape[1]
+        halved = x.index_select(1, torch.arange(0, time, 2))
+        backwards = x[:, torch.arange(time - 1, -1, -1)]
+        return halved, backwards, x[:, torch.arange(time)]
+
+
+class TakeAlong(nn.Module):
+    """Takes the same three positions of every row, with indices that are broadcast."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("at", torch.tensor([4, 5, 6]).reshape(1, 3, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.take_along_dim(x, self.at, 1)
+
+
+class GatherRows(nn.Module):
+    """Takes positions of every row with gather, its indices expanded by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("at", torch.tensor([1, 3, 5]).reshape(1, 3, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.gather(1, self.at.expand(x.shape[0], 3, x.shape[2]))
+
+
+class ReadBack(nn.Module):
+    """Reads from a cache what was just written into it, and one row that was not."""
+
+    def forward(self, cache: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+        cache = cache.clone()
+        cache[:, 2:4] = step
+        return cache[:, [2, 3]] * 2.0, cache[:, 5]

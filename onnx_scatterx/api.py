@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx import model_io
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift_reads import is_gather
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import is_ours
@@ -76,6 +77,7 @@ def optimize_ir(
     target: str,
     rules: Rules | None,
     distrust_dims: bool,
+    reads: bool = False,
     sizes: Mapping[str, int] | None = None,
     planned: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
@@ -92,11 +94,13 @@ def optimize_ir(
         distrust_dims=distrust_dims,
         dense_limit=chosen.dense_limit,
         costs=costs_of(chosen, sizes),
+        reads=reads,
     )
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
         finish(model)
-    return report_of(target, accounts, before, _operators(model), planned=planned), accounts
+    after = _operators(model)
+    return report_of(target, accounts, before, after, planned=planned, reads=reads), accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
@@ -113,16 +117,18 @@ def optimize(
     target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
+    reads: bool = False,
     sizes: Mapping[str, int] | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
     names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
-    drops the assumption that inputs that declare a dim under one name agree in it. ``sizes`` are
-    hints on what symbolic sizes usually are, for targets that weigh time: any result is right at
-    all sizes. Raises
-    ScatterXError where the model cannot be read or the target cannot be had.
+    drops the assumption that inputs that declare a dim under one name agree in it. ``reads``
+    rewrites Gather, GatherElements and GatherND too, where what they read is a box and the Slice of
+    it is no dearer. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
+    time: any result is right at all sizes. Raises ScatterXError where the model cannot be read or
+    the target cannot be had.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -133,15 +139,20 @@ def optimize(
     (1, False)
     """
     loaded, proto, source_path = _loaded(model)
-    if not _has_scatter(loaded):
+    if not _has_work(loaded, reads):
         check_target(target)
         chosen_rules(rules)
         operators = _operators(loaded)
         total = operators.total()
-        report = Report(target, (), total, total, (), operators, operators)
+        report = Report(target, (), total, total, (), operators, operators, reads=reads)
         return Result(loaded if proto is None else proto, report, source_path)
     report, _ = optimize_ir(
-        loaded, target=target, rules=rules, distrust_dims=distrust_dims, sizes=sizes
+        loaded,
+        target=target,
+        rules=rules,
+        distrust_dims=distrust_dims,
+        reads=reads,
+        sizes=sizes,
     )
     if proto is None:
         return Result(loaded, report)
@@ -154,6 +165,7 @@ def inspect(
     target: str = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
+    reads: bool = False,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -166,22 +178,30 @@ def inspect(
     >>> print(inspect(model).scatters[0].footprint)
     box [1, :]
     """
-    return inspect_accounts(model, target=target, rules=rules, distrust_dims=distrust_dims)[0]
+    report, _ = inspect_accounts(
+        model, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads
+    )
+    return report
 
 
 def inspect_accounts(
-    model: AnyModel, *, target: str, rules: Rules | None, distrust_dims: bool
+    model: AnyModel,
+    *,
+    target: str,
+    rules: Rules | None,
+    distrust_dims: bool,
+    reads: bool = False,
 ) -> tuple[Report, tuple[Account, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(
-        loaded, target=target, rules=rules, distrust_dims=distrust_dims, planned=True
+        loaded, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads, planned=True
     )
 
 
-def _has_scatter(model: ir.Model) -> bool:
+def _has_work(model: ir.Model, reads: bool) -> bool:
     graphs = [*model.graphs(), *model.functions.values()]
-    return any(is_scatter(n) for g in graphs for n in g)
+    return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
 
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:

@@ -1,4 +1,4 @@
-"""A lifted scatter in the words of the theory: its components, its verdict, whether it collides.
+"""A lifted scatter or gather in the words of the theory: components, verdict, collisions.
 
 Where everything is a number the theory's own transformer says it, exactly. Else the components are
 terms, a dim of unknown extent counts as 2 or more, and what only the run knows is a table.
@@ -16,7 +16,7 @@ import numpy as np
 from onnx_scatterx.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.footprint import Piece, pieces
 from onnx_scatterx.indexing.terms import FloorDiv, Term, as_term, coord
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.transformer import XTransformer
 from onnx_scatterx.verdict import Verdict, judge
@@ -26,14 +26,14 @@ _NUMBERS = 1 << 16  # coordinates of targets that are computed one by one
 
 @dataclass(frozen=True, eq=False)
 class Canonical:
-    """What can be said of a scatter without running the model."""
+    """What can be said of a scatter or gather without running the model."""
 
-    scatter: Scatter
+    access: Access
 
     @cached_property
     def transformer(self) -> XTransformer | None:
         """The transformer, where sizes and indices are numbers and not too many."""
-        s = self.scatter
+        s = self.access
         shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
         if shape is None or data_shape is None or any(t.leaves() for t in s.targets):
             return None
@@ -50,22 +50,22 @@ class Canonical:
         """What each coordinate of the target is: over ints, or over terms."""
         if self.transformer is not None:
             return self.transformer.components
-        return tuple(map(component, self.scatter.targets))
+        return tuple(map(component, self.access.targets))
 
     @cached_property
     def verdict(self) -> Verdict:
         """The paper's verdict, with indices as proof where there are numbers."""
         if self.transformer is not None:
             return self.transformer.verdict()
-        s = self.scatter
+        s = self.access
         wide = {d for d, n in enumerate(s.shape) if not s.facts.proves(1 - n)}
         return judge(self.components, len(s.shape), wide)
 
     @cached_property
     def boxes(self) -> list[Piece] | Refusal:
-        """The boxes that are written, or why they are not known."""
+        """The boxes that are written or read, or why they are not known."""
         try:
-            return pieces(self.scatter)
+            return pieces(self.access)
         except RefusedError as error:
             return error.refusal
 
@@ -86,13 +86,13 @@ class Canonical:
     def may_wrap(self, axis: int) -> bool:
         """Whether a component may be negative, for all that is known: that counts from the end."""
         around = isinstance(self.components[axis], AffineModulo)
-        target = self.scatter.targets[axis]
-        known = self.transformer is not None or self.scatter.signs[axis]
+        target = self.access.targets[axis]
+        known = self.transformer is not None or self.access.signs[axis]
         return not (known or around or modulus_of(target) is not None)
 
     def _apart(self) -> bool:
         """Whether every dim along which updates differ moves them on some axis, in every case."""
-        s = self.scatter
+        s = self.access
         moving = {
             t.dim
             for t, positive in zip(self.components, s.signs, strict=True)
@@ -102,7 +102,7 @@ class Canonical:
 
 
 def component(target: Term) -> Component[Any]:
-    """Return a term over the coordinates of an update as a component.
+    """Return a term over the coordinates of a point as a component.
 
     >>> component(2 * coord(1) + 3)
     Affine(start=3, step=2, dim=1)

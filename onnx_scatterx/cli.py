@@ -19,6 +19,7 @@ from onnx_scatterx.cli_arguments import (
     add_distrust,
     add_draws,
     add_model,
+    add_reads,
     add_target,
     count,
     size,
@@ -73,6 +74,7 @@ def _optimize(args: argparse.Namespace) -> int:
         target=args.target,
         rules=rules,
         distrust_dims=args.distrust_dims,
+        reads=args.reads,
         sizes=dict(args.size),
     )
     verification = _verified(args, args.model, result.model) if args.verify else None
@@ -89,7 +91,9 @@ def _optimize(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
-    report = inspect(args.model, target=args.target, distrust_dims=args.distrust_dims)
+    report = inspect(
+        args.model, target=args.target, distrust_dims=args.distrust_dims, reads=args.reads
+    )
     show(report.to_json() if args.json else report)
     return _DONE
 
@@ -97,8 +101,14 @@ def _inspect(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    target, distrust_dims = args.target, args.distrust_dims
-    show(explain(args.model, args.node, target=target, distrust_dims=distrust_dims))
+    found = explain(
+        args.model,
+        args.node,
+        target=args.target,
+        distrust_dims=args.distrust_dims,
+        reads=args.reads,
+    )
+    show(found)
     return _DONE
 
 
@@ -166,6 +176,7 @@ def _parser() -> Parser:
         "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
     )
     add_target(optimize)
+    add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
     optimize.add_argument(
         "--size",
@@ -185,12 +196,14 @@ def _parser() -> Parser:
     inspect = command("inspect", _inspect, "list the scatters, and what would be done with them")
     add_model(inspect)
     add_target(inspect)
+    add_reads(inspect, "list the gathers too")
     inspect.add_argument("--json", action="store_true", help="print JSON")
 
     explain = command("explain", _explain, "say what the scatters are, and which proof is missing")
     add_model(explain)
-    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter; all by default")
+    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(explain)
+    add_reads(explain, "explain all gathers too")
 
     bench = command("bench", cli_bench.run, "time models against each other, in turns")
     cli_bench.add_arguments(bench)

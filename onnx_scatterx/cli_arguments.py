@@ -38,6 +38,11 @@ def add_distrust(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_reads(command: argparse.ArgumentParser, text: str) -> None:
+    """Add --reads."""
+    command.add_argument("--reads", action="store_true", help=text)
+
+
 def add_draws(command: argparse.ArgumentParser) -> None:
     """Add what decides on which inputs models are compared."""
     command.add_argument(

@@ -43,6 +43,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "target": args.target,
         "rules": rules,
         "distrust_dims": args.distrust_dims,
+        "reads": args.reads,
         "sizes": dict(args.size),
     }
 

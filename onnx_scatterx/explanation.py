@@ -1,4 +1,4 @@
-"""Explain: what each scatter of a model is, what is known of it, and what is done with it."""
+"""Explain: what each scatter or gather of a model is, what is known of it, what is done with it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.components import normal_picks
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.explanation_terms import Wording, component_text, shape_text
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift import Access
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Action, ScatterReport
+from onnx_scatterx.report import Action, GatherReport, ScatterReport
 from onnx_scatterx.reporting import Account, box_text
 
 _BOXES = 8  # that are listed
@@ -30,13 +30,15 @@ def explain(
     *,
     target: str = "scatterx",
     distrust_dims: bool = False,
+    reads: bool = False,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
     That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
     verdict with its witness, the region that it writes, whether updates collide, what all this
     rests on, and what is done with it or which proof is missing. The arguments are those of
-    ``optimize``. Raises ScatterXError where the model has no scatter of that name.
+    ``optimize``; where ``reads`` are asked for, or the name is that of a gather, the same is said
+    of what is read. Raises ScatterXError where the model has no scatter or gather of that name.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -56,8 +58,12 @@ def explain(
       answer    goes, written as ...
     """
     report, accounts = inspect_accounts(
-        model, target=target, rules=None, distrust_dims=distrust_dims
+        model, target=target, rules=None, distrust_dims=distrust_dims, reads=reads
     )
+    if node is not None and not reads and all(node != a.entry.node for a in accounts):
+        _, accounts = inspect_accounts(
+            model, target=target, rules=None, distrust_dims=distrust_dims, reads=True
+        )
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:
@@ -66,21 +72,25 @@ def explain(
 
 
 def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
-    """Return the scatters of a name; several graphs may use one."""
+    """Return the scatters and gathers of a name; several graphs may use one."""
     found = tuple(a for a in accounts if name == a.entry.node)
     if found:
         return found
     names = list(dict.fromkeys(a.entry.node for a in accounts))
     if not names:
-        raise ScatterXError(f"no scatter is called {name!r}: there is none in this model")
+        raise ScatterXError(f"no scatter or gather is called {name!r}: the model has none")
     near = difflib.get_close_matches(name, names, _NAMES, 0.5) or names[:_NAMES]
     more = ", ..." if len(near) < len(names) else ""
-    raise ScatterXError(f"no scatter is called {name!r}; there is {', '.join(near)}{more}")
+    raise ScatterXError(
+        f"no scatter or gather is called {name!r}; there is {', '.join(near)}{more}"
+    )
 
 
 def _explained(account: Account) -> str:
     entry = account.entry
-    reduction = "" if entry.reduction == "none" else f", reduction {entry.reduction}"
+    reduction = ""
+    if isinstance(entry, ScatterReport) and entry.reduction != "none":
+        reduction = f", reduction {entry.reduction}"
     lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
     for label, sentences in _parts(account):
         for i, sentence in enumerate(sentences):
@@ -93,23 +103,36 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     if canonical is None:
         yield from _inputs(account)
     else:
-        scatter, wording = canonical.scatter, Wording(canonical.scatter)
-        dtype = scatter.dtype.name.lower()
+        access, wording = canonical.access, Wording(canonical.access)
+        dtype = access.dtype.name.lower()
         names = dict(zip(_roles(account.node), account.inputs, strict=False))
-        yield "data", [f"{names['data']}, {dtype}{shape_text(scatter.data_shape)}"]
-        yield "updates", [f"{names['updates']}, {dtype}{shape_text(scatter.shape)}"]
+        names["output"] = account.output
+        yield "data", [f"{names['data']}, {dtype}{shape_text(access.data_shape)}"]
+        yield access.other, [f"{names[access.other]}, {dtype}{shape_text(access.shape)}"]
         yield "equation", [*_equation(canonical, wording), *wording.tables()]
         yield "where", wording.legend()
-        yield "verdict", list(_verdict(canonical))
-        yield "writes", list(_footprint(canonical, entry))
-        yield "unique", [_UNIQUE[entry.unique]]
-        yield "known", list(_known(scatter, wording))
+        yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+        yield _touches(entry), list(_footprint(canonical, entry))
+        if isinstance(entry, ScatterReport):
+            yield "unique", [_UNIQUE[entry.unique]]
+        yield "known", list(_known(access, wording))
     yield "assumed", entry.facts
     yield "answer", list(_answer(account))
 
 
+def _touches(entry: ScatterReport | GatherReport) -> str:
+    return "writes" if isinstance(entry, ScatterReport) else "reads"
+
+
+def _in_words_of(access: Access, text: str) -> str:
+    """Return a sentence of the theory, which speaks of updates, about a gather's output."""
+    if access.other == "updates":
+        return text
+    return text.replace("of updates", f"of the {access.other}").replace("updates", "elements")
+
+
 def _roles(node: ir.Node) -> tuple[str, ...]:
-    """Return what the inputs of a scatter are."""
+    """Return what the inputs of a scatter or gather are."""
     if node.op_type == "TensorScatter":
         return "data", "updates", "indices"
     return "data", "indices", "updates"
@@ -152,14 +175,14 @@ def _verdict(canonical: Canonical) -> Iterator[str]:
         yield f"- {obstacle}"
 
 
-def _footprint(canonical: Canonical, entry: ScatterReport) -> Iterator[str]:
+def _footprint(canonical: Canonical, entry: ScatterReport | GatherReport) -> Iterator[str]:
     if isinstance(canonical.boxes, Refusal):
         yield "unknown" if canonical.boxes == entry.refusal else f"unknown: {canonical.boxes}"
         return
     yield entry.footprint
     if len(canonical.boxes) > 1:
         for piece in canonical.boxes[:_BOXES]:
-            yield f"- [{', '.join(box_text(piece, canonical.scatter))}]"
+            yield f"- [{', '.join(box_text(piece, canonical.access))}]"
         if len(canonical.boxes) > _BOXES:
             yield f"- and {len(canonical.boxes) - _BOXES} more"
 
@@ -171,9 +194,9 @@ _UNIQUE = {
 }
 
 
-def _known(scatter: Scatter, wording: Wording) -> Iterator[str]:
-    """Yield what nodes of the model have checked before, as far as it is about this scatter."""
-    facts = [f for f in scatter.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+def _known(access: Access, wording: Wording) -> Iterator[str]:
+    """Yield what nodes of the model have checked before, as far as it is about this one."""
+    facts = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
     for fact in facts[:_FACTS]:
         yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
 
@@ -199,7 +222,7 @@ MISSING = {
     Reason.OLD_OPERATOR: "an operator set that has the operator; convert the model",
     Reason.UNKNOWN_INDICES: "indices that follow from constants and sizes alone",
     Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is",
-    Reason.UNKNOWN_BOUNDS: "a proof that the write lies within the data at every size",
+    Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",
     Reason.UNKNOWN_SIZE: "a tensor of the model from whose shape the size can be read",

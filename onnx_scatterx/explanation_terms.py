@@ -13,17 +13,17 @@ from onnx_scatterx.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.components import Table as TableComponent
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Atom, Leaf, Table, Term, element
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift import Access
 
 _SHOWN = 24  # numbers of a table
 _LEGEND = 12
 
 
 class Wording:
-    """The words for one scatter: its tables have numbers, its unknowns an explanation each."""
+    """The words for one scatter or gather: tables have numbers, unknowns an explanation each."""
 
-    def __init__(self, scatter: Scatter) -> None:
-        terms = (*scatter.data_shape, *scatter.shape, *scatter.targets)
+    def __init__(self, access: Access) -> None:
+        terms = (*access.data_shape, *access.shape, *access.targets)
         self.leaves = set[Leaf]().union(*(t.leaves() for t in terms))
         self._arrays: list[np.ndarray] = []
 

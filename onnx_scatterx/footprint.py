@@ -2,7 +2,8 @@
 
 A scatter is cut into pieces, boxes of the updates on which every target is a constant or
 ``start + step * x_d``, each dim of the updates on one axis of the data: such a piece fills a
-(strided) box.
+(strided) box. A gather is cut likewise, into boxes of its output; a dim of the output may run along
+no axis, since an element can be read often.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from onnx_scatterx.indexing.terms import (
     table,
     term,
 )
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, RefusedError
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
@@ -46,20 +47,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Piece:
-    """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills."""
+    """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
+
+    Of a gather: a box of the output, and the box of the data that fills it.
+    """
 
     first: Shape
     counts: Shape
     lines: tuple[Line, ...]
 
 
-def pieces(scatter: Scatter) -> list[Piece]:
-    """Return the boxes that a scatter fills, in row-major order of its updates, or refuse."""
-    if any(facts_empty(scatter.facts, n) for n in scatter.shape):
+def pieces(access: Access) -> list[Piece]:
+    """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
+    if any(facts_empty(access.facts, n) for n in access.shape):
         return []
-    zero = tuple(term(0) for _ in scatter.shape)
+    zero = tuple(term(0) for _ in access.shape)
     found = []
-    for piece in _cut(scatter, scatter.targets, zero, scatter.shape, scatter.facts):
+    for piece in _cut(access, access.targets, zero, access.shape, access.facts):
         found.append(piece)
         if len(found) > _PIECES:
             raise RefusedError(Reason.IRREGULAR, f"more than {_PIECES} boxes")
@@ -72,7 +76,7 @@ def facts_empty(facts: Facts, extent: Term) -> bool:
 
 
 def _cut(
-    scatter: Scatter,
+    access: Access,
     targets: tuple[Term, ...],
     first: Shape,
     counts: Shape,
@@ -86,16 +90,16 @@ def _cut(
     for axis, target in enumerate(targets):
         line = _line(target)
         if line is None:
-            dim, spans = _spans(target, axis, counts, facts)
-            yield from _cut_along(scatter, targets, first, counts, facts, dim, spans, depth)
+            dim, spans = _spans(access, target, axis, counts, facts)
+            yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
             return
         lines.append(line)
     for axis, line in enumerate(lines):
         low, high = _ends(line, counts)
-        if scatter.signs[axis] or facts.proves(low):
+        if access.signs[axis] or facts.proves(low):
             continue
         if facts.proves(-high - 1):
-            start = simplify(line.start + scatter.data_shape[axis], facts)
+            start = simplify(line.start + access.data_shape[axis], facts)
             lines[axis] = Line(start, line.step, line.dim)
             continue
         turn = _turn(line, counts)
@@ -103,17 +107,17 @@ def _cut(
             raise RefusedError(Reason.UNKNOWN_SIGN, f"axis {axis}: {targets[axis]}")
         assert line.dim is not None
         spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
-        yield from _cut_along(scatter, targets, first, counts, facts, line.dim, spans, depth)
+        yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
         return
-    for axis, line in enumerate(lines):
+    for axis, line in enumerate(() if access.repeats else lines):
         count = None if line.dim is None else counts[line.dim].constant
         if count is None or abs(line.step) < 2 or line.dim is None:
             continue
-        if count == 2 or (count <= _LONE and scatter.data_shape[axis].constant is None):
+        if count == 2 or (count <= _LONE and access.data_shape[axis].constant is None):
             spans = [(i, i + 1) for i in range(count)]
-            yield from _cut_along(scatter, targets, first, counts, facts, line.dim, spans, depth)
+            yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
             return
-    _check_dims(lines, counts, facts)
+    _check_dims(access, lines, counts, facts)
     yield Piece(first, counts, tuple(lines))
 
 
@@ -145,13 +149,15 @@ def _turn(line: Line, counts: Shape) -> int | None:
     return -(start // line.step) if line.step > 0 else start // -line.step + 1
 
 
-def _check_dims(lines: list[Line], counts: Shape, facts: Facts) -> None:
+def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) -> None:
     used = [line.dim for line in lines if line.dim is not None]
     for dim, count in enumerate(counts):
         if used.count(dim) == 1 or facts.proves(1 - count):
             continue
         if used.count(dim) > 1:
-            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the updates")
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.other}")
+        if access.repeats:
+            continue
         certain = facts.proves(count - 2) and all(
             facts.proves(n - 1) for d, n in enumerate(counts) if d != dim
         )
@@ -160,7 +166,7 @@ def _check_dims(lines: list[Line], counts: Shape, facts: Facts) -> None:
 
 
 def _spans(
-    target: Term, axis: int, counts: Shape, facts: Facts
+    access: Access, target: Term, axis: int, counts: Shape, facts: Facts
 ) -> tuple[int, list[tuple[Term | int, Term | int]]]:
     """Return a dim of the updates and the spans of it on which a target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.uid):
@@ -174,11 +180,11 @@ def _spans(
                 return line.dim, [(0, at), (at, counts[line.dim])]
     if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
-    return _runs(target, axis, counts)
+    return _runs(target, axis, counts, pairs=access.repeats)
 
 
 def _runs(
-    target: Term, axis: int, counts: Shape
+    target: Term, axis: int, counts: Shape, *, pairs: bool
 ) -> tuple[int, list[tuple[Term | int, Term | int]]]:
     """Cut a table along the dim on which it is made of the fewest runs of equal steps."""
     extents = {d: counts[d].constant for d in target.coords}
@@ -194,7 +200,7 @@ def _runs(
     )
     best: tuple[int, list[tuple[Term | int, Term | int]]] | None = None
     for place, dim in enumerate(dims):
-        cuts = _breaks(np.moveaxis(values, place, 0))
+        cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
         if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
             best = dim, list(cuts)
     if best is None:  # a sum of lines over several dims
@@ -208,8 +214,11 @@ def _no_leaf(leaf: object, parts: object) -> int:
     raise AssertionError(f"{leaf} has no value")
 
 
-def _breaks(values: np.ndarray) -> list[tuple[int, int]]:
-    """Return the maximal runs (first, end) of rows that differ by one constant."""
+def _breaks(values: np.ndarray, *, pairs: bool) -> list[tuple[int, int]]:
+    """Return the maximal runs (first, end) of rows that differ by one constant.
+
+    Where ``pairs`` are not wanted, two rows are a run only if they are neighbours.
+    """
     rows = values.reshape(len(values), -1).astype(np.int64)
     spans, first = [], 0
     while first < len(rows):
@@ -218,7 +227,7 @@ def _breaks(values: np.ndarray) -> list[tuple[int, int]]:
             stride = rows[end] - rows[first]
             while end < len(rows) and (rows[end] - rows[end - 1] == stride).all():
                 end += 1
-            if (stride != stride[0]).any() or (end - first == 2 and stride[0] != 1):
+            if (stride != stride[0]).any() or (end - first == 2 and stride[0] != 1 and not pairs):
                 end = first + 1  # no line, or two rows that are as well each on its own
         spans.append((first, end))
         first = end
@@ -226,7 +235,7 @@ def _breaks(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _cut_along(
-    scatter: Scatter,
+    access: Access,
     targets: tuple[Term, ...],
     first: Shape,
     counts: Shape,
@@ -246,7 +255,7 @@ def _cut_along(
         )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
-        yield from _cut(scatter, parts, starts, extents, inner, depth + 1)
+        yield from _cut(access, parts, starts, extents, inner, depth + 1)
 
 
 def _narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:

@@ -8,7 +8,9 @@ and indices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import onnx_ir as ir
 
@@ -23,28 +25,38 @@ from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 
 
-@dataclass(frozen=True, eq=False)
-class Scatter:
-    """A scatter node in canonical form.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Access:
+    """A node that takes the point I of one tensor to the point T(I) of its data.
 
-    ``targets[c]`` is the coordinate on axis c of ``data`` that the update at ``x0, x1, ...`` goes
-    to; it is within ``0 .. S-1`` wherever its sign was proven (``signs[c]``). ``index_rank`` is how
-    many leading dims of the updates the index tensor runs over. ``facts`` know the extents of the
-    updates' coordinates.
+    ``targets[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a tensor
+    of ``shape`` (the updates of a scatter, the output of a gather); it is within ``0 .. S-1``
+    wherever its sign was proven (``signs[c]``). ``index_dims`` are the dims of ``shape`` that the
+    index tensor runs over. ``facts`` know the extents of the coordinates. ``repeats`` says that two
+    points may well have one T(I); ``other`` is what the tensor of ``shape`` is called.
     """
+
+    repeats: ClassVar[bool] = False
+    other: ClassVar[str] = "updates"
 
     node: ir.Node
     data: ir.Value
     indices: ir.Value | None
-    updates: ir.Value
     dtype: ir.DataType
     data_shape: Shape
     shape: Shape
     targets: tuple[Term, ...]
     signs: tuple[bool, ...]
     index_dims: tuple[int, ...]
-    reduction: str
     facts: Facts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scatter(Access):
+    """A scatter node in canonical form: ``output[T(I)] = updates[I]``, under a reduction."""
+
+    updates: ir.Value
+    reduction: str
 
 
 def is_scatter(node: ir.Node) -> bool:
@@ -71,34 +83,36 @@ def _lift(call: Call) -> Scatter:
     oldest, newest = first.get(op, (24, 99))
     if not oldest <= call.version <= newest:
         raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
-    data = _tensor(call, 0)
+    data = input_of(call, 0)
     if op == "TensorScatter":
         return _tensor_scatter(call, data)
-    indices = _tensor(call, 1)
+    indices = input_of(call, 1)
     return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices)
 
 
-def _tensor(call: Call, i: int) -> Abstract:
+def input_of(call: Call, i: int) -> Abstract:
+    """Return what is known of an input of known rank, or refuse."""
     found = call.input(i)
     if found is None or found.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])
     return found
 
 
-def _value(call: Call, i: int) -> ir.Value:
+def value_of(call: Call, i: int) -> ir.Value:
+    """Return an input that must be there, or refuse."""
     value = call.node.inputs[i] if i < len(call.node.inputs) else None
     if value is None:
         raise RefusedError(Reason.INVALID, f"input {i} is absent")
     return value
 
 
-def _formula(call: Call, i: int, found: Abstract) -> Term:
+def formula_of(call: Call, i: int, found: Abstract) -> Term:
     """Return the elements of an input as one term; what no term can hold is looked up in it."""
     if found.formula is not None:
         return found.formula
     if found.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, "indices")
-    value = _value(call, i)
+    value = value_of(call, i)
     coords = [coord(d) for d in range(len(found.shape))]
     return element((call.scope, value), coords, name=value.name or "?")
 
@@ -120,10 +134,10 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
     index_rank = len(indices.shape) - 1
     shape = (*indices.shape[:-1], *data.shape[depth:])
-    formula = _formula(call, 1, indices)
+    formula = formula_of(call, 1, indices)
     columns = [formula.at({index_rank: c}) for c in range(depth)]
     rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
-    return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
+    return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), range(depth))
 
 
 def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
@@ -133,13 +147,13 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
     if len(indices.shape) != rank or not rank:
         raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
     axis = _axis(call, 0, rank)
-    formula = _formula(call, 1, indices)
+    formula = formula_of(call, 1, indices)
     targets = [formula if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), None, axis)
+    return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), range(axis, axis + 1))
 
 
 def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
-    update = _tensor(call, 1)
+    update = input_of(call, 1)
     assert data.shape is not None
     assert update.shape is not None
     rank = len(data.shape)
@@ -149,7 +163,7 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
     starts = call.input(2)
     start = term(0)
     if starts is not None:
-        start = _formula(call, 2, starts)
+        start = formula_of(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
         target = modulo(target, data.shape[axis])
@@ -158,7 +172,7 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
         u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
     )
     targets = [target if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 2, 1, shape, targets, range(rank), None, axis)
+    return _scatter(call, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
 
 
 def _scatter(
@@ -169,39 +183,48 @@ def _scatter(
     shape: Shape,
     targets: list[Term],
     index_dims: range,
-    depth: int | None,
-    axis: int | None = None,
+    named: range,
 ) -> Scatter:
     assert data.shape is not None
-    updates = _value(call, updates_at)
+    updates = value_of(call, updates_at)
     dtype = data.dtype or updates.dtype
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
+    found, signs, facts = settled(call, data.shape, shape, targets, named)
+    has_indices = indices_at < len(call.node.inputs)
+    return Scatter(
+        node=call.node,
+        data=value_of(call, 0),
+        indices=call.node.inputs[indices_at] if has_indices else None,
+        updates=updates,
+        dtype=dtype,
+        data_shape=data.shape,
+        shape=shape,
+        targets=found,
+        signs=signs,
+        index_dims=tuple(index_dims),
+        reduction=call.string("reduction", "none"),
+        facts=facts,
+    )
+
+
+def settled(
+    call: Call, data_shape: Shape, shape: Shape, targets: Sequence[Term], named: range
+) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
+    """Return targets, simplified and counted from the start where that is proven; signs; facts.
+
+    ``named`` are the axes on which a negative target counts from the end.
+    """
     extents = dict(enumerate(shape))
-    # The elements of an index tensor are looked at only where there are updates.
+    # The elements of an index tensor are looked at only where there are some.
     facts = call.facts.assuming(extents=extents)
     gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
     found, signs = [], []
     for c, target in enumerate(targets):
         target = simplify(target.at(gone), facts)
-        named = c < depth if depth is not None else c == axis
-        positive = not named or facts.proves(target)
+        positive = c not in named or facts.proves(target)
         if not positive and facts.proves(-target - 1):
-            target, positive = simplify(target + data.shape[c], facts), True
+            target, positive = simplify(target + data_shape[c], facts), True
         found.append(target)
         signs.append(positive)
-    has_indices = indices_at < len(call.node.inputs)
-    return Scatter(
-        call.node,
-        _value(call, 0),
-        call.node.inputs[indices_at] if has_indices else None,
-        updates,
-        dtype,
-        data.shape,
-        shape,
-        tuple(found),
-        tuple(signs),
-        tuple(index_dims),
-        call.string("reduction", "none"),
-        facts,
-    )
+    return tuple(found), tuple(signs), facts

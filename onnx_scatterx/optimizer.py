@@ -2,10 +2,12 @@
 
 Values that a reader needs are written out from their mosaics; scatters that are not needed any more
 disappear with the chains that computed their indices. What cannot be written keeps its scatter.
+Where reads are asked for, gathers go likewise, as far as what is written instead is no more nodes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +19,7 @@ from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift_reads import is_arithmetic, is_gather
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -27,24 +30,25 @@ from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
 from onnx_scatterx.weighing.machine import KINDS
 
 REPLACES = "onnx_scatterx.replaces"
-"""The metadata key on a new node: the names of the scatters that it replaces."""
+"""The metadata key on a new node: the names of the scatters and gathers that it replaces."""
 
 _WORTH = 32  # nodes that removing one scatter may cost
 
 
 @dataclass
 class Outcome:
-    """What became of the scatters of one graph."""
+    """What became of the scatters of one graph, and of its gathers where reads are rewritten."""
 
     graph: ir.Graph
     provenance: Provenance
     forms: dict[ir.Node, frozenset[str]] = field(default_factory=dict)
     refusals: dict[ir.Node, Refusal] = field(default_factory=dict)
     dead: set[ir.Node] = field(default_factory=set)
+    gathers: list[ir.Node] = field(default_factory=list)
 
 
 class GraphRewriter:
-    """Rewrites the scatters of one graph (main graph, subgraph or function body)."""
+    """Rewrites the scatters of one graph (main graph, subgraph or function body), and its reads."""
 
     def __init__(
         self,
@@ -56,6 +60,8 @@ class GraphRewriter:
         constant_nodes: bool,
         dense_limit: int | None,
         costs: Costs,
+        *,
+        reads: bool = False,
     ) -> None:
         self.costs = costs
         self.constant_nodes = constant_nodes
@@ -70,18 +76,28 @@ class GraphRewriter:
         self.kept: dict[ir.Node, Refusal] = {}
         self.plans: dict[ir.Value, Plan | Refusal] = {}
         self.shapes: set[ir.Node] = set()
+        # What is computed of sizes alone is no data, and is left to go with its readers.
+        self.gathers = (
+            [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)] if reads else []
+        )
+        self.reads = set(self.gathers)
+        self.staying: dict[ir.Node, Refusal] = {}
 
     def run(self) -> Outcome:
         """Rewrite the graph; scatters whose results cannot be written are sources themselves."""
         before = [n for n in self.graph if is_scatter(n)]
-        self.unread = {n for n in before if not any(_is_read(v, self.graph) for v in n.outputs)}
+        unread = {n for n in [*before, *self.gathers] if not any(map(_is_read, n.outputs))}
         while True:
-            self.provenance = Provenance(self.graph, self.scope, self.kept)
+            self.provenance = Provenance(self.graph, self.scope, self.kept, self.reads)
+            self.reads = {n for n in self.reads if n.outputs[0] in self.provenance.passed}
             self._prepare()
             chosen = self._choose()
-            if chosen is not None:
+            # What goes with the gathers that stay is worth less than was thought.
+            stay = self.reads & self.staying.keys()
+            self.reads -= stay
+            if chosen is not None and not stay:
                 break
-        outcome = Outcome(self.graph, self.provenance)
+        outcome = Outcome(self.graph, self.provenance, gathers=self.gathers)
         for lifted in self.provenance.scatters.values():
             if lifted.refusal is not None and lifted.node not in self.rewritings:
                 outcome.refusals[lifted.node] = self.kept.get(lifted.node, lifted.refusal)
@@ -103,7 +119,11 @@ class GraphRewriter:
         dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
-        outcome.dead = {n for n in self.unread if n.graph is None}
+        outcome.dead = {n for n in unread if n.graph is None}
+        for node in self.gathers:
+            if node.graph is not None:
+                found = self.provenance.unmoved.get(node) or self.staying.get(node)
+                outcome.refusals[node] = found or Refusal(Reason.NO_GAIN)
         for node in before:
             if node.graph is not None and node not in outcome.refusals:
                 outcome.refusals[node] = Refusal(Reason.TOO_COSTLY)
@@ -113,6 +133,9 @@ class GraphRewriter:
         version = self.scope.opsets.get("", 0)
         self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
+        self.indices = {n: self._indices_of(n) for n in self.reads}
+        self.shares = Counter(n for nodes in self.indices.values() for n in nodes)
+        spared += [v for nodes in self.indices.values() for n in nodes for v in n.outputs]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
         self.planners: dict[ir.DataType, Planner] = {}
@@ -139,6 +162,7 @@ class GraphRewriter:
                     self.aliases,
                     dtype,
                     self.costs,
+                    copies=not self._is_reading(value),
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
@@ -176,8 +200,10 @@ class GraphRewriter:
                 if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
-                if isinstance(plan, Refusal) or plan.weight > self._cost_of_keeping(node, needed):
+                if isinstance(plan, Refusal) or not self._is_worth(plan, node, needed):
                     kept.append(value)
+                    if node in self.reads:
+                        self.staying[node] = _why_not(plan)
                     continue
                 chosen[value] = plan
                 mosaic = self.provenance.mosaic(value)
@@ -226,13 +252,73 @@ class GraphRewriter:
             raise RefusedError(Reason.UNKNOWN_SIZE)
         return found
 
+    def _is_reading(self, value: ir.Value) -> bool:
+        """Return whether a value may be written only because of gathers."""
+        return not any(map(is_scatter, self.provenance.passed[value]))
+
+    def _is_worth(self, plan: Plan, node: ir.Node, needed: set[ir.Value]) -> bool:
+        """Return whether an output of a node that moves is to be written by a plan.
+
+        A scatter goes in any case. A gather goes where the plan is no more nodes than it is itself,
+        what is only behind one where it is fewer.
+        """
+        if is_scatter(node):
+            return True
+        if self._is_reading(node.outputs[0]):
+            most = self._cost_of_reading(node, needed)
+            return plan.cost <= most if node in self.reads else plan.cost < most
+        return plan.weight <= self._cost_of_keeping(node, needed)
+
+    def _cost_of_reading(self, node: ir.Node, needed: set[ir.Value]) -> float:
+        """Return how many nodes it takes to leave one that reads, with what goes only if it goes.
+
+        Gathers share alike in the nodes that compute indices for several.
+        """
+        cost = 1.0 + sum(
+            self._cost_of_having(v, needed) for v in node.inputs if v in self.provenance.passed
+        )
+        if node in self.reads:
+            going = (n for n in self.indices[node] if n.op_type != "Constant")
+            cost += sum(1 / self.shares[n] for n in going)
+        return cost
+
+    def _cost_of_having(self, value: ir.Value, needed: set[ir.Value]) -> float:
+        """Return how many nodes it takes to have an input of a node that reads, if that is left."""
+        producer = value.producer()
+        if value in needed or producer is None:
+            return 0.0
+        plan = self._plan(value)
+        cost = plan.cost if isinstance(plan, Plan) else float("inf")
+        if self._is_reading(value):
+            cost = min(cost, self._cost_of_reading(producer, needed))
+        return cost
+
+    def _indices_of(self, node: ir.Node) -> set[ir.Node]:
+        """Return the nodes that compute indices for gathers that are to go, and nothing else.
+
+        Single numbers do not count: what is written may read them.
+        """
+        found: set[ir.Node] = set()
+        stack = [v for v in node.inputs[1:] if v is not None]
+        while stack:
+            value = stack.pop()
+            producer = value.producer()
+            if producer is None or producer.graph is not self.graph or producer in found:
+                continue
+            scalar = self.provenance.abstract(value).static_shape in ((), (1,))
+            readers = {u.node for v in producer.outputs for u in v.uses()}
+            output = any(v.is_graph_output() for v in producer.outputs)
+            if not scalar and not output and readers <= self.reads | found:
+                found.add(producer)
+                stack += [v for v in read_by(producer) if v not in stack]
+        return found
+
     def _cost_of_keeping(self, node: ir.Node, needed: set[ir.Value]) -> float:
         """Return what it costs to leave a node that moves, and write its inputs instead."""
-        if is_scatter(node):
-            return float("inf")
         output = node.outputs[0]
         plan, mosaic = self._plan(output), self.provenance.mosaic(output)
-        if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
+        few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1
+        if few and not is_gather(node):
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
         shape = self.provenance.abstract(output).shape or ()
         kind = node.op_type if node.op_type in KINDS else "Elementwise"
@@ -306,7 +392,14 @@ class GraphRewriter:
         return result
 
 
-def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
+def _why_not(plan: Plan | Refusal) -> Refusal:
+    """Return why a gather stays, given the plan that was not taken."""
+    if isinstance(plan, Refusal):
+        return plan
+    return Refusal(Reason.NO_GAIN, f"{plan.cost} nodes" if plan.cost > 1 else "")
+
+
+def _is_read(value: ir.Value) -> bool:
     return value.is_graph_output() or bool(value.uses())
 
 
@@ -317,10 +410,12 @@ def rewrite_model(
     distrust_dims: bool = False,
     dense_limit: int | None = None,
     costs: Costs | None = None,
+    reads: bool = False,
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph.
 
     ``dense_limit`` is the target's; ``costs`` weigh the plans, by their nodes where not given.
+    ``reads`` rewrites gathers too, where that is no more nodes.
     """
     costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims)
@@ -332,10 +427,18 @@ def rewrite_model(
     for graph, scope in knowledge.scopes.items():
         if scope.function is not None and is_ours(scope.function.domain):
             continue  # what a ScatterX falls back to
-        if any(is_scatter(n) for n in graph):
+        if any(is_scatter(n) or (reads and is_gather(n)) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
             rewriter = GraphRewriter(
-                graph, scope, rules, names, overridable, nodes_only, dense_limit, costs
+                graph,
+                scope,
+                rules,
+                names,
+                overridable,
+                nodes_only,
+                dense_limit,
+                costs,
+                reads=reads,
             )
             outcomes.append(rewriter.run())
     return outcomes, knowledge

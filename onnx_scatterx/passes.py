@@ -32,10 +32,12 @@ class RemoveScatters(ir.passes.InPlacePass):
         target: str = "scatterx",
         rules: Rules | None = None,
         distrust_dims: bool = False,
+        reads: bool = False,
     ) -> None:
         self.target = check_target(target)
         self.rules = rules if rules is None else chosen_rules(rules)
         self.distrust_dims = distrust_dims
+        self.reads = reads
         self._report: Report | None = None
 
     @property
@@ -48,7 +50,12 @@ class RemoveScatters(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Rewrite the model."""
         self._report, _ = optimize_ir(
-            model, target=self.target, rules=self.rules, distrust_dims=self.distrust_dims
+            model,
+            target=self.target,
+            rules=self.rules,
+            distrust_dims=self.distrust_dims,
+            reads=self.reads,
         )
         same = self._report.ops_before == self._report.ops_after
-        return ir.passes.PassResult(model, modified=bool(self._report.removed) or not same)
+        gone = self._report.removed or self._report.gathers_removed
+        return ir.passes.PassResult(model, modified=bool(gone) or not same)

@@ -1,4 +1,4 @@
-"""Why a scatter stays: every reason that the tool can give, with its text."""
+"""Why a scatter or gather stays: every reason that the tool can give, with its text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Reason(enum.Enum):
-    """A reason for leaving a scatter as it is. The value is what a user reads."""
+    """A reason for leaving a scatter or gather as it is. The value is what a user reads."""
 
     UNKNOWN_RANK = "the rank of an input is not known"
     UNKNOWN_TYPE = "the element type is not known"
@@ -17,16 +17,17 @@ class Reason(enum.Enum):
     UNKNOWN_INDICES = "the indices are known only when the model runs"
     UNKNOWN_SIGN = "it is not known whether an index counts from the start or from the end"
     UNKNOWN_BOUNDS = (
-        "it is not proven that the write stays within the data when it is empty elsewhere"
+        "it is not proven that the positions lie within the data when nothing is to be moved"
     )
-    IRREGULAR = "the written positions are no few boxes"
-    DIAGONAL = "one dim of the updates runs along two axes of the data"
+    IRREGULAR = "the positions are no few boxes"
+    DIAGONAL = "one dim runs along two axes of the data"
     COLLIDES = "two updates go to the same element"
     MAY_COLLIDE = "two updates may go to the same element"
     NO_CUT = "the order of the written regions is not known"
     NO_KERNEL = "an operator that would be needed has no kernel for the element type"
     OPSET = "an operator that would be needed is not in the model's operator set"
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
+    NO_GAIN = "nothing cheaper is known"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     NO_RULE = "none of the chosen rules writes this form"
     IN_FUNCTION = "inside a function, ScatterX would have no fallback"

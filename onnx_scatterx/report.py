@@ -1,4 +1,4 @@
-"""What became of every scatter of a model, for people and for programs."""
+"""What became of every scatter of a model, and of its gathers, for people and for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 120  # of a table that is text
 
 
 class Action(enum.Enum):
-    """What is done with a scatter."""
+    """What is done with a scatter or a gather."""
 
     REMOVED = "removed"
     NATIVE = "becomes ScatterX"
@@ -28,8 +28,36 @@ class Action(enum.Enum):
     DEAD = "removed, as nothing reads it"
 
 
+class _Entry:
+    """What the reports on scatters and on gathers can tell alike."""
+
+    action: Action
+    forms: tuple[str, ...]
+    refusal: Refusal | None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it stays, or None where it goes."""
+        return None if self.refusal is None else self.refusal.reason
+
+    @property
+    def done(self) -> str:
+        """What is done with it, and by which rules or why not."""
+        if self.refusal is not None:
+            return f"{self.action.value}: {self.refusal}"
+        return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "action": self.action.name.lower(),
+            "forms": list(self.forms),
+            "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
+            "why": None if self.refusal is None else str(self.refusal),
+        }
+
+
 @dataclass(frozen=True)
-class ScatterReport:
+class ScatterReport(_Entry):
     """One scatter node: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
@@ -49,18 +77,6 @@ class ScatterReport:
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
 
-    @property
-    def reason(self) -> Reason | None:
-        """Why it stays, or None where it goes."""
-        return None if self.refusal is None else self.refusal.reason
-
-    @property
-    def done(self) -> str:
-        """What is done with it, and by which rules or why not."""
-        if self.refusal is not None:
-            return f"{self.action.value}: {self.refusal}"
-        return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
-
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
         op = self.op if self.reduction == "none" else f"{self.op} ({self.reduction})"
@@ -76,22 +92,51 @@ class ScatterReport:
             "footprint": self.footprint,
             "verdict": self.verdict,
             "unique": self.unique,
-            "action": self.action.name.lower(),
-            "forms": list(self.forms),
-            "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
-            "why": None if self.refusal is None else str(self.refusal),
+            **self._told(),
             "facts": list(self.facts),
         }
 
 
-_COLUMNS = ("node", "operator", "writes", "verdict")
+@dataclass(frozen=True)
+class GatherReport(_Entry):
+    """One node that reads by indices: Gather, GatherElements or GatherND.
+
+    ``footprint`` is what it reads of its data; all else is as with a scatter.
+    """
+
+    node: str
+    op: str
+    graph: str
+    footprint: str
+    verdict: str
+    action: Action
+    forms: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    facts: tuple[str, ...] = ()
+
+    def row(self) -> tuple[str, ...]:
+        """Return its row in the table, under ``Report.columns``."""
+        return self.node, self.op, self.footprint, self.verdict, self.done
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "node": self.node,
+            "op": self.op,
+            "graph": self.graph,
+            "footprint": self.footprint,
+            "verdict": self.verdict,
+            **self._told(),
+            "facts": list(self.facts),
+        }
 
 
 @dataclass(frozen=True)
 class Report:
     """All scatters of a model, and the node counts before and after.
 
-    ``planned`` says that nothing has been done yet (``inspect``).
+    ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
+    that nothing has been done yet (``inspect``).
     """
 
     target: str
@@ -102,16 +147,30 @@ class Report:
     ops_before: Counter[str] = field(default_factory=Counter)
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
+    gathers: tuple[GatherReport, ...] = ()
+    reads: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The head of the table."""
-        return (*_COLUMNS, "what would be done" if self.planned else "what is done")
+        touched = "writes or reads" if self.reads else "writes"
+        done = "what would be done" if self.planned else "what is done"
+        return "node", "operator", touched, "verdict", done
+
+    @property
+    def entries(self) -> tuple[ScatterReport | GatherReport, ...]:
+        """The rows of the table: scatters, then gathers."""
+        return (*self.scatters, *self.gathers)
 
     @property
     def removed(self) -> int:
         """How many scatters are gone."""
         return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+
+    @property
+    def gathers_removed(self) -> int:
+        """How many gathers are gone."""
+        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
 
     @property
     def native(self) -> int:
@@ -126,10 +185,17 @@ class Report:
             "scatters": [s.to_dict() for s in self.scatters],
             "removed": self.removed,
             "native": self.native,
+            **self._gathers_told(),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
         }
+
+    def _gathers_told(self) -> dict[str, Any]:
+        if not self.reads:
+            return {}
+        told = [g.to_dict() for g in self.gathers]
+        return {"gathers": told, "gathers_removed": self.gathers_removed}
 
     def to_json(self, verification: Verification | None = None) -> str:
         """Return the report as JSON text, with the answer of ``verify`` if given."""
@@ -147,12 +213,16 @@ class Report:
     def summary(self) -> str:
         """Return the report in one sentence."""
         total = len(self.scatters)
-        if not total:
-            return "no scatter in this model"
+        if not self.entries:
+            none = "no scatter and no gather" if self.reads else "no scatter"
+            return f"{none} in this model"
         done = "can be removed" if self.planned else "removed"
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
         native = f", {self.native} to ScatterX" if self.native else ""
-        return f"{self.removed} of {total} scatters {done}{native}, {nodes}"
+        reads = ""
+        if self.reads:
+            reads = f", {self.gathers_removed} of {len(self.gathers)} gathers {done}"
+        return f"{self.removed} of {total} scatters {done}{native}{reads}, {nodes}"
 
     def __rich__(self) -> Table:
         from rich.table import Table
@@ -162,15 +232,15 @@ class Report:
         table = Table(title=Text(self.summary()), title_justify="left")
         for column in self.columns:
             table.add_column(column, overflow="fold")
-        for scatter in self.scatters:
-            table.add_row(*map(Text, scatter.row()))
+        for entry in self.entries:
+            table.add_row(*map(Text, entry.row()))
         if self.assumptions:
             table.caption = Text("Assumed: " + "; ".join(self.assumptions))
             table.caption_justify = "left"
         return table
 
     def __str__(self) -> str:
-        if not self.scatters:
+        if not self.entries:
             return self.summary()
         return text_of(self)
 

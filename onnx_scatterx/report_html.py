@@ -26,8 +26,8 @@ tr.removed td:last-child, tr.dead td:last-child { color: #1a7f37 }
 def page(report: Report, verification: Verification | None = None) -> str:
     """Return a report as HTML, with the answer of ``verify`` if given."""
     parts = [f"<p>Target <code>{escape(report.target)}</code>: {escape(report.summary())}.</p>"]
-    if report.scatters:
-        rows = ((s.action, s.row()) for s in report.scatters)
+    if report.entries:
+        rows = ((entry.action, entry.row()) for entry in report.entries)
         parts.append(_table(report.columns, rows))
     if report.assumptions:
         items = "".join(f"<li>{escape(text)}</li>" for text in report.assumptions)

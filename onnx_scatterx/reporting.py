@@ -12,55 +12,62 @@ from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.footprint import Piece
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
-from onnx_scatterx.lift import Scatter, is_scatter
+from onnx_scatterx.lift import Access, Scatter, is_scatter
+from onnx_scatterx.lift_reads import Gather, is_gather
 from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Action, Report, ScatterReport
+from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
 
 
 @dataclass(frozen=True)
 class Called:
-    """What a scatter is called, by its output where it has no name of its own; and its inputs."""
+    """What a node is called, by its output where it has no name of its own; inputs and output."""
 
     name: str
     inputs: tuple[str, ...]
+    output: str
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """One scatter: its line in the report, and what the line was made of.
+    """One scatter or gather: its line in the report, and what the line was made of.
 
     ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
-    as they were before the rewriting, by their place.
+    as they were before the rewriting, by their place, and ``output`` that of its output.
     """
 
     node: ir.Node
-    entry: ScatterReport
+    entry: ScatterReport | GatherReport
     canonical: Canonical | None
     inputs: tuple[str, ...]
+    output: str
     scope: Scope
 
 
 def names_of(model: ir.Model) -> dict[ir.Node, Called]:
-    """Return what scatters and their inputs are called, which a rewriting may change."""
+    """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
     graphs = [*model.graphs(), *(f.graph for f in model.functions.values())]
     return {
         n: Called(
             n.name or n.outputs[0].name or "?",
             tuple((v.name or "?") if v is not None else "" for v in n.inputs),
+            n.outputs[0].name or "?",
         )
         for g in graphs
         for n in g
-        if is_scatter(n)
+        if is_scatter(n) or is_gather(n)
     }
 
 
 def accounts_of(
     outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, Called]
 ) -> tuple[Account, ...]:
-    """Return what became of every scatter; ``names`` are those before the rewriting."""
+    """Return what became of every scatter and of the gathers that were looked at.
+
+    ``names`` are those before the rewriting.
+    """
     found = []
     for outcome in outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
@@ -68,7 +75,13 @@ def accounts_of(
             canonical = None if lifted.scatter is None else Canonical(lifted.scatter)
             called = names[node]
             entry = _entry(node, canonical, outcome, where, called.name, knowledge)
-            found.append(Account(node, entry, canonical, called.inputs, scope))
+            found.append(Account(node, entry, canonical, called.inputs, called.output, scope))
+        for node in outcome.gathers:
+            gather = outcome.provenance.gathers.get(node)
+            canonical = Canonical(gather) if isinstance(gather, Gather) else None
+            called = names[node]
+            read = _read_entry(node, canonical, outcome, where, called.name, knowledge)
+            found.append(Account(node, read, canonical, called.inputs, called.output, scope))
     return tuple(found)
 
 
@@ -79,11 +92,22 @@ def report_of(
     after: Counter[str],
     *,
     planned: bool = False,
+    reads: bool = False,
 ) -> Report:
     """Return the report on a model; ``planned`` says that it is about what would be done."""
     entries = tuple(account.entry for account in accounts)
-    assumed = tuple(dict.fromkeys(fact for entry in entries for fact in entry.facts))
-    return Report(target, entries, before.total(), after.total(), assumed, before, after, planned)
+    return Report(
+        target,
+        tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
+        before.total(),
+        after.total(),
+        tuple(dict.fromkeys(fact for entry in entries for fact in entry.facts)),
+        before,
+        after,
+        planned,
+        tuple(entry for entry in entries if isinstance(entry, GatherReport)),
+        reads,
+    )
 
 
 def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
@@ -120,13 +144,38 @@ def _entry(
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,
-        facts=() if canonical is None else tuple(_assumptions(canonical.scatter, knowledge)),
+        facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+    )
+
+
+def _read_entry(
+    node: ir.Node,
+    canonical: Canonical | None,
+    outcome: Outcome,
+    where: str,
+    name: str,
+    knowledge: Knowledge,
+) -> GatherReport:
+    refusal = outcome.refusals.get(node)
+    action = Action.REMOVED if refusal is None else Action.KEPT
+    if node in outcome.dead:
+        action, refusal = Action.DEAD, None
+    return GatherReport(
+        node=name,
+        op=node.op_type,
+        graph=where,
+        footprint="unknown" if canonical is None else footprint_text(canonical),
+        verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
+        action=action,
+        forms=tuple(sorted(outcome.forms.get(node, ()))) if action is Action.REMOVED else (),
+        refusal=refusal,
+        facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     )
 
 
 def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
-    if canonical is not None:
-        return canonical.scatter.reduction
+    if canonical is not None and isinstance(canonical.access, Scatter):
+        return canonical.access.reduction
     attribute = node.attributes.get("reduction")
     if attribute is None:
         return "none"
@@ -144,7 +193,7 @@ def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: b
 
 
 def footprint_text(canonical: Canonical) -> str:
-    """Return in words what a scatter writes.
+    """Return in words what a scatter writes, or a gather reads.
 
     One of nothing, everything, a box, a strided box, boxes, or unknown.
     """
@@ -156,18 +205,18 @@ def footprint_text(canonical: Canonical) -> str:
     if len(boxes) > 1:
         return f"{len(boxes)} boxes"
     (piece,) = boxes
-    spans = box_text(piece, canonical.scatter)
+    spans = box_text(piece, canonical.access)
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
     return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
 
 
-def box_text(piece: Piece, scatter: Scatter) -> list[str]:
-    """Return the positions that a piece writes on each axis, as slices: ``2:5``, ``:``, ``0``."""
-    facts = scatter.facts
+def box_text(piece: Piece, access: Access) -> list[str]:
+    """Return the positions that a piece takes on each axis, as slices: ``2:5``, ``:``, ``0``."""
+    facts = access.facts
     spans = []
-    for line, size in zip(piece.lines, scatter.data_shape, strict=True):
+    for line, size in zip(piece.lines, access.data_shape, strict=True):
         if line.dim is None:
             spans.append(":" if size.constant == 1 else f"{line.start}")
             continue
@@ -184,10 +233,10 @@ def box_text(piece: Piece, scatter: Scatter) -> list[str]:
     return spans
 
 
-def _assumptions(scatter: Scatter, knowledge: Knowledge) -> list[str]:
-    """Return the assumptions on declared dims that a scatter's sizes rest on."""
+def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
+    """Return the assumptions on declared dims that the sizes of a node rest on."""
     leaves = set[Leaf]().union(
-        *(t.leaves() for t in (*scatter.shape, *scatter.data_shape, *scatter.targets))
+        *(t.leaves() for t in (*access.shape, *access.data_shape, *access.targets))
     )
     return [
         f"declared-dims: inputs that declare {name!r} agree in it"

@@ -4,7 +4,7 @@
     after    y = the array
 
 Holds where all sources are constants of the graph and all sizes are known, as long as the result is
-not much larger than what it is made of.
+not much larger than what it is made of. What is only read is stored twice where it is small.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ConstantForm(Form):
         numbers = [n for n in extents if n is not None]
         stored = sum(a.nbytes for v, a in sources.items() if planner.fills.tensor(v) is not None)
         size = math.prod(numbers) * max(planner.dtype.itemsize, 1)
-        if size > max(_FREE, stored):
+        if size > max(_FREE, stored if planner.copies else 0):
             return Refusal(Reason.NO_RULE)
         result = np.empty(numbers, next(iter(sources.values())).dtype)
         for cell in region.cells:

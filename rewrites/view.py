@@ -89,13 +89,12 @@ class ViewForm(Form):
         for cut in computed:
             for bound in (cut.start, cut.end):
                 cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
-        wide = [d for d in layout.added if region.extent(d).constant != 1]
-        if wide and layout.added == list(range(len(layout.added))):
+        if layout.wide and layout.added == list(range(len(layout.added))):
             layout = replace(layout, added=[])  # Expand adds leading axes itself
         cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
-        if wide:
+        if layout.wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, view, cuts, layout, bool(wide))
+        _check(planner, view, cuts, layout)
         allow_zero = False
         if view.is_reshaped:
             allow_zero = _needs_allow_zero(view, planner)
@@ -128,16 +127,14 @@ class ViewForm(Form):
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
-            if wide:
+            if layout.wide:
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
-        return planner.plan(cost, self, write, work=_work(view, cuts, layout, wide, region))
+        return planner.plan(cost, self, write, work=_work(view, cuts, layout, region))
 
 
-def _work(
-    view: View, cuts: list[_Cut], layout: _Layout, wide: list[int], region: Region
-) -> list[Work]:
+def _work(view: View, cuts: list[_Cut], layout: _Layout, region: Region) -> list[Work]:
     """Return what the nodes of a view write."""
     counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.walks)
     work = []
@@ -155,8 +152,8 @@ def _work(
         moved = max(d for d in range(rank) if layout.perm[d] != d)
         kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
         work.append(Work("Transpose", tuple(kept[d] for d in layout.perm), moved + 1))
-    if wide:
-        work.append(Work("Pad", region.extents, max(wide) + 1))
+    if layout.wide:
+        work.append(Work("Pad", region.extents, max(layout.wide) + 1))
     return work
 
 
@@ -176,7 +173,7 @@ def _needs_allow_zero(view: View, planner: Planner) -> bool:
     return True
 
 
-def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expanded: bool) -> None:
+def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout) -> None:
     for cut in cuts:
         planner.writer.require_slice(
             planner.dtype,
@@ -188,7 +185,7 @@ def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expa
         "Squeeze": bool(layout.squeezed),
         "Transpose": layout.is_permuted,
         "Unsqueeze": bool(layout.added),
-        "Expand": expanded,
+        "Expand": bool(layout.wide),
     }
     for op, used in needed.items():
         if used:
@@ -197,11 +194,15 @@ def _check(planner: Planner, view: View, cuts: list[_Cut], layout: _Layout, expa
 
 @dataclass(frozen=True)
 class _Layout:
-    """What brings the axes of a source into the order of the region."""
+    """What brings the axes of a source into the order of the region.
+
+    ``wide`` are the axes of the region that are broadcast then.
+    """
 
     squeezed: list[int]
     perm: list[int]
     added: list[int]
+    wide: list[int]
 
     @property
     def is_permuted(self) -> bool:
@@ -211,8 +212,9 @@ class _Layout:
 def _layout(view: View, region: Region) -> _Layout:
     """Match the axes of a source with those of the region.
 
-    Source axes of one position serve region axes of extent 1 that nothing runs over; those that
-    are left are squeezed, region axes that are left are added.
+    Source axes of one position serve region axes of extent 1 that nothing runs over, or such that
+    are broadcast, if no axis has to move for that; those that are left are squeezed, region axes
+    that are left are added.
     """
     runs = {w.dim: axis for axis, w in enumerate(view.walks) if w.dim is not None}
     if len(runs) < sum(w.dim is not None for w in view.walks):
@@ -222,11 +224,16 @@ def _layout(view: View, region: Region) -> _Layout:
     units = [d for d in bare if region.extent(d).constant == 1]
     for axis, d in zip(fixed, units, strict=False):
         runs[d] = axis
-    squeezed = fixed[len(units) :]
+    wide = [d for d in bare if d not in units]
+    served = {**runs, **dict(zip(wide, fixed[len(units) :], strict=False))}
+    order = [served[d] for d in sorted(served)]
+    if order == sorted(order):
+        runs = served
+    squeezed = [axis for axis in fixed if axis not in runs.values()]
     added = [d for d in bare if d not in runs]
     kept = [a for a in range(len(view.walks)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
-    return _Layout(squeezed, perm, added)
+    return _Layout(squeezed, perm, added, wide)
 
 
 def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> _Cut | None:

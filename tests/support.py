@@ -22,6 +22,7 @@ Feed = Mapping[str, Any]
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
 
 SCATTERS = frozenset({"Scatter", "ScatterND", "ScatterElements", "TensorScatter"})
+GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
@@ -82,6 +83,11 @@ def scatters(model: onnx.ModelProto) -> int:
     return sum(node.op_type in SCATTERS and node.domain in ("", "ai.onnx") for node in nodes(model))
 
 
+def gathers(model: onnx.ModelProto) -> int:
+    """Count the nodes of a model that read by indices, those of subgraphs and functions too."""
+    return sum(node.op_type in GATHERS and node.domain in ("", "ai.onnx") for node in nodes(model))
+
+
 def nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """List every node of a model: of its graph, of all subgraphs and of all functions."""
     waiting: list[onnx.NodeProto] = list(model.graph.node)
@@ -133,11 +139,12 @@ def assert_sound(
     left: int | None = None,
     rejected: int = 0,
     judge: Judge = run,
+    reads: bool = False,
 ) -> int:
     """Optimize a model for `standard` and compare it with the original on every feed.
 
     `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
-    remain (None: as many as may be). Returns how many remain.
+    remain (None: as many as may be). Returns how many remain. With `reads`, gathers are counted.
     """
     original = parse(model) if isinstance(model, str) else model
     feeds = feeds or ({},)
@@ -150,19 +157,20 @@ def assert_sound(
     assert len(refusals) <= rejected, f"the original rejects {refusals}"
     assert accepted, "the original accepts no feed"
 
-    optimized = optimize(original)
+    optimized = optimize(original, reads=reads)
     for feed, expected in accepted:
         actual = judge(optimized, feed)
         assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
-    remaining = scatters(optimized)
-    assert left is None or remaining == left, f"{remaining} scatters are left, not {left}"
+    what = "gathers" if reads else "scatters"
+    remaining = gathers(optimized) if reads else scatters(optimized)
+    assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
     return remaining
 
 
-def optimize(original: onnx.ModelProto) -> onnx.ModelProto:
+def optimize(original: onnx.ModelProto, *, reads: bool = False) -> onnx.ModelProto:
     """Optimize for `standard`, and check all that can be seen without running the result."""
     kept = original.SerializeToString(deterministic=True)
-    result = onnx_scatterx.optimize(original, target="standard")
+    result = onnx_scatterx.optimize(original, target="standard", reads=reads)
     optimized = result.model
     assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"

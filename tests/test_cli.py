@@ -107,6 +107,19 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
 
 
+def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = str(MODELS / "read_steps_ts_dynamic.onnx"), str(tmp_path / "out.onnx")
+    assert main(["inspect", model, "--reads"]) == 0
+    assert "3 of 3 gathers can be removed" in capsys.readouterr().out
+    assert main(["explain", model, "/Gather_2"]) == 0
+    assert "reads     everything" in capsys.readouterr().out
+    assert main(["explain", model, "--reads"]) == 0
+    assert capsys.readouterr().out.count("answer    goes") == 3
+    assert main(["optimize", model, "-o", out, "--reads", "--verify"]) == 0
+    assert "3 of 3 gathers removed" in capsys.readouterr().out
+    assert {node.op_type for node in onnx.load(out).graph.node} == {"Slice", "Identity"}
+
+
 def test_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     neg, other = saved(tmp_path / "a.onnx", NEG), saved(tmp_path / "b.onnx", ABS)
     assert main(["verify", neg, neg, "--samples", "5", "--seed", "3"]) == 0

@@ -60,7 +60,7 @@ def test_a_witness_in_numbers() -> None:
     assert "not sliceable" in text
     obstacle = "- dim 0: component 1 depends on I_0 and is not I_0, see update (0,)"
     assert obstacle in text
-    assert "becomes ScatterX: one dim of the updates runs along two axes of the data (dim 0" in text
+    assert "becomes ScatterX: one dim runs along two axes of the data (dim 0" in text
 
 
 def test_elements_along_an_axis() -> None:
@@ -169,11 +169,41 @@ def test_names() -> None:
     assert explained(both, node="first").startswith("first: ")
     assert explained(both, node="z").startswith("z: ")
     assert explained(both).count("equation") == 2
-    with pytest.raises(ScatterXError, match="no scatter is called 'frist'; there is first"):
+    with pytest.raises(
+        ScatterXError, match="no scatter or gather is called 'frist'; there is first"
+    ):
         explained(both, node="frist")
-    with pytest.raises(ScatterXError, match="there is none in this model"):
+    with pytest.raises(ScatterXError, match="the model has none"):
         explained("g (float[6] x) => (float[6] z) { z = Abs(x) }", node="z")
     assert explained("g (float[6] x) => (float[6] z) { z = Abs(x) }") == "no scatter in this model"
+
+
+READS = """g (float[6, 2] x, int64[3] r) => (float[3, 2] y, float[3, 2] z, float[2] d)
+    <int64[3] i = {3, 2, 1}, int64[2, 2] two = {0, 0, 1, 1}> {
+    [taken] y = Gather(x, i)
+    [given] z = Gather(x, r)
+    d = GatherND(x, two) }"""
+
+
+def test_a_read() -> None:
+    text = explained(READS, node="taken")
+    assert text.startswith("taken: Gather in graph g\n  data      x, float[6, 2]\n")
+    assert "output    y, float[3, 2]" in text
+    assert "J_0 = 3 - I_0, from f" in text
+    assert "verdict   sliceable: the last dims of the output move as they are" in text
+    assert "reads     box [1:4 backwards, :]" in text
+    assert "answer    goes, written as view" in text
+    assert "unique" not in text
+
+
+def test_all_reads() -> None:
+    assert explained(READS) == "no scatter in this model"
+    text = explain(parse(READS), reads=True)
+    assert text.count("equation") == 3
+    assert "J_0 = r[I_0], from f, counted from the end where negative" in text
+    assert "missing: indices that follow from constants and sizes alone" in text
+    assert "updates" not in text
+    assert "one dim runs along two axes of the data" in text
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

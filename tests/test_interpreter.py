@@ -114,11 +114,23 @@ def gather(c: Chain) -> Drawn:
     return [a, i], {"axis": axis}, 1
 
 
+def gather_elements(c: Chain) -> Drawn:
+    a = c.some(*INTEGERS, "bool", ranks=(1, 2))
+    shape = c.values[a].shape
+    axis = c.axis(len(shape))
+    extents = [c.rng.randint(1, 2) if d == axis % len(shape) else n for d, n in enumerate(shape)]
+    index = c.constant(c.array(*extents, low=-2, high=1))
+    same = [n for n, v in c.values.items() if v.dtype == np.int64 and v.ndim == len(shape)]
+    return [a, c.rng.choice(same) if same and c.flag() else index], {"axis": axis}, 1
+
+
 def gather_nd(c: Chain) -> Drawn:
     a = c.some(*INTEGERS, ranks=(1, 2))
-    k = c.rng.randint(1, c.values[a].ndim)
-    index = c.array(*c.rng.choice([(k,), (2, k), (1, 2, k)]), low=-2, high=1)
-    return [a, c.constant(index)], {}, 1
+    batch = c.rng.randint(0, c.values[a].ndim - 1)
+    k = c.rng.randint(1, c.values[a].ndim - batch)
+    lead = c.values[a].shape[:batch]
+    index = c.array(*lead, *c.rng.choice([(k,), (2, k), (1, 2, k)]), low=-2, high=1)
+    return [a, c.constant(index)], {"batch_dims": batch} if batch or c.flag() else {}, 1
 
 
 def one_hot(c: Chain) -> Drawn:
@@ -318,6 +330,7 @@ DRAWS: dict[str, Draw] = {
     "Flatten": flatten,
     "Floor": one("float32"),
     "Gather": gather,
+    "GatherElements": gather_elements,
     "GatherND": gather_nd,
     "Greater": two(*WRAPPING),
     "GreaterOrEqual": two(*WRAPPING),

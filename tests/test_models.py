@@ -6,6 +6,7 @@ from pathlib import Path
 import onnx
 import pytest
 
+import onnx_scatterx
 from tests.support import Feed, assert_sound, sample, scatters
 
 FOLDER = Path(__file__).parents[1] / "models"
@@ -18,6 +19,9 @@ BINDINGS = (
     {"batch": 1, "time": 1, "rows": 2, "queries": 1, "anchors": 1, "height": 4, "width": 4},
     {"batch": 3, "time": 2, "rows": 1, "queries": 2, "anchors": 2, "height": 4, "width": 8},
 )
+READS = ("read_", "learnt_positions", "take_along", "gather_rows")
+# One node became one Slice.
+SLICED = ("take_along_dynamo", "gather_rows_dynamo", "gather_rows_ts")
 FROM_DATA = ("mask_fill", "mask_copy", "kv_cache", "one_hot_labels")
 
 
@@ -41,19 +45,39 @@ def test_outputs_stay(path: Path) -> None:
     assert_sound(model, *feeds, left=0 if known else None)
 
 
-def test_the_table_is_right() -> None:
-    rows = re.findall(
-        r"^\| `(\w+)` \|.*\|(.*)\|(.*)\|(.*)\|(.*)\|$", (FOLDER / "README.md").read_text(), re.M
-    )
-    said = {
+def told(text: str) -> dict[str, int]:
+    """Return the counts that a table tells, by file."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\|(.*)\|(.*)\|(.*)\|(.*)\|$", text, re.M)
+    return {
         f"{name}_{export}.onnx": int(count)
         for name, *counts in rows
         if name not in EXPORTS
         for export, count in zip(EXPORTS, counts, strict=True)
         if count.strip()
     }
-    assert said == {path.name: scatters(onnx.load(path)) for path in PATHS}
+
+
+def test_the_tables_are_right() -> None:
+    written, read = map(told, (FOLDER / "README.md").read_text().split("become gathers"))
+    models = {path.name: onnx.load(path) for path in PATHS}
+    assert written.keys() | read.keys() == models.keys()
+    assert written == {name: scatters(models[name]) for name in written}
+    reports = {name: onnx_scatterx.inspect(models[name], reads=True) for name in read}
+    assert read == {name: len(report.gathers) for name, report in reports.items()}
     assert len(PATHS) > 40
+
+
+READING = [path for path in PATHS if path.stem.startswith(READS)]
+
+
+@pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)
+def test_reads_go(path: Path) -> None:
+    model = onnx.load(path)
+    feeds = [feed(model, sizes, seed) for seed, sizes in enumerate(BINDINGS)]
+    assert_sound(model, *feeds, reads=True)
+    result = onnx_scatterx.optimize(model, reads=True)
+    assert result.report.gathers_removed == len(result.report.gathers) > 0
+    assert result.report.nodes_after < result.report.nodes_before or path.stem in SLICED
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

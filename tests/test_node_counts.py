@@ -41,6 +41,28 @@ def test_what_is_written(name: str) -> None:
     assert result.report.removed == len(result.report.scatters)
 
 
+# Reads, with what was written between: one Slice each, and a Squeeze for a single row.
+READ = {
+    "gather_rows_dynamo_dynamic": {"Slice": 1},
+    "gather_rows_ts_dynamic": {"Slice": 1},
+    "learnt_positions_dynamo_dynamic": {"Slice": 1},
+    "read_back_dynamo": {"Slice": 1, "Squeeze": 1},
+    "read_back_ts_dynamic": {"Slice": 1, "Squeeze": 1},
+    "read_channels_dynamo": {"Slice": 2},
+    "read_steps_dynamo_dynamic": {"Slice": 2, "Identity": 1},
+    "read_steps_ts_dynamic": {"Slice": 2, "Identity": 1},
+    "take_along_dynamo": {"Slice": 1},
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read(name: str) -> None:
+    result = onnx_scatterx.optimize(MODELS / f"{name}.onnx", target="standard", reads=True)
+    new = [n for n in result.model.graph.node if any(p.key == REPLACES for p in n.metadata_props)]
+    assert Counter(n.op_type for n in new) == READ[name]
+    assert result.report.gathers_removed == len(result.report.gathers)
+
+
 def test_counts_in_the_report() -> None:
     model = MODELS / "rotary_interleaved_ts_dynamic.onnx"
     result = onnx_scatterx.optimize(model, target="standard")

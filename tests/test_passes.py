@@ -58,6 +58,16 @@ def test_the_pass_rewrites_in_place_and_reports() -> None:
     assert remove.report.scatters == ()
 
 
+def test_reads_are_rewritten_where_asked_for() -> None:
+    model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[4, 2] x) => (float[2, 2] y) <int64[2] i = {2, 3}> { y = Gather(x, i) }""")
+    keep, remove = RemoveScatters(), RemoveScatters(reads=True)
+    assert not keep(model).modified
+    assert remove(model).modified
+    assert operators(model) == ["Slice"]
+    assert [g.action for g in remove.report.gathers] == [Action.REMOVED]
+
+
 def test_in_a_pipeline() -> None:
     before = parse(ROW)
     remove = RemoveScatters()

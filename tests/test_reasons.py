@@ -134,6 +134,13 @@ def test_in_function() -> None:
     assert scatter.reason is Reason.IN_FUNCTION
 
 
+def test_no_gain() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[4,4] x) => (float[3,4] y) <int64[3] i = {0, 3, 1}> { y = Gather (x, i) }""")
+    (gather,) = inspect(model, reads=True).gathers
+    assert gather.reason is Reason.NO_GAIN
+
+
 def test_every_reason_is_provoked() -> None:
-    others = {Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION}
+    others = {Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION, Reason.NO_GAIN}
     assert {*PROVOKED, *others} == set(Reason)

@@ -8,7 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Action, Report, ScatterReport
+from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
 from onnx_scatterx.verification import Verification
 from tests.support import parse
 
@@ -111,6 +111,24 @@ def test_the_page_says_the_same() -> None:
     assert "http" not in html
     empty = Page(Report("standard", (), 3, 3).to_html())
     assert (empty.cells, empty.open) == ([], [])
+
+
+def test_gathers_are_told_where_they_were_asked_for() -> None:
+    read = GatherReport(
+        "r", "GatherND", "main", "box [0:2]", "sliceable", Action.REMOVED, ("view",)
+    )
+    report = Report("standard", (KEPT,), 3, 2, gathers=(read,), reads=True)
+    assert report.gathers_removed == 1
+    assert report.removed == 0
+    assert "0 of 1 scatters removed, 1 of 1 gathers removed, 3 -> 2 nodes" in report.summary()
+    assert report.columns[2] == "writes or reads"
+    for word in read.row():
+        assert word in str(report)
+    (told,) = json.loads(report.to_json())["gathers"]
+    assert (told["node"], told["op"], told["forms"]) == ("r", "GatherND", ["view"])
+    assert "GatherND" in Page(report.to_html()).cells
+    assert "gathers" not in json.loads(REPORT.to_json())
+    assert str(Report("standard", (), 3, 3, reads=True)) == "no scatter and no gather in this model"
 
 
 def test_what_would_be_done() -> None:

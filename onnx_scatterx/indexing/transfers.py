@@ -9,6 +9,7 @@ from onnx_scatterx.indexing import (
     conversion,
     creation,
     movement,
+    reading,
     reduction,
     reshaping,
     slicing,
@@ -16,6 +17,7 @@ from onnx_scatterx.indexing import (
 )
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.reading import READS
 
 Transfer = Callable[[Call], "list[Abstract] | None"]
 
@@ -30,8 +32,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Expand": movement.expand,
     "EyeLike": creation.eye_like,
     "Flatten": reshaping.flatten,
-    "Gather": movement.gather,
-    "GatherND": movement.gather_nd,
+    **dict.fromkeys(READS, reading.gather),
     "Identity": movement.identity,
     "Mod": arithmetic.mod,
     "NonZero": creation.non_zero,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.terms import Term
 
@@ -16,11 +17,12 @@ from onnx_scatterx.indexing.terms import Term
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
     op = call.node.op_type
-    if op == "Gather" and len(call.inputs) == 2:
+    if op in ("Gather", "GatherElements") and len(call.inputs) == 2:
         data, indices = call.inputs
         if data is not None and data.shape and indices is not None:
             axis = call.integer("axis", 0) % len(data.shape)
-            return _within(indices.known, data.shape[axis])
+            within = _within(indices.known, data.shape[axis])
+            return within if op == "Gather" else [*within, *_beside(axis, data.shape, indices)]
     if op == "ScatterND":
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
@@ -34,6 +36,14 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     low, high = int(indices.min()), int(indices.max())
     needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
     return [extent - needed]
+
+
+def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
+    """GatherElements reads no more than there is on the axes that its indices do not name."""
+    if indices.shape is None or len(indices.shape) != len(data):
+        return []
+    pairs = zip(data, indices.shape, strict=True)
+    return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
 
 
 def _columns(call: Call) -> list[Term]:

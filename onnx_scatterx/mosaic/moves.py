@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import onnx_ir as ir
-
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.reading import READS
 from onnx_scatterx.indexing.reshaping import axis_groups
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.mosaic.cells import Mosaic, joined
+from onnx_scatterx.mosaic.reads import read
 from onnx_scatterx.mosaic.regroup import regrouped
 
 if TYPE_CHECKING:
@@ -130,28 +130,17 @@ def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     return results
 
 
-def _gather(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    """A Gather at one known index is a Slice and a Squeeze."""
-    x, indices = _first(provenance, call), call.inputs[1]
-    if x is None or indices is None or indices.known is None or indices.known.ndim > 1:
-        return []
-    # ONNX Runtime's Gather of strings gives empty strings: what it does is not a move.
-    data = call.inputs[0]
-    if indices.known.size != 1 or data is None or data.dtype in (None, ir.DataType.STRING):
-        return []
-    axis = call.integer("axis", 0) % len(x.shape)
-    index = int(indices.known.item())
-    first = term(index) if index >= 0 else x.shape[axis] + index
-    found = x.sliced(axis, first, term(1), 1, provenance.facts)
-    if found is not None and indices.known.ndim == 0:
-        found = found.squeezed((axis,))
-    return [found]
+def _read(provenance: Provenance, call: Call) -> list[Mosaic | None]:
+    """A read of boxes is a Slice of each, put side by side."""
+    x = _first(provenance, call)
+    gather = provenance.gather(call.node)
+    return [] if x is None else [read(gather, x, provenance.facts_at(call.node))]
 
 
 MOVES: dict[str, Move] = {
     "Concat": _concat,
     "Expand": _expand,
-    "Gather": _gather,
+    **dict.fromkeys(sorted(READS), _read),
     "Identity": _identity,
     "Reshape": _reshape,
     "Slice": _slice,

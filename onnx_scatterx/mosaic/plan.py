@@ -86,7 +86,10 @@ class Form(ABC):
 
 
 class Planner:
-    """Finds the cheapest plan for regions of one element type."""
+    """Finds the cheapest plan for regions of one element type.
+
+    ``copies`` says that new constants may be as large as those that they are made of.
+    """
 
     def __init__(
         self,
@@ -98,6 +101,8 @@ class Planner:
         aliases: Aliases,
         dtype: ir.DataType,
         costs: Costs,
+        *,
+        copies: bool = True,
     ) -> None:
         self.forms = forms
         self.writer = writer
@@ -107,6 +112,7 @@ class Planner:
         self.aliases = aliases
         self.dtype = dtype
         self.costs = costs
+        self.copies = copies
         self._plans: dict[Region, Plan | Refusal] = {}
 
     def best(self, region: Region) -> Plan | Refusal:

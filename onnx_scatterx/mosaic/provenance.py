@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -10,7 +10,9 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.interpreter import Scope, live_nodes
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.lift import Scatter, is_scatter, lift
+from onnx_scatterx.lift_reads import Gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias
 from onnx_scatterx.mosaic.cells import Mosaic
 from onnx_scatterx.mosaic.melt import melted
@@ -35,24 +37,32 @@ class Lifted:
 class Provenance:
     """Mosaics of the values of one graph, outer values being sources of their own.
 
-    ``scatters`` has an entry for each scatter of the graph; ``passed[value]`` are the scatters that
-    a value's mosaic makes needless. The scatters in ``kept`` are sources, whatever they write.
+    ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
+    ``passed[value]`` are the scatters, and the gathers of ``reads``, that a value's mosaic makes
+    needless. The scatters in ``kept`` are sources, whatever they write.
     """
 
     def __init__(
-        self, graph: ir.Graph, scope: Scope, kept: Mapping[ir.Node, Refusal] | None = None
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        kept: Mapping[ir.Node, Refusal] | None = None,
+        reads: Collection[ir.Node] = (),
     ) -> None:
         self.kept = kept or {}
+        self.reads = reads
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
         self.scatters: dict[ir.Node, Lifted] = {}
+        self.gathers: dict[ir.Node, Gather | Refusal] = {}
+        self.unmoved: dict[ir.Node, Refusal] = {}
         self.passed: dict[ir.Value, frozenset[ir.Node]] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
-        live = live_nodes(graph)
+        self._live = live_nodes(graph)
         for node in graph:
             if is_scatter(node):
-                self._scatter(node, node in live)
+                self._scatter(node)
             elif node.domain in ("", "ai.onnx") and node.op_type in MOVES:
                 self._move(node)
 
@@ -109,6 +119,19 @@ class Provenance:
         """Return what the interpreter knows of a value."""
         return self.scope.values.get(value) or Abstract(value.dtype, None)
 
+    def facts_at(self, node: ir.Node) -> Facts:
+        """Return the facts that a node's own checks may add to: those of a dead node bind none."""
+        return self.facts if node in self._live else self.facts.assuming()
+
+    def gather(self, node: ir.Node) -> Gather:
+        """Return a node that reads in canonical form, or refuse."""
+        if node not in self.gathers:
+            self.gathers[node] = lift_read(node, self.scope)
+        found = self.gathers[node]
+        if isinstance(found, Refusal):
+            raise RefusedError(found.reason, found.detail)
+        return found
+
     def mosaic(self, value: ir.Value) -> Mosaic | None:
         """Return a value's mosaic: itself where nothing is known, None for unknown rank."""
         if value not in self._mosaics:
@@ -126,14 +149,19 @@ class Provenance:
             found = MOVES[node.op_type](self, self._call(node))
         except (UnknownAttributeError, LookupError):
             return
+        except RefusedError as error:
+            self.unmoved[node] = error.refusal
+            return
         passed = frozenset[ir.Node]().union(*(self.passed.get(v, ()) for v in node.inputs if v))
+        if node in self.reads:
+            passed |= {node}
         for value, mosaic in zip(node.outputs, found, strict=False):
             if mosaic is not None and len(mosaic.cells) <= _CELLS:
                 self._mosaics[value] = melted(mosaic, self.facts)
                 if passed:
                     self.passed[value] = passed
 
-    def _scatter(self, node: ir.Node, live: bool) -> None:
+    def _scatter(self, node: ir.Node) -> None:
         lifted = lift(node, self.scope)
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
@@ -141,7 +169,7 @@ class Provenance:
         if node in self.kept:
             self.scatters[node] = Lifted(node, lifted, self.kept[node])
             return
-        facts = self.facts if live else self.facts.assuming()
+        facts = self.facts_at(node)
         try:
             data = self.mosaic(lifted.data)
             if data is None:

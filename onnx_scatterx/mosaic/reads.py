@@ -1,0 +1,89 @@
+"""The cells that a gather reads: for each box of its output, the cells of that box of the data."""
+
+from __future__ import annotations
+
+from onnx_scatterx.footprint import Line, Piece, pieces
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Term, maximum, minimum
+from onnx_scatterx.lift_reads import Gather
+from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.span import ONE
+from onnx_scatterx.reasons import Reason, RefusedError
+
+
+def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
+    """Return the mosaic of a gather's output, or refuse."""
+    cells: list[Cell] = []
+    for piece in pieces(gather):
+        box = _box(gather, piece, data, facts)
+        for axis, first in enumerate(piece.first):
+            box = _moved(box, axis, first)
+        cells += box.cells
+    if not cells:
+        raise RefusedError(Reason.NO_GAIN, "nothing is read")
+    return Mosaic(gather.shape, tuple(cells))
+
+
+def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
+    """Return the box of the data that a piece reads, in the axes of the output."""
+    for axis, line in enumerate(piece.lines):
+        count = ONE if line.dim is None else piece.counts[line.dim]
+        start, step = _start(gather, piece, axis, line, facts), line.step or 1
+        if step < -1:  # the same positions upwards, then the other way round
+            start = start + step * (count - 1)
+        part = data.sliced(axis, start, count, abs(step) if step < -1 else step, facts)
+        if part is not None and step < -1:
+            part = part.sliced(axis, count - 1, count, -1, facts)
+        if part is None:
+            raise RefusedError(Reason.UNKNOWN_INDICES, f"start of a strided read: {line.start}")
+        data = part
+    return _arranged(piece, data)
+
+
+def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
+    """Return a box of the data with its axes in the order of the output's, broadcast to them."""
+    runs = [line.dim for line in piece.lines if line.dim is not None]
+    if len(set(runs)) < len(runs):
+        raise RefusedError(Reason.DIAGONAL, "output")
+    bare = box.squeezed(axis for axis, line in enumerate(piece.lines) if line.dim is None)
+    if bare is None:
+        raise RefusedError(Reason.NO_CUT, "which region a position lies in")
+    ordered = bare.transposed([runs.index(d) for d in sorted(runs)])
+    found = ordered.unsqueezed(d for d in range(len(piece.counts)) if d not in runs)
+    wide = found.expanded(piece.counts)
+    assert wide is not None  # what is not sliced to a count has the extent 1
+    return wide
+
+
+def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
+    cells = [c.relocated(axis, 1, offset) for c in box.cells]
+    if any(c is None for c in cells):
+        raise RefusedError(Reason.UNKNOWN_INDICES, f"where strided regions start: {offset}")
+    return Mosaic(box.shape, tuple(c for c in cells if c is not None))
+
+
+def _start(gather: Gather, piece: Piece, axis: int, line: Line, facts: Facts) -> Term:
+    """Return where a line starts that lies within the data, or refuse.
+
+    The original has checked every index, unless one of the ``checked_dims`` is empty. Where only
+    the line's own dim may be empty, its start is clamped, and the check bounds its end.
+    """
+    size, start = gather.data_shape[axis], line.start
+    count = ONE if line.dim is None else piece.counts[line.dim]
+    last = start + line.step * (count - 1)
+    low, high = (start, last) if line.step >= 0 else (last, start)
+    if facts.proves(low) and facts.proves(size - 1 - high):
+        return start
+    if facts.proves(high - size) or facts.proves(-low - 1):
+        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    if not all(facts.proves(piece.counts[d] - 1) for d in gather.checked_dims if d != line.dim):
+        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    if facts.proves(count - 1):
+        facts.learn([low, size - 1 - high])
+        return start
+    if line.step != 1:
+        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    start = start if facts.proves(start) else maximum(start, 0)
+    start = start if facts.proves(size - start) else minimum(start, size)
+    facts.learn([size - start - count])
+    return start

@@ -1,0 +1,205 @@
+"""Reads by index become slices of what they read, bit for bit, or stay."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import onnx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support import Feed, agree, gathers, nodes, optimize, parse, rejections, run, sample
+
+
+class Reader:
+    """Draws a model that reads: its lines, its constants, the name and rank of what is last."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.lines: list[str] = []
+        self.constants: list[str] = []
+        sizes: list[int | str] = [0, 1, 2, 3, 4, 5, "N", "N", "M"]
+        self.dims = rng.choices(sizes, k=rng.randint(1, 3))
+        self.declared = tuple(self.dims)
+        self.rank = len(self.dims)
+        self.last = "x"
+
+    def constant(self, values: object, dtype: str = "int64") -> str:
+        array, name = np.asarray(values, np.int64), f"c{len(self.constants)}"
+        dims = f"[{','.join(map(str, array.shape))}]" if array.ndim else ""
+        self.constants.append(f"{dtype}{dims} {name} = {{{', '.join(map(str, array.ravel()))}}}")
+        return name
+
+    def node(self, call: str) -> str:
+        self.lines.append(f"v{len(self.lines)} = {call}")
+        return self.lines[-1].split(" = ")[0]
+
+    def positions(self, size: int) -> np.ndarray:
+        """Draw positions of an axis: a line or any, from either end."""
+        rng = self.rng
+        count = rng.choice([0, 1, 1, 2, 2, 3, 4])
+        line = rng.randrange(max(size, 1)) + rng.choice([0, 1, 1, -1, 2, -2, 3]) * np.arange(count)
+        drawn = np.array([rng.randrange(max(size, 1)) for _ in range(count)], np.int64)
+        whole = np.arange(size)
+        found = rng.choice([line, line, whole, whole[::-1], drawn])
+        found = found[(found >= 0) & (found < size)]
+        mixed = size * (np.arange(len(found)) % 2)
+        return np.asarray(
+            found - rng.choice([0 * mixed, 0 * mixed, 0 * mixed + size, mixed]), np.int64
+        )
+
+    def line(self, axis: int) -> str:
+        """Draw a Range up to the size of an axis, or down from it."""
+        rng, one = self.rng, self.constant(1)
+        size = self.node(f"Gather({self.node('Shape(x)')}, {self.constant(axis)})")
+        if rng.random() < 0.3:
+            last = self.node(f"Sub({size}, {one})")
+            return self.node(f"Range({last}, {self.constant(-1)}, {self.constant(-1)})")
+        end = self.node(f"Sub({size}, {self.constant(rng.choice([0, 0, 1, 2]))})")
+        start, step = self.constant(rng.choice([0, 0, 1, 2])), rng.choice([1, 1, 2])
+        return self.node(f"Range({start}, {end}, {self.constant(step)})")
+
+    def index(self, axis: int, ranks: tuple[int, ...]) -> tuple[str, int]:
+        """Draw indices for an axis of x; return their name and rank."""
+        rng, size = self.rng, self.dims[axis]
+        if 1 in ranks and self.last == "x" and rng.random() < 0.35:
+            return self.line(axis), 1
+        found = self.positions(size if isinstance(size, int) else 3)
+        rank = rng.choice(ranks)
+        if rank == 0 and len(found):
+            return self.constant(found[0]), 0
+        if rank == 2:
+            return self.constant(found[:, None] if rng.random() < 0.5 else found[None]), 2
+        return self.constant(found, rng.choice(["int64", "int64", "int32"])), 1
+
+    def gather(self) -> None:
+        axis = self.rng.randrange(self.rank)
+        i, rank = self.index(axis, (0, 1, 1, 1, 2))
+        axis -= self.rng.choice([0, self.rank])
+        self.last, self.rank = (
+            self.node(f"Gather<axis={axis}>({self.last}, {i})"),
+            self.rank + rank - 1,
+        )
+
+    def gather_elements(self) -> None:
+        """With indices that are the same in all rows, as take_along_dim makes them."""
+        axis = self.rng.randrange(self.rank)
+        i, _ = self.index(axis, (1,))
+        if "int32" in "".join(self.constants[-1:]):
+            i = self.node(f"Cast<to=7>({i})")
+        shape, count = self.node(f"Shape({self.last})"), self.node(f"Shape({i})")
+        parts = [
+            count if d == axis else self.node(f"Gather({shape}, {self.constant([d])})")
+            for d in range(self.rank)
+        ]
+        others = self.constant([d for d in range(self.rank) if d != axis])
+        target = self.node(f"Concat<axis=0>({', '.join(parts)})")
+        full = self.node(f"Expand({self.node(f'Unsqueeze({i}, {others})')}, {target})")
+        self.last = self.node(f"GatherElements<axis={axis}>({self.last}, {full})")
+
+    def gather_nd(self) -> None:
+        """Tuples of one or two axes, behind batch dims where their sizes are numbers."""
+        rng, batch = self.rng, 0
+        while batch < self.rank - 1 and isinstance(self.dims[batch], int) and rng.random() < 0.4:
+            batch += 1
+        depth = rng.randint(1, min(2, self.rank - batch))
+        sizes = [n if isinstance(n, int) else 3 for n in self.dims[batch : batch + depth]]
+        columns = [self.positions(n) for n in sizes]
+        grid = np.stack(np.meshgrid(*columns, indexing="ij"), -1)
+        lead = [n for n in self.dims[:batch] if isinstance(n, int)]
+        i = self.constant(np.broadcast_to(grid, (*lead, *grid.shape)))
+        self.last = self.node(f"GatherND<batch_dims={batch}>({self.last}, {i})")
+        self.rank += grid.ndim - 1 - depth
+
+    def move(self) -> None:
+        """Draw something between reads."""
+        kind = self.rng.choice(["Transpose", "Slice", "Unsqueeze"])
+        if kind == "Transpose" and self.rank:
+            perm = self.rng.sample(range(self.rank), self.rank)
+            self.last = self.node(f"Transpose<perm={perm}>({self.last})")
+        elif kind == "Slice" and self.rank:
+            bounds = [
+                self.constant([v]) for v in (self.rng.randint(-2, 1), self.rng.randint(1, 4), 0)
+            ]
+            self.last = self.node(f"Slice({', '.join([self.last, *bounds])})")
+        elif self.rank < 4:
+            self.last = self.node(f"Unsqueeze({self.last}, {self.constant([0])})")
+            self.rank += 1
+
+    def write(self) -> None:
+        """Write the first row, or some rows, so that a read meets what was written."""
+        rows = self.rng.choice([[0], [1, 0], [0, 2]])
+        x = ",".join(map(str, self.declared[1:]))
+        self.updates = f", float[{len(rows)}{',' if x else ''}{x}] u"
+        self.last = self.node(f"ScatterND(x, {self.constant(np.array(rows)[:, None])}, u)")
+        self.rows = len(rows)
+
+    updates, rows = "", 0
+
+    def model(self) -> onnx.ModelProto:
+        dims, out = ",".join(map(str, self.declared)), ",".join(f"o{d}" for d in range(self.rank))
+        output = f"float[{out}]" if self.rank else "float"
+        lines = [*self.lines, f"y = Identity({self.last})"]
+        head = f"g (float[{dims}] x{self.updates}) => ({output} y) <{', '.join(self.constants)}>"
+        return parse(f"{head} {{ {' '.join(lines)} }}")
+
+    def feeds(self) -> list[Feed]:
+        sizes = [
+            dict(zip("NM", pair, strict=True)) for pair in ((3, 2), (5, 1), (1, 4), (0, 2), (2, 0))
+        ]
+        if all(isinstance(d, int) for d in self.declared):
+            sizes = sizes[:1]
+        found: list[Feed] = []
+        for names in sizes:
+            shape = [names[d] if isinstance(d, str) else d for d in self.declared]
+            feed = {"x": sample("float32", *shape)}
+            if self.updates:
+                feed["u"] = sample("float32", self.rows, *shape[1:], seed=1)
+            found.append(feed)
+        return found
+
+
+def test_reads() -> None:
+    counted = Counter[str]()
+
+    @settings(max_examples=70, deadline=None, derandomize=True)
+    @given(st.integers(0, 2**32))
+    def draw(seed: int) -> None:
+        counted.update(judged(drawn(random.Random(seed))))
+
+    draw()
+    assert counted["accepted"] >= 3 * counted["models"] // 2
+    assert counted["gone"] >= counted["models"] // 2
+
+
+def drawn(rng: random.Random) -> Reader:
+    """Draw a read, of what was written or not, with moves behind it and perhaps another read."""
+    r = Reader(rng)
+    if rng.random() < 0.25:
+        r.write()
+    rng.choice([r.gather, r.gather, r.gather_elements, r.gather_nd])()
+    for _ in range(rng.randint(0, 2)):
+        r.move()
+    if rng.random() < 0.3 and r.rank:
+        r.dims = [2] * r.rank
+        r.gather()
+    return r
+
+
+def judged(r: Reader) -> dict[str, int]:
+    """Compare on all feeds; return how many the original accepted, and how many gathers went."""
+    original = r.model()
+    optimized = optimize(original, reads=True)
+    if not r.updates:
+        assert len(nodes(optimized)) <= len(nodes(original)), "it grew"
+    accepted = 0
+    for feed in r.feeds():
+        try:
+            expected = run(original, feed)
+        except rejections():
+            continue
+        accepted += 1
+        actual = run(optimized, feed)
+        assert agree(expected, actual), f"{feed}: {expected} became {actual}"
+    gone = gathers(original) - gathers(optimized)
+    return {"models": 1, "accepted": accepted, "gone": gone}
