@@ -23,7 +23,7 @@ from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.targets import target_of
+from onnx_scatterx.targets import rules_of, target_of
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
@@ -83,11 +83,9 @@ def optimize_ir(
     ``planned`` makes the report say what would be done.
     """
     chosen = target_of(target)
-    forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
+    forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
     before, names = _operators(model), names_of(model)
-    outcomes, knowledge = rewrite_model(
-        model, forms, distrust_dims=distrust_dims, dense_limit=chosen.dense_limit
-    )
+    outcomes, knowledge = rewrite_model(model, forms, chosen, distrust_dims=distrust_dims)
     accounts = accounts_of(outcomes, knowledge, names)
     if chosen.native:
         finish(model)

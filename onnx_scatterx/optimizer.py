@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.cleanup import read_by, remove_dead
 from onnx_scatterx.emit.numbers import Numbers, Sources
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
@@ -52,10 +53,10 @@ class GraphRewriter:
         names: Names,
         overridable: set[ir.Value],
         constant_nodes: bool,
-        dense_limit: int | None,
+        target: Target,
     ) -> None:
         self.constant_nodes = constant_nodes
-        self.dense_limit = dense_limit
+        self.target = target
         self.graph = graph
         self.scope = scope
         self.forms = [r for r in rules if isinstance(r, Form)]
@@ -188,7 +189,7 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.dense_limit)
+        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
         for rule in self.rules:
             try:
                 found = rule.plan(lifted.scatter, context)
@@ -305,14 +306,11 @@ def _is_read(value: ir.Value, graph: ir.Graph) -> bool:
 def rewrite_model(
     model: ir.Model,
     rules: Sequence[Form | ScatterRule],
+    target: Target,
     *,
     distrust_dims: bool = False,
-    dense_limit: int | None = None,
 ) -> tuple[list[Outcome], Knowledge]:
-    """Rewrite all scatters of a model in place; return what became of them, graph by graph.
-
-    ``dense_limit`` is the target's.
-    """
+    """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
     knowledge = interpret(model, distrust_dims=distrust_dims)
     names = Names(model)
     overridable: set[ir.Value] = set()
@@ -324,8 +322,6 @@ def rewrite_model(
             continue  # what a ScatterX falls back to
         if any(is_scatter(n) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
-            rewriter = GraphRewriter(
-                graph, scope, rules, names, overridable, nodes_only, dense_limit
-            )
+            rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only, target)
             outcomes.append(rewriter.run())
     return outcomes, knowledge

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from onnx_scatterx.emit.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites.rule import ScatterRule
@@ -13,31 +13,9 @@ from onnx_scatterx.rewrites.scatterx import scatterx
 
 Rules: TypeAlias = tuple[Form | ScatterRule, ...]
 
-
-@dataclass(frozen=True)
-class Target:
-    """A target by its name; ``rules`` come after all others, for what those leave.
-
-    ``native`` says that ScatterX may be emitted; ``spared`` names the rules that are only chosen
-    where somebody asks for them. ``dense_limit`` is how many elements the largest tensor of a dense
-    form (whose work is data times indices) may have; None allows no dense forms.
-    """
-
-    name: str
-    rules: tuple[Form | ScatterRule, ...] = ()
-    native: bool = False
-    spared: frozenset[str] = frozenset()
-    dense_limit: int | None = None
-
-    def chosen(self, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
-        """Return the rules to apply, given those that there are or that were asked for."""
-        kept = [f for f in forms if asked or f.name not in self.spared]
-        return (*kept, *self.rules)
-
-
 # A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
-_SCATTERX = Target("scatterx", (scatterx,), native=True, spared=frozenset({"row"}))
-TARGETS = {t.name: t for t in (_SCATTERX, Target("standard"))}
+_SCATTERX = Target("scatterx", extra=frozenset({SCATTERX}), spared=frozenset({"row"}))
+TARGETS = {t.name: t for t in (_SCATTERX, STANDARD)}
 _PLANNED = ("ort-cpu",)
 
 
@@ -52,3 +30,12 @@ def target_of(name: str) -> Target:
     if name in _PLANNED:
         raise ScatterXError(f"target {name!r} is not built yet; use 'standard'")
     raise ScatterXError(f"no target is called {name!r}; there is {', '.join(TARGETS)}")
+
+
+def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
+    """Return the rules to apply, given those that there are or that were asked for."""
+    kept = [f for f in forms if asked or f.name not in target.spared]
+    return (*kept, scatterx) if target.native else tuple(kept)
+
+
+__all__ = ["TARGETS", "Target", "rules_of", "target_of"]
