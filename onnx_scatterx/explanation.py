@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.api import AnyModel, inspect_accounts
+from onnx_scatterx.api import AnyModel, Settings, inspect_accounts
+from onnx_scatterx.assumptions import Assume
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.components import normal_picks
 from onnx_scatterx.errors import ScatterXError
@@ -17,6 +18,7 @@ from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, ScatterReport
 from onnx_scatterx.reporting import Account, box_text
+from onnx_scatterx.targets import AnyTarget
 
 _BOXES = 8  # that are listed
 _FACTS = 6
@@ -28,8 +30,9 @@ def explain(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: str = "scatterx",
+    target: AnyTarget = "scatterx",
     distrust_dims: bool = False,
+    assume: Assume = None,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
@@ -55,9 +58,8 @@ def explain(
       unique    proven: no two updates go to one element
       answer    goes, written as ...
     """
-    report, accounts = inspect_accounts(
-        model, target=target, rules=None, distrust_dims=distrust_dims
-    )
+    settings = Settings.of(target, None, distrust_dims, assume)
+    report, accounts = inspect_accounts(model, settings)
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:

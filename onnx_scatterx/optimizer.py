@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.cleanup import read_by, remove_dead
 from onnx_scatterx.emit.numbers import Numbers, Sources
 from onnx_scatterx.emit.target import Target
@@ -309,9 +310,12 @@ def rewrite_model(
     target: Target,
     *,
     distrust_dims: bool = False,
+    assumed: Sequence[Clause] = (),
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
-    knowledge = interpret(model, distrust_dims=distrust_dims)
+    if not any(is_scatter(n) for g in [*model.graphs(), *model.functions.values()] for n in g):
+        return [], Knowledge({}, {}, {})
+    knowledge = interpret(model, distrust_dims=distrust_dims, assumed=assumed)
     names = Names(model)
     overridable: set[ir.Value] = set()
     if (model.ir_version or 0) >= 4:

@@ -90,7 +90,8 @@ _COLUMNS = ("node", "operator", "writes", "verdict")
 class Report:
     """All scatters of a model, and the node counts before and after.
 
-    ``planned`` says that nothing has been done yet (``inspect``).
+    ``planned`` says that nothing has been done yet (``inspect``). ``not_needed`` are assumptions
+    that were given and change nothing.
     """
 
     target: str
@@ -101,6 +102,7 @@ class Report:
     ops_before: Counter[str] = field(default_factory=Counter)
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
+    not_needed: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -128,6 +130,7 @@ class Report:
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
+            "not_needed": list(self.not_needed),
         }
 
     def to_json(self, verification: Verification | None = None) -> str:

@@ -2,34 +2,66 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.emit.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.profile import read_profile
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.scatterx import scatterx
 
+AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 Rules: TypeAlias = tuple[Form | ScatterRule, ...]
 
-# A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
-_SCATTERX = Target("scatterx", extra=frozenset({SCATTERX}), spared=frozenset({"row"}))
-TARGETS = {t.name: t for t in (_SCATTERX, STANDARD)}
+_SCATTERX = Target(
+    "scatterx",
+    "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
+    extra=frozenset({SCATTERX}),
+    # A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
+    spared=frozenset({"row"}),
+)
+BASES = {t.name: t for t in (_SCATTERX, STANDARD)}
 _PLANNED = ("ort-cpu",)
+_PROFILES = Path(__file__).parent / "profiles"
 
 
-def target_of(name: str) -> Target:
-    """Return a target by its name, or raise ScatterXError where it cannot be had.
+def profile_names() -> list[str]:
+    """Return the names of the profiles of devices and runtimes that come with the package.
 
-    >>> target_of("standard").native
-    False
+    >>> "qnn" in profile_names()
+    True
     """
-    if name in TARGETS:
-        return TARGETS[name]
+    return sorted(path.stem for path in _PROFILES.glob("*.toml"))
+
+
+def target_of(target: AnyTarget) -> Target:
+    """Return a target by its name or by the path of its profile, or raise ScatterXError.
+
+    >>> target_of("standard").native, target_of("rknn").has("NonZero")
+    (False, False)
+    """
+    if isinstance(target, Target):
+        return target
+    name = os.fspath(target)
+    if name in BASES:
+        return BASES[name]
     if name in _PLANNED:
         raise ScatterXError(f"target {name!r} is not built yet; use 'standard'")
-    raise ScatterXError(f"no target is called {name!r}; there is {', '.join(TARGETS)}")
+    if name.endswith(".toml"):
+        return read_profile(name, BASES)
+    if name in profile_names():
+        return read_profile(_PROFILES / f"{name}.toml", BASES)
+    known = ", ".join((*BASES, *profile_names()))
+    raise ScatterXError(f"no target is called {name!r}; there is {known}, or a file .toml")
+
+
+def all_targets() -> list[Target]:
+    """Return every target that has a name."""
+    return [*BASES.values(), *(target_of(name) for name in profile_names())]
 
 
 def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
@@ -38,4 +70,4 @@ def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool
     return (*kept, scatterx) if target.native else tuple(kept)
 
 
-__all__ = ["TARGETS", "Target", "rules_of", "target_of"]
+__all__ = ["AnyTarget", "Target", "all_targets", "profile_names", "rules_of", "target_of"]
