@@ -35,6 +35,7 @@ from onnx_scatterx.report import Action, Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
 from onnx_scatterx.targets import AnyTarget, rules_of, target_of
+from onnx_scatterx.violations import violations
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
@@ -122,7 +123,8 @@ def optimize_ir(
             model.metadata_props[METADATA] = as_metadata(found)
     report = report_of(settings.target.name, accounts, before, _operators(model), planned=planned)
     idle = tuple(str(c) for c in given if c not in kept)
-    return replace(report, not_needed=idle), accounts
+    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    return replace(report, not_needed=idle, violations=left), accounts
 
 
 def _assumed(clause: Clause) -> str:

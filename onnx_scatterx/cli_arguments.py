@@ -24,9 +24,33 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_target(command: argparse.ArgumentParser) -> None:
-    """Add --target and --distrust-dims."""
-    command.add_argument("--target", metavar="T", default="scatterx", help="default: scatterx")
+    """Add --target, --assume and --distrust-dims."""
+    command.add_argument(
+        "--target",
+        metavar="T",
+        default="scatterx",
+        help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+    )
+    add_assume(command)
     add_distrust(command)
+
+
+def add_strict(command: argparse.ArgumentParser) -> None:
+    """Add --strict."""
+    command.add_argument(
+        "--strict", action="store_true", help="exit with 1 if the target does not take all of it"
+    )
+
+
+def add_assume(command: argparse.ArgumentParser) -> None:
+    """Add --assume."""
+    command.add_argument(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="A",
+        help="what you know of the inputs: 'seq <= 512', 'positions: contiguous, nonnegative'",
+    )
 
 
 def add_distrust(command: argparse.ArgumentParser) -> None:
@@ -44,14 +68,6 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         "--samples", type=_count, default=40, metavar="N", help="inputs to compare on (40)"
     )
     command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
-    command.add_argument(
-        "--assume",
-        type=assumption,
-        action="append",
-        default=[],
-        metavar="A",
-        help="compare on such inputs only: 'seq <= 512', 'positions = nonnegative'",
-    )
 
 
 def _count(text: str) -> int:
@@ -62,18 +78,3 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of inputs, which starts at 1")
     return number
-
-
-def assumption(text: str) -> tuple[str, str]:
-    """Split an assumption into a name and what is said of it.
-
-    >>> assumption("seq <= 512"), assumption("positions = nonnegative"), assumption("n==4")
-    (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '==4'))
-    """
-    end = next((i for i, c in enumerate(text) if c in "<>=!%" or c.isspace()), len(text))
-    name, said = text[:end], text[end:].strip()
-    if said.startswith("=") and not said.startswith("=="):
-        said = said[1:].strip()
-    if not name or not said:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 'seq <= 512'")
-    return name, said

@@ -30,6 +30,7 @@ REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
 
 _WORTH = 32  # nodes that removing one scatter may cost
+_NEEDED = 256  # the same where the target has no such scatter
 
 
 @dataclass
@@ -109,7 +110,14 @@ class GraphRewriter:
 
     def _prepare(self) -> None:
         version = self.scope.opsets.get("", 0)
-        self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
+        self.writer = Writer(
+            self.graph,
+            version,
+            self.names,
+            constant_nodes=self.constant_nodes,
+            target=self.target,
+            rank_of=lambda value: self.provenance.abstract(value).rank,
+        )
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         sources = Sources(self.graph, self.scope, [*spared, *self.provenance.passed])
         self.numbers = Numbers(self.writer, self.scope, sources)
@@ -138,11 +146,18 @@ class GraphRewriter:
                     dtype,
                 )
                 found = planner.best(Region.of(mosaic))
-                limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
+                limit = self._worth(value) + 2 * len(mosaic.cells)
+                if isinstance(found, Plan) and value.is_graph_output():
+                    found = self.writer.rehearse(found.write, as_output=True) or found
                 if isinstance(found, Plan) and found.cost > limit:
                     found = Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
                 self.plans[value] = found
         return self.plans[value]
+
+    def _worth(self, value: ir.Value) -> int:
+        """Return how many nodes a value may cost: more for a target that has not what goes."""
+        passed = self.provenance.passed[value]
+        return sum(_WORTH if self.target.has(n.op_type) else _NEEDED for n in passed)
 
     def _choose(self) -> dict[ir.Value, Plan] | None:
         """Return the values to write, or None after a scatter was found that must be kept.
@@ -197,6 +212,9 @@ class GraphRewriter:
             except RefusedError as error:
                 found = error.refusal
             if isinstance(found, Rewriting):
+                output = node.outputs[0].is_graph_output()
+                found = self.writer.rehearse(found.write, as_output=output) or found
+            if isinstance(found, Rewriting):
                 self.rewritings[node] = (rule.name, found)
                 return found
             if found.reason is not Reason.NO_RULE:
@@ -213,7 +231,9 @@ class GraphRewriter:
             return False
         self.writer.anchor = node
         try:
-            return self.numbers.shape_cost(self._shape_part(node)) <= 1
+            part = self._shape_part(node)
+            cheap = self.numbers.shape_cost(part) <= 1
+            return cheap and self.writer.rehearse(lambda: self.numbers.shape(part)) is None
         except RefusedError:
             return False
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import enum
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.reasons import Reason, Refusal
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
     from onnx_scatterx.verification import Verification
+    from onnx_scatterx.violations import Violation
 
 _WIDTH = 120  # of a table that is text
 
@@ -91,7 +93,7 @@ class Report:
     """All scatters of a model, and the node counts before and after.
 
     ``planned`` says that nothing has been done yet (``inspect``). ``not_needed`` are assumptions
-    that were given and change nothing.
+    that were given and change nothing; ``violations`` what the target does not take afterwards.
     """
 
     target: str
@@ -103,6 +105,7 @@ class Report:
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
     not_needed: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -131,6 +134,7 @@ class Report:
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
             "not_needed": list(self.not_needed),
+            "violations": [asdict(v) for v in self.violations],
         }
 
     def to_json(self, verification: Verification | None = None) -> str:
@@ -156,7 +160,14 @@ class Report:
         native = f", {self.native} to ScatterX" if self.native else ""
         return f"{self.removed} of {total} scatters {done}{native}, {nodes}"
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self.table(), *map(Text, self.violation_lines()))
+
+    def table(self) -> Table:
+        """Return the scatters as a table for rich."""
         from rich.table import Table
         from rich.text import Text
 
@@ -171,12 +182,21 @@ class Report:
             table.caption_justify = "left"
         return table
 
+    def violation_lines(self) -> list[str]:
+        """Return what the target does not take, in lines; none where it has no profile."""
+        if not self.violations:
+            return []
+        count = len(self.violations)
+        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
+        return [head, *(f"  {violation}" for violation in self.violations)]
+
     def __str__(self) -> str:
         if not self.scatters:
-            return self.summary()
+            return "\n".join((self.summary(), *self.violation_lines()))
         from rich.console import Console
 
         console = Console(width=_WIDTH, color_system=None)
         with console.capture() as capture:
-            console.print(self)
-        return "\n".join(line.rstrip() for line in capture.get().splitlines())
+            console.print(self.table())
+        lines = (line.rstrip() for line in capture.get().splitlines())
+        return "\n".join((*lines, *self.violation_lines()))
