@@ -25,6 +25,7 @@ from onnx_scatterx.assumptions import (
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
+from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import DOMAIN
@@ -34,6 +35,7 @@ from onnx_scatterx.optimizer import rewrite_model
 from onnx_scatterx.report import Action, Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
+from onnx_scatterx.settle import settle
 from onnx_scatterx.targets import AnyTarget, rules_of, target_of
 from onnx_scatterx.violations import violations
 
@@ -85,15 +87,21 @@ class Settings:
     rules: tuple[Form | ScatterRule, ...]
     distrust_dims: bool
     assumed: tuple[Clause, ...] = ()
+    deterministic: bool = False
 
     @classmethod
     def of(
-        cls, target: AnyTarget, rules: Rules | None, distrust_dims: bool, assume: Assume
+        cls,
+        target: AnyTarget,
+        rules: Rules | None,
+        distrust_dims: bool,
+        assume: Assume,
+        deterministic: bool = False,
     ) -> Settings:
         """Return what the arguments of the public functions say, or raise ScatterXError."""
         chosen = target_of(target)
         forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        return cls(chosen, forms, distrust_dims, clauses(assume))
+        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic)
 
 
 def optimize_ir(
@@ -144,6 +152,9 @@ def _rewritten(
     model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
 ) -> tuple[Account, ...]:
     """Rewrite a model on these assumptions alone."""
+    if settings.deterministic:
+        known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
+        settle(model, known, settings.target)
     names = names_of(model)
     outcomes, knowledge = rewrite_model(
         model,
@@ -173,6 +184,7 @@ def optimize(
     rules: Rules | None = None,
     distrust_dims: bool = False,
     assume: Assume = None,
+    deterministic: bool = False,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -181,8 +193,10 @@ def optimize(
     own (``rewrites.Form``); all by default. ``distrust_dims`` drops the assumption that inputs that
     declare a dim under one name agree in it. ``assume`` is what you know of the inputs, such as
     ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as a mapping; what is used
-    of it stands in the report and in the metadata of the new model. Raises ScatterXError where the
-    model cannot be read, the target cannot be had, or an assumption names nothing of the model.
+    of it stands in the report and in the metadata of the new model. ``deterministic`` makes the last
+    update win where several are known to go to one element, which ONNX leaves open. Raises
+    ScatterXError where the model cannot be read, the target cannot be had, or an assumption names
+    nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -192,7 +206,7 @@ def optimize(
     >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
     (1, False)
     """
-    settings = Settings.of(target, rules, distrust_dims, assume)
+    settings = Settings.of(target, rules, distrust_dims, assume, deterministic)
     loaded, proto, source_path = _loaded(model)
     report, _ = optimize_ir(loaded, settings)
     if not report.scatters:
@@ -209,6 +223,7 @@ def inspect(
     rules: Rules | None = None,
     distrust_dims: bool = False,
     assume: Assume = None,
+    deterministic: bool = False,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -221,7 +236,8 @@ def inspect(
     >>> print(inspect(model).scatters[0].footprint)
     box [1, :]
     """
-    return inspect_accounts(model, Settings.of(target, rules, distrust_dims, assume))[0]
+    settings = Settings.of(target, rules, distrust_dims, assume, deterministic)
+    return inspect_accounts(model, settings)[0]
 
 
 def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple[Account, ...]]:

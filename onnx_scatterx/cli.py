@@ -83,6 +83,7 @@ def _settings(args: argparse.Namespace) -> dict[str, Any]:
         "target": args.target,
         "assume": args.assume,
         "distrust_dims": args.distrust_dims,
+        "deterministic": args.deterministic,
     }
 
 

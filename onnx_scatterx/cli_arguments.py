@@ -24,7 +24,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_target(command: argparse.ArgumentParser) -> None:
-    """Add --target, --assume and --distrust-dims."""
+    """Add --target, --assume, --distrust-dims and --deterministic."""
     command.add_argument(
         "--target",
         metavar="T",
@@ -33,6 +33,11 @@ def add_target(command: argparse.ArgumentParser) -> None:
     )
     add_assume(command)
     add_distrust(command)
+    command.add_argument(
+        "--deterministic",
+        action="store_true",
+        help="where updates are known to collide, make the last of them win",
+    )
 
 
 def add_strict(command: argparse.ArgumentParser) -> None:

@@ -33,6 +33,7 @@ def explain(
     target: AnyTarget = "scatterx",
     distrust_dims: bool = False,
     assume: Assume = None,
+    deterministic: bool = False,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
@@ -58,7 +59,7 @@ def explain(
       unique    proven: no two updates go to one element
       answer    goes, written as ...
     """
-    settings = Settings.of(target, None, distrust_dims, assume)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic)
     report, accounts = inspect_accounts(model, settings)
     if node is not None:
         accounts = _named(accounts, node)
@@ -104,7 +105,7 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
         yield "where", wording.legend()
         yield "verdict", list(_verdict(canonical))
         yield "writes", list(_footprint(canonical, entry))
-        yield "unique", [_UNIQUE[entry.unique]]
+        yield "unique", list(_unique(entry))
         yield "known", list(_known(scatter, wording))
     yield "assumed", entry.facts
     yield "answer", list(_answer(account))
@@ -166,11 +167,18 @@ def _footprint(canonical: Canonical, entry: ScatterReport) -> Iterator[str]:
             yield f"- and {len(canonical.boxes) - _BOXES} more"
 
 
-_UNIQUE = {
-    "proven": "proven: no two updates go to one element",
-    "collides": "no: two updates go to one element, and which of them stays is not defined by ONNX",
-    "unknown": "unknown: two updates may go to one element",
-}
+def _unique(entry: ScatterReport) -> Iterator[str]:
+    if entry.unique == "proven":
+        yield "proven: no two updates go to one element"
+    elif entry.duplicates is None:
+        yield {"collides": "no: ", "unknown": "unknown: "}[entry.unique] + (
+            "two updates go to one element, and both are taken"
+            if entry.unique == "collides"
+            else "two updates may go to one element, and both are taken"
+        )
+    if entry.duplicates is not None:
+        word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
+        yield word + str(entry.duplicates)
 
 
 def _known(scatter: Scatter, wording: Wording) -> Iterator[str]:

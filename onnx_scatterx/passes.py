@@ -35,8 +35,9 @@ class RemoveScatters(ir.passes.InPlacePass):
         rules: Rules | None = None,
         distrust_dims: bool = False,
         assume: Assume = None,
+        deterministic: bool = False,
     ) -> None:
-        self.settings = Settings.of(target, rules, distrust_dims, assume)
+        self.settings = Settings.of(target, rules, distrust_dims, assume, deterministic)
         self._report: Report | None = None
 
     @property

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.duplicates import Duplicates
 from onnx_scatterx.reasons import Reason, Refusal
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class ScatterReport:
     """One scatter node: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
-    region; ``facts`` is what the proof rests on, apart from the graph itself. A node without a name
-    goes by that of its output.
+    region; ``facts`` is what the proof rests on, apart from the graph itself. ``duplicates`` says
+    what ONNX leaves open, where updates collide. A node without a name goes by that of its output.
     """
 
     node: str
@@ -49,6 +50,7 @@ class ScatterReport:
     forms: tuple[str, ...] = ()
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
+    duplicates: Duplicates | None = None
 
     @property
     def reason(self) -> Reason | None:
@@ -82,6 +84,7 @@ class ScatterReport:
             "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),
+            "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
         }
 
 
@@ -164,7 +167,7 @@ class Report:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(self.table(), *map(Text, self.violation_lines()))
+        return Group(self.table(), *map(Text, (*self.duplicate_lines(), *self.violation_lines())))
 
     def table(self) -> Table:
         """Return the scatters as a table for rich."""
@@ -181,6 +184,16 @@ class Report:
             table.caption = Text("Assumed: " + "; ".join(self.assumptions))
             table.caption_justify = "left"
         return table
+
+    def duplicate_lines(self) -> list[str]:
+        """Return what ONNX leaves open, or was settled, in lines."""
+        found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
+        lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
+        open_: dict[str, list[str]] = {}
+        for node, duplicates in found:
+            if not duplicates.certain:
+                open_.setdefault(str(duplicates), []).append(node)
+        return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in lines; none where it has no profile."""
@@ -199,4 +212,4 @@ class Report:
         with console.capture() as capture:
             console.print(self.table())
         lines = (line.rstrip() for line in capture.get().splitlines())
-        return "\n".join((*lines, *self.violation_lines()))
+        return "\n".join((*lines, *self.duplicate_lines(), *self.violation_lines()))

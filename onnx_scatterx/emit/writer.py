@@ -44,7 +44,7 @@ class Writer:
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
     4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
-    replaces. What ``target`` does not take is refused by ``rehearse``; ``rank_of`` tells it the ranks
+    replaces. What ``target`` does not take ``rehearse`` refuses; ``rank_of`` tells it the ranks
     of the values that are there.
     """
 
