@@ -193,8 +193,8 @@ def optimize(
     own (``rewrites.Form``); all by default. ``distrust_dims`` drops the assumption that inputs that
     declare a dim under one name agree in it. ``assume`` is what you know of the inputs, such as
     ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as a mapping; what is used
-    of it stands in the report and in the metadata of the new model. ``deterministic`` makes the last
-    update win where several are known to go to one element, which ONNX leaves open. Raises
+    of it stands in the report and in the metadata of the new model. ``deterministic`` makes the
+    last update win where several are known to go to one element, which ONNX leaves open. Raises
     ScatterXError where the model cannot be read, the target cannot be had, or an assumption names
     nothing of the model.
 

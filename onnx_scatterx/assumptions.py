@@ -174,7 +174,8 @@ def _bound(text: str) -> int | str | None:
     """Return a bound as a number or an expression; None where it cannot be read."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
-    return None if re.search(_SIGN, text) or divides(text) else text.strip()
+    unreadable = not text.strip() or re.search(r"[<>=!%]", text) or divides(text)
+    return None if unreadable else text.strip()
 
 
 @dataclass(frozen=True)

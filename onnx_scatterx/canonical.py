@@ -130,8 +130,9 @@ def component(target: Term) -> Component[Any]:
 
 def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     """Return the dims whose coordinates a target, an element of a tensor, tells apart."""
-    (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target is not as_term(atom):
+    moving = [atom for atom in target.atoms if atom.coords]
+    (atom,) = moving if len(moving) == 1 else (None,)
+    if not isinstance(atom, Leaf) or (target - as_term(atom)).coords:
         return frozenset()
     known = facts.of_elements(atom)
     dims = [d for part in atom.parts for d in part.coords]

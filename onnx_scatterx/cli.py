@@ -91,7 +91,7 @@ def _strictly(args: argparse.Namespace, report: Report) -> int:
     """Return the status that --strict asks for."""
     if not (args.strict and report.violations):
         return _DONE
-    return complain(f"{len(report.violations)} violations of the target {report.target}", _NO)
+    return complain(report.violation_lines()[0].rstrip(":"), _NO)
 
 
 def _targets(args: argparse.Namespace) -> int:

@@ -56,7 +56,7 @@ def duplicates_of(
 
     ``unique`` is what the report says of that.
     """
-    if node.meta.get(SETTLED):
+    if node.meta.get(SETTLED) and unique == "proven":
         return Duplicates(True, settled=True)
     if canonical.scatter.reduction != "none" or unique == "proven":
         return None

@@ -41,6 +41,7 @@ def violations(
     >>> print(*violations(model, npu), sep="\n")
     x (input): the size N is no number
     y (NonZero): npu has no NonZero
+    y (NonZero): a size is known only when the model runs
     """
     if not (target.is_limited or target.static_only):
         return ()

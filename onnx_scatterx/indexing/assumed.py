@@ -10,6 +10,7 @@ only such bounds are taken as some number meets, whatever the sizes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
@@ -18,6 +19,7 @@ from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, Comparison, b
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.expressions import evaluate, names
 from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.overflow import most_of
 from onnx_scatterx.indexing.prove import Elements, Facts
 from onnx_scatterx.indexing.terms import Leaf, Term, coord, modulo, term
 
@@ -46,6 +48,11 @@ class Assumptions:
             if Facts(known=others).proves(-bound - 1):
                 raise ScatterXError(f"what is assumed of {name!r} contradicts other assumptions")
         facts.learn(bound for _, bound in learnt)
+        for name, sizes in self._symbols.items():
+            for c in self._assumed.get(name, NOTHING).comparisons:
+                if c.modulus and c.sign == "==" and isinstance(c.bound, int):
+                    for leaf in {leaf for size in sizes for leaf in size.leaves()}:
+                        facts.learn_residue(leaf, c.modulus, c.bound)
 
     def token(self, value: ir.Value) -> object:
         """Return what tells the elements of an input from those of which less is assumed."""
@@ -101,10 +108,10 @@ class Assumptions:
         if comparison.modulus:
             value = modulo(value, comparison.modulus)
         match comparison.sign:
-            case "<=":
-                return [bound - value]
-            case "<":
-                return [bound - value - 1]
+            case "<=" | "<":
+                bound = bound - (comparison.sign == "<")
+                most = most_of(term(bound))  # no axis is longer than that
+                return [bound - value, *([int(most) - value] if most < math.inf else [])]
             case ">=":
                 return [value - bound]
             case ">":

@@ -29,6 +29,7 @@ from onnx_scatterx.indexing.terms import (
     as_term,
     element,
     interval_of,
+    size,
     term,
 )
 
@@ -91,6 +92,7 @@ class Facts:
         self._news: dict[Leaf, int] = {}
         self._nonempty: dict[int, Facts] = {}
         self._elements: dict[object, Elements] = {}
+        self._residues: dict[Leaf, tuple[int, int]] = {}
         self._about: dict[tuple[Term, ...], Facts] = {}
         self.learn(known)
 
@@ -108,9 +110,22 @@ class Facts:
         """Add what holds of every element of a tensor."""
         self._elements[source] = known
 
+    def learn_residue(self, leaf: Leaf, modulus: int, residue: int) -> None:
+        """Add that a size leaves a residue."""
+        self._residues[leaf] = modulus, residue
+
     def of_elements(self, leaf: Leaf) -> Elements | None:
         """Return what is known of the elements of the tensor that a leaf is one of."""
         return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
+
+    def range_of(self, leaf: Leaf) -> Interval:
+        """Return the numbers between which a leaf is known to lie."""
+        low, high = self._atom_interval(leaf)
+        elements = self.of_elements(leaf)
+        if elements is not None:
+            known = Facts(known=elements.of(as_term(leaf)))._atom_interval(leaf)
+            low, high = max(low, known[0]), min(high, known[1])
+        return low, high
 
     def _learn(self, fact: Term) -> None:
         self._seen[fact] = None
@@ -258,6 +273,14 @@ class Facts:
             return None
         if not math.isinf(high):
             return self._by_all_numbers(t, leaf, int(low), int(high))
+        for layer in self._layers:
+            if leaf in layer._residues:
+                modulus, residue = layer._residues[leaf]
+                count = size(f"{leaf.name} // {modulus}", ("count", leaf, modulus))
+                (atom,) = count.leaves()
+                least = max(0, -((residue - int(low)) // modulus))
+                counted = t.replace({leaf: modulus * count + residue})
+                return never_negative(counted, atom, least) or None
         answer = never_negative(t, leaf, int(low))
         if answer is False and any(leaf in layer._by_leaf for layer in self._layers):
             return None  # false for some number, but not for every number that the facts allow

@@ -138,12 +138,12 @@ class Verification:
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        if self.assumed:
+            lines.append("  assumed: " + "; ".join(self.assumed))
         if self.sizes and self.accepted:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             )
-        if self.assumed:
-            lines.append("  assumed: " + "; ".join(self.assumed))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
