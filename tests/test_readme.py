@@ -77,7 +77,7 @@ def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         assert main([command, "--help"]) == 0
         options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--output"}
         if command == "optimize":
-            options -= {"--samples", "--seed", "--assume"}  # told with verify
+            options -= {"--samples", "--seed"}  # told with verify
         assert options == set(re.findall(r"--[a-z-]+", told.split("; ")[0]))
 
 
