@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,7 +36,7 @@ from onnx_scatterx.report import Action, Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
 from onnx_scatterx.settle import settle
-from onnx_scatterx.targets import AnyTarget, rules_of, target_of
+from onnx_scatterx.targets import AnyTarget, costs_of, rules_of, target_of
 from onnx_scatterx.violations import violations
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
@@ -88,6 +88,7 @@ class Settings:
     distrust_dims: bool
     assumed: tuple[Clause, ...] = ()
     deterministic: bool = False
+    sizes: Mapping[str, int] | None = None
 
     @classmethod
     def of(
@@ -97,11 +98,12 @@ class Settings:
         distrust_dims: bool,
         assume: Assume,
         deterministic: bool = False,
+        sizes: Mapping[str, int] | None = None,
     ) -> Settings:
         """Return what the arguments of the public functions say, or raise ScatterXError."""
         chosen = target_of(target)
         forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic)
+        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic, sizes)
 
 
 def optimize_ir(
@@ -162,6 +164,7 @@ def _rewritten(
         settings.target,
         distrust_dims=settings.distrust_dims,
         assumed=assumed,
+        costs=costs_of(settings.target, settings.sizes),
     )
     accounts = accounts_of(outcomes, knowledge, names)
     if settings.target.native:
@@ -185,6 +188,7 @@ def optimize(
     distrust_dims: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    sizes: Mapping[str, int] | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -194,9 +198,10 @@ def optimize(
     declare a dim under one name agree in it. ``assume`` is what you know of the inputs, such as
     ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as a mapping; what is used
     of it stands in the report and in the metadata of the new model. ``deterministic`` makes the
-    last update win where several are known to go to one element, which ONNX leaves open. Raises
-    ScatterXError where the model cannot be read, the target cannot be had, or an assumption names
-    nothing of the model.
+    last update win where several are known to go to one element, which ONNX leaves open. ``sizes``
+    are hints on what symbolic sizes usually are, for targets that weigh time: any result is right
+    at all sizes. Raises ScatterXError where the model cannot be read, the target cannot be had, or
+    an assumption names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -206,7 +211,7 @@ def optimize(
     >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
     (1, False)
     """
-    settings = Settings.of(target, rules, distrust_dims, assume, deterministic)
+    settings = Settings.of(target, rules, distrust_dims, assume, deterministic, sizes)
     loaded, proto, source_path = _loaded(model)
     report, _ = optimize_ir(loaded, settings)
     if not report.scatters:

@@ -21,6 +21,8 @@ from onnx_scatterx.cli_arguments import (
     add_model,
     add_strict,
     add_target,
+    count,
+    size,
 )
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
@@ -58,13 +60,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _optimize(args: argparse.Namespace) -> int:
+    if os.path.isdir(args.model):
+        from onnx_scatterx.cli_many import optimize_directory
+
+        return optimize_directory(args)
     from onnx_scatterx.api import optimize
     from onnx_scatterx.model_save import place_of
 
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(args.model, rules=rules, **_settings(args))
+    result = optimize(args.model, rules=rules, sizes=dict(args.size), **_settings(args))
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -125,6 +131,12 @@ def _verify(args: argparse.Namespace) -> int:
     return _answer(verification)
 
 
+def _calibrate(args: argparse.Namespace) -> int:
+    from onnx_scatterx.cli_calibrate import calibrate_machine
+
+    return calibrate_machine(args)
+
+
 def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
     from onnx_scatterx.verification import verify
 
@@ -171,11 +183,22 @@ def _parser() -> Parser:
         return made
 
     optimize = command("optimize", _optimize, "write a model without its scatters")
-    add_model(optimize)
+    add_model(optimize, "an ONNX model, or a directory of models")
     optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
+    optimize.add_argument(
+        "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
+    )
     add_target(optimize)
     add_strict(optimize)
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        default=[],
+        metavar="S=N",
+        help="a symbolic size is usually N: what ort-cpu weighs plans by",
+    )
     optimize.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"
     )
@@ -200,6 +223,12 @@ def _parser() -> Parser:
     add_draws(verify)
     add_assume(verify)
     add_distrust(verify)
+
+    calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
+    calibrate.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
+    calibrate.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+    )
 
     command("targets", _targets, "list the targets, and where it is written what they have")
     return parser

@@ -18,9 +18,9 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
 
 
-def add_model(command: argparse.ArgumentParser) -> None:
+def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
     """Add IN."""
-    command.add_argument("model", metavar="IN", help="an ONNX model")
+    command.add_argument("model", metavar="IN", help=text)
 
 
 def add_target(command: argparse.ArgumentParser) -> None:
@@ -70,16 +70,29 @@ def add_distrust(command: argparse.ArgumentParser) -> None:
 def add_draws(command: argparse.ArgumentParser) -> None:
     """Add what decides on which inputs models are compared."""
     command.add_argument(
-        "--samples", type=_count, default=40, metavar="N", help="inputs to compare on (40)"
+        "--samples", type=count, default=40, metavar="N", help="inputs to compare on (40)"
     )
     command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Return a number that starts at 1."""
     try:
         number = int(text)
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of inputs, which starts at 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
+
+
+def size(text: str) -> tuple[str, int]:
+    """Split a size into its name and its value.
+
+    >>> size("batch=8")
+    ('batch', 8)
+    """
+    name, _, number = text.partition("=")
+    if not name.strip() or not number.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
+    return name.strip(), int(number)

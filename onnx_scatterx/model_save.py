@@ -25,6 +25,7 @@ from onnx_scatterx.errors import ModelError, one_line
 from onnx_scatterx.model_data import from_proto, ir_graphs, ir_tensors, set_base_dir, to_proto
 
 MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
+_CHUNK = 1 << 26  # bytes that are copied at once
 _SMALL = 1024  # tensors up to this many bytes always stay in the message
 
 
@@ -95,7 +96,7 @@ def _save(
         target.write_bytes(_serialize(whole, target))
         return Saved(target)
     with contextlib.ExitStack() as undo:
-        data = _bring_data_files(model, target, undo)
+        data, copies = _bring_data_files(model, target, undo)
         heavy = _too_heavy(model, message_limit)
         outside: list[ir.ExternalTensor] = []
         if heavy:
@@ -108,11 +109,13 @@ def _save(
             # A message goes out as it came, unless weights were moved out of it.
             whole = to_proto(model) if message is None or heavy else message
             content = _serialize(whole, target)
-        temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        temporary = _unseen(target)
         undo.callback(temporary.unlink, missing_ok=True)
         temporary.write_bytes(content)
         if target.exists():
             shutil.copymode(target, temporary)
+        for place, copy in copies.items():
+            _install(copy, place, undo)
         if heavy:
             os.replace(directory / name, target.with_name(name))
             directory.rmdir()
@@ -122,9 +125,15 @@ def _save(
     return Saved(target, tuple(data))
 
 
-def _bring_data_files(model: ir.Model, target: Path, undo: contextlib.ExitStack) -> list[DataFile]:
-    """Make every external data file of the model reachable from the target's directory."""
+def _bring_data_files(
+    model: ir.Model, target: Path, undo: contextlib.ExitStack
+) -> tuple[list[DataFile], dict[Path, Path]]:
+    """Find or copy every external data file of the model for the target's directory.
+
+    Returns what becomes of each file, and by its place the copy that is yet to be installed there.
+    """
     brought: dict[tuple[str, str], DataFile] = {}
+    copies: dict[Path, Path] = {}
     for tensor in ir_tensors(model):
         if not isinstance(tensor, ir.ExternalTensor):
             continue
@@ -138,22 +147,51 @@ def _bring_data_files(model: ir.Model, target: Path, undo: contextlib.ExitStack)
             raise ModelError(f"external data file {source} of tensor {tensor.name} does not exist")
         if _same_file(target, source):
             raise ModelError(f"{target}: the output is a data file of the model; choose another")
-        brought[base, location] = _bring(source, target.parent / location, undo)
-    return list(brought.values())
+        place = target.parent / location
+        if place in copies or place.exists():
+            _check_same(source, copies.get(place, place), place)
+            brought[base, location] = DataFile(place, "kept")
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        copy = _unseen(place)
+        undo.callback(copy.unlink, missing_ok=True)
+        _copy(source, copy)
+        copies[place] = copy
+        brought[base, location] = DataFile(place, "copied")
+    return list(brought.values()), copies
 
 
-def _bring(source: Path, place: Path, undo: contextlib.ExitStack) -> DataFile:
-    if place.exists():
-        if _same_file(source, place) or filecmp.cmp(source, place, shallow=False):
-            return DataFile(place, "kept")
+def _check_same(source: Path, found: Path, place: Path) -> None:
+    if not (_same_file(source, found) or filecmp.cmp(source, found, shallow=False)):
         raise ModelError(
             f"{place} exists and is not the model's data {source}; "
             "remove it or write to another directory"
         )
-    place.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _copy(source: Path, copy: Path) -> None:
+    """Copy a file, inside the file system where it can: some share the blocks and copy nothing."""
+    with source.open("rb") as old, copy.open("wb") as new:
+        try:
+            while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):
+                pass
+            if new.tell() == os.fstat(old.fileno()).st_size:
+                return
+        except (AttributeError, OSError):  # not on this system, or not between these two
+            pass
+        old.seek(0)
+        new.seek(0)
+        shutil.copyfileobj(old, new, _CHUNK)
+
+
+def _install(copy: Path, place: Path, undo: contextlib.ExitStack) -> None:
+    """Move a copy to its place, unless another process was faster with the same content."""
+    if place.exists():
+        _check_same(copy, place, place)
+        copy.unlink()
+        return
+    os.replace(copy, place)
     undo.callback(place.unlink, missing_ok=True)
-    shutil.copyfile(source, place)
-    return DataFile(place, "copied")
 
 
 def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
@@ -183,6 +221,11 @@ def _replaced(values: list[ir.Value], tensors: list[ir.ExternalTensor]) -> Itera
     finally:
         for value, old in zip(values, before, strict=True):
             value.const_value = old
+
+
+def _unseen(path: Path) -> Path:
+    """Return a hidden name beside a file, for what is not yet complete."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}")
 
 
 def _free_name(target: Path, taken: set[Path]) -> str:

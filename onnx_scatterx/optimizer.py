@@ -25,6 +25,8 @@ from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
+from onnx_scatterx.weighing.machine import KINDS
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
@@ -56,7 +58,9 @@ class GraphRewriter:
         overridable: set[ir.Value],
         constant_nodes: bool,
         target: Target,
+        costs: Costs,
     ) -> None:
+        self.costs = costs
         self.constant_nodes = constant_nodes
         self.target = target
         self.graph = graph
@@ -144,6 +148,7 @@ class GraphRewriter:
                     self.fills,
                     self.aliases,
                     dtype,
+                    self.costs,
                 )
                 found = planner.best(Region.of(mosaic))
                 limit = self._worth(value) + 2 * len(mosaic.cells)
@@ -188,7 +193,7 @@ class GraphRewriter:
                 if is_scatter(node) and isinstance(plan, Refusal):
                     self.kept[node] = plan
                     return None
-                if isinstance(plan, Refusal) or plan.cost > self._cost_of_keeping(node, needed):
+                if isinstance(plan, Refusal) or plan.weight > self._cost_of_keeping(node, needed):
                     kept.append(value)
                     continue
                 chosen[value] = plan
@@ -251,12 +256,15 @@ class GraphRewriter:
         plan, mosaic = self._plan(output), self.provenance.mosaic(output)
         if isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1:
             return float("inf")  # a slice for each piece and a Concat: nothing is saved
-        cost = 1.0
+        shape = self.provenance.abstract(output).shape or ()
+        kind = node.op_type if node.op_type in KINDS else "Elementwise"
+        dtype = self.provenance.abstract(output).dtype or ir.DataType.FLOAT
+        cost = self.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
         for value in node.inputs:
             if value is None or value not in self.provenance.passed or value in needed:
                 continue
             plan = self._plan(value)
-            cost += plan.cost if isinstance(plan, Plan) else float("inf")
+            cost += plan.weight if isinstance(plan, Plan) else float("inf")
         return cost
 
     def _write_shape(self, node: ir.Node) -> None:
@@ -331,10 +339,15 @@ def rewrite_model(
     *,
     distrust_dims: bool = False,
     assumed: Sequence[Clause] = (),
+    costs: Costs | None = None,
 ) -> tuple[list[Outcome], Knowledge]:
-    """Rewrite all scatters of a model in place; return what became of them, graph by graph."""
+    """Rewrite all scatters of a model in place; return what became of them, graph by graph.
+
+    ``costs`` weigh the plans, by their nodes where not given.
+    """
     if not any(is_scatter(n) for g in [*model.graphs(), *model.functions.values()] for n in g):
         return [], Knowledge({}, {}, {})
+    costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims, assumed=assumed)
     names = Names(model)
     overridable: set[ir.Value] = set()
@@ -346,6 +359,8 @@ def rewrite_model(
             continue  # what a ScatterX falls back to
         if any(is_scatter(n) for n in graph):
             nodes_only = scope.function is not None or (model.ir_version or 0) < 4
-            rewriter = GraphRewriter(graph, scope, rules, names, overridable, nodes_only, target)
+            rewriter = GraphRewriter(
+                graph, scope, rules, names, overridable, nodes_only, target, costs
+            )
             outcomes.append(rewriter.run())
     return outcomes, knowledge

@@ -70,6 +70,14 @@ class Pick:
             raise ValueError(f"only a shuffle has an inverse, and {self} is none")
         return Pick(sorted(range(len(self)), key=self.coordinates.__getitem__))
 
+    def among(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Operate on a set of integers: which of them are taken.
+
+        >>> sorted(Pick((4, 6, 7)).among(range(5, 9)))
+        [6, 7]
+        """
+        return self.codomain.intersection(numbers)
+
     @property
     def codomain(self) -> frozenset[int]:
         """The coordinates that are taken."""

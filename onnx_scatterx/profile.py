@@ -97,6 +97,7 @@ def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Targ
         content.get("static_only", False),
         limit if content.get("dense", False) else None,
         base.spared,
+        base.is_timed,
     )
 
 

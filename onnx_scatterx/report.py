@@ -12,7 +12,7 @@ from onnx_scatterx.duplicates import Duplicates
 from onnx_scatterx.reasons import Reason, Refusal
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
     from onnx_scatterx.verification import Verification
@@ -206,10 +206,15 @@ class Report:
     def __str__(self) -> str:
         if not self.scatters:
             return "\n".join((self.summary(), *self.violation_lines()))
-        from rich.console import Console
+        lines = (text_of(self.table()), *self.duplicate_lines(), *self.violation_lines())
+        return "\n".join(lines)
 
-        console = Console(width=_WIDTH, color_system=None)
-        with console.capture() as capture:
-            console.print(self.table())
-        lines = (line.rstrip() for line in capture.get().splitlines())
-        return "\n".join((*lines, *self.duplicate_lines(), *self.violation_lines()))
+
+def text_of(table: RenderableType) -> str:
+    """Return what has a table as lines of text."""
+    from rich.console import Console
+
+    console = Console(width=_WIDTH, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -19,6 +19,8 @@ from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, Report, ScatterReport
 
+_NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
+
 
 @dataclass(frozen=True)
 class Called:
@@ -106,7 +108,7 @@ def _entry(
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
     written = action is Action.REMOVED
-    if written and "scatterx" in outcome.forms.get(node, ()):
+    if written and _NATIVE & outcome.forms.get(node, frozenset()):
         # It is gone, and still a scatter: why it is no slice is worth knowing.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
     goes = action in (Action.REMOVED, Action.DEAD)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,8 +12,12 @@ from onnx_scatterx.emit.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.profile import read_profile
+from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.scatterx import scatterx
+from onnx_scatterx.weighing.costs import Costs, NodeCosts, TimeCosts
+from onnx_scatterx.weighing.machine import here
+from onnx_scatterx.weighing.sizes import Sizes
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 Rules: TypeAlias = tuple[Form | ScatterRule, ...]
@@ -24,8 +29,13 @@ _SCATTERX = Target(
     # A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
     spared=frozenset({"row"}),
 )
-BASES = {t.name: t for t in (_SCATTERX, STANDARD)}
-_PLANNED = ("ort-cpu",)
+_ORT_CPU = replace(
+    _SCATTERX,
+    name="ort-cpu",
+    description="ONNX Runtime on a CPU that was measured: whichever form takes less time",
+    is_timed=True,
+)
+BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
 _PROFILES = Path(__file__).parent / "profiles"
 
 
@@ -49,8 +59,6 @@ def target_of(target: AnyTarget) -> Target:
     name = os.fspath(target)
     if name in BASES:
         return BASES[name]
-    if name in _PLANNED:
-        raise ScatterXError(f"target {name!r} is not built yet; use 'standard'")
     if name.endswith(".toml"):
         return read_profile(name, BASES)
     if name in profile_names():
@@ -67,7 +75,22 @@ def all_targets() -> list[Target]:
 def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
     """Return the rules to apply, given those that there are or that were asked for."""
     kept = [f for f in forms if asked or f.name not in target.spared]
-    return (*kept, scatterx) if target.native else tuple(kept)
+    if not target.native:
+        return tuple(kept)
+    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
 
 
-__all__ = ["AnyTarget", "Target", "all_targets", "profile_names", "rules_of", "target_of"]
+def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
+    """Return how plans are weighed for a target; ``sizes`` are hints on symbolic sizes."""
+    return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
+
+
+__all__ = [
+    "AnyTarget",
+    "Target",
+    "all_targets",
+    "costs_of",
+    "profile_names",
+    "rules_of",
+    "target_of",
+]

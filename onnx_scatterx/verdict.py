@@ -1,14 +1,15 @@
 """The verdict: can a slice of updates be moved as one piece? (Definitions 8, 9 and Theorem 1)
 
 - *sliceable*: T(I) = T'(first dims of I) ++ (last dims of I), Definition 8 with a nonempty end
-  pick. This is about functions: on a dim of extent 1 the coordinate is the constant 0.
-- *weakly sliceable*: T(I) = p(T'(p1(I)) ++ p2(I)) with p a permutation and p2 disjoint from p1,
-  Definition 9, where p2 takes some dim of extent 2 or more: on such a dim d depend only components
-  that are exactly I_d, and at least one does. (With an empty p2, everything would be weakly
-  sliceable; with one that takes dims of extent 1 alone, whatever has a constant 0 and such a dim.)
-- *not sliceable*: neither, which is Theorem 1. Every dim of extent 2 or more has an obstacle.
+  pick.
+- *weakly sliceable*: T(I) = p(T'(p1(I)) ++ p2(I)) with p a permutation and a nonempty p2 that is
+  disjoint from p1, Definition 9. (With an empty p2, everything would be weakly sliceable.) p2 can
+  take a dim d exactly if some component is I_d, and only such components depend on d.
+- *not sliceable*: neither, which is Theorem 1. Every dim has an obstacle.
 
-An update that is empty is judged as if all its extents were 1: what is said of no index holds.
+This is about functions: on a dim of extent 1 the coordinate is the constant 0, as it would be if
+the extent were not known. An update that is empty is judged as if all its extents were 1: what is
+said of no index holds.
 """
 
 import enum
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.components import Component, Constant, N, coordinate, evaluate, split_picks
+from onnx_scatterx.components import Component, Constant, N, evaluate, split_picks
 from onnx_scatterx.picks import Pick
 
 Index = tuple[int, ...]
@@ -81,7 +82,7 @@ class Verdict:
 
     ``end_pick`` is the largest sliceable end pick, empty if there is none. ``picks`` are p1, p2, p
     of a representation with disjoint p1 and p2 (that of Definition 8 if sliceable), or None;
-    ``witness`` has the obstacles, one for each dim of extent 2 or more, if not sliceable.
+    ``witness`` has the obstacles, one for each dim, if not sliceable.
     """
 
     sliceability: Sliceability
@@ -106,10 +107,10 @@ def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verd
     if end:
         picks = Pick.identity(rank - len(end)), end, Pick.identity(len(components))
         return Verdict(Sliceability.SLICEABLE, end, picks, ())
-    obstacles = [_obstacle(components, d) for d in sorted(wide)]
-    free = wide - {o.dim for o in obstacles if o is not None}
+    obstacles = [_obstacle(components, d, wide) for d in range(rank)]
+    free = [d for d, obstacle in enumerate(obstacles) if obstacle is None]
     if free:
-        taken = [d if d in free else None for d in map(coordinate, components)]
+        taken = [_taken(t, free, wide) for t in components]
         return Verdict(Sliceability.WEAKLY_SLICEABLE, end, split_picks(taken, components), ())
     witness = tuple(o for o in obstacles if o is not None)
     return Verdict(Sliceability.NOT_SLICEABLE, end, None, witness)
@@ -131,8 +132,12 @@ def _end_pick(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> 
     return Pick.identity(d, rank)
 
 
-def _obstacle(components: Sequence[Component[N]], d: int) -> Obstacle | None:
-    if not any(t.is_coordinate(d) for t in components):
+def _taken(t: Component[N], free: Sequence[int], wide: Set[int]) -> int | None:
+    return next((d for d in free if equals_coordinate(t, d, wide)), None)
+
+
+def _obstacle(components: Sequence[Component[N]], d: int, wide: Set[int]) -> Obstacle | None:
+    if not any(equals_coordinate(t, d, wide) for t in components):
         return Obstacle(d, None)
     entangled = (c for c, t in enumerate(components) if d in t.dims and not t.is_coordinate(d))
     return next((Obstacle(d, c) for c in entangled), None)

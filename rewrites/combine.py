@@ -16,6 +16,7 @@ from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.sources import Combined
 from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.weighing.costs import Work
 
 _BOOL = ir.DataType.BOOL
 
@@ -47,7 +48,8 @@ class CombineForm(Form):
             takes_x = w.node(ops[0], [x, u], _BOOL)
             return select(w, takes_x, x, u, dtype, keeps_zeros=False)
 
-        return planner.plan(len(ops), self, write, *parts)
+        work = [Work("Elementwise", region.extents, 0)] * len(ops)
+        return planner.plan(len(ops), self, write, *parts, work=work)
 
 
 def _operators(reduction: str, planner: Planner) -> tuple[str, ...] | None:

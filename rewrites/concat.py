@@ -16,6 +16,7 @@ from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
 from onnx_scatterx.mosaic.span import Span
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Work
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -45,7 +46,9 @@ class ConcatForm(Form):
         best: Plan | Refusal = Refusal(Reason.NO_CUT)
         for axis, parts in choices:
             found = self._along(axis, parts, planner)
-            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+            if isinstance(best, Refusal) or (
+                isinstance(found, Plan) and found.weight < best.weight
+            ):
                 best = found
         return best
 
@@ -58,7 +61,10 @@ class ConcatForm(Form):
         def write() -> ir.Value:
             return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)
 
-        return planner.plan(int(len(plans) > 1), self, write, *plans)
+        if len(plans) == 1:
+            return planner.plan(0, self, write, *plans)
+        work = [Work("Concat", p.extents, axis) for p in parts]
+        return planner.plan(1, self, write, *plans, work=work)
 
 
 def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:

@@ -20,6 +20,7 @@ from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.sources import View, Walk
 from onnx_scatterx.mosaic.span import Span
 from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.weighing.costs import Work
 
 _SOURCES = 3
 _ROWS = 1 << 16
@@ -37,7 +38,9 @@ class GatherForm(Form):
         best: Plan | Refusal = Refusal(Reason.NO_RULE)
         for axis in range(region.rank):
             found = self._along(region, axis, planner)
-            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+            if isinstance(best, Refusal) or (
+                isinstance(found, Plan) and found.weight < best.weight
+            ):
                 best = found
         return best
 
@@ -75,7 +78,11 @@ class GatherForm(Form):
             rows = w.concat([p.write() for p in parts], dtype, axis)
             return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
 
-        return planner.plan(_WEIGHT + int(len(parts) > 1), self, write, *parts)
+        work = [Work("Gather", region.extents, axis + 1)]
+        if len(parts) > 1:
+            whole = (_whole(cell, region, axis, n) for cell, n in sources.values())
+            work += [Work("Concat", w.extents, axis) for w in whole]
+        return planner.plan(_WEIGHT + int(len(parts) > 1), self, write, *parts, work=work)
 
 
 def _row_walk(

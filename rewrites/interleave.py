@@ -18,6 +18,7 @@ from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.span import Span
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Work
 
 _CLASSES = 16
 
@@ -37,7 +38,9 @@ class InterleaveForm(Form):
                 found: Plan | Refusal = self._along(region, axis, classes, planner)
             except RefusedError as error:
                 found = error.refusal
-            if isinstance(best, Refusal) or (isinstance(found, Plan) and found.cost < best.cost):
+            if isinstance(best, Refusal) or (
+                isinstance(found, Plan) and found.weight < best.weight
+            ):
                 best = found
         return best
 
@@ -82,7 +85,10 @@ class InterleaveForm(Form):
             x = w.node("Reshape", [x, shape], dtype, **({"allowzero": 1} if allow_zero else {}))
             return x if even else _head(x, axis, region.extent(axis), planner)
 
-        return planner.plan(cost, self, write, *plans)
+        work = [Work("Concat", p.extents, axis + 1) for p in parts]
+        if not even:  # the ends are put together and taken away again
+            work += [Work("Slice", region.extents, axis), Work("Concat", region.extents, axis)]
+        return planner.plan(cost, self, write, *plans, work=work)
 
 
 def _class(region: Region, axis: int, classes: int, residue: int, planner: Planner) -> Region:

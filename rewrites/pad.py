@@ -18,6 +18,7 @@ from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region, edges
 from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.span import Span, larger
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Work
 
 
 class PadForm(Form):
@@ -66,7 +67,10 @@ class PadForm(Form):
             value = w.constant(number, dtype)
             return w.node("Pad", [x, planner.numbers.shape(amounts), value], dtype)
 
-        return planner.plan(1 + planner.numbers.shape_cost(amounts), self, write, body)
+        cut = max(d for d in range(region.rank) if not before[d] == after[d] == 0)
+        work = [Work("Pad", region.extents, cut)]
+        cost = 1 + planner.numbers.shape_cost(amounts)
+        return planner.plan(cost, self, write, body, work=work)
 
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:

@@ -18,7 +18,7 @@ from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
-_RANK = 16  # the most that the operator takes
+RANK = 16  # the most that the operator takes
 _NUMERIC = {
     ir.DataType[name]
     for name in (
@@ -42,11 +42,11 @@ class ScatterXRule(ScatterRule):
     name = "scatterx"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
-        if not _has_kernel(scatter):
+        if not has_kernel(scatter.dtype, scatter.reduction):
             what = f"ScatterX of {scatter.dtype.name.lower()}, reduction {scatter.reduction}"
             return Refusal(Reason.NO_KERNEL, what)
-        if max(len(scatter.data_shape), len(scatter.shape)) > _RANK:
-            return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {_RANK} dims")
+        if max(len(scatter.data_shape), len(scatter.shape)) > RANK:
+            return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
         provenance = context.provenance
         if provenance.scope.function is not None:
             # ONNX Runtime forgets the overload of a node that stands in a function.
@@ -63,10 +63,11 @@ class ScatterXRule(ScatterRule):
         )
 
 
-def _has_kernel(scatter: Scatter) -> bool:
-    if scatter.dtype in _NUMERIC:
-        return scatter.reduction in _REDUCTIONS
-    return scatter.dtype in _MOVED and scatter.reduction == "none"
+def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
+    """Return whether the operator takes an element type under a reduction."""
+    if dtype in _NUMERIC:
+        return reduction in _REDUCTIONS
+    return dtype in _MOVED and reduction == "none"
 
 
 def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:

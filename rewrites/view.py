@@ -18,17 +18,21 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
+from onnx_scatterx.mosaic.alias import Alias
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.sources import View, Walk
+from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Work
 
 
-def _cheaper(best: Plan | Refusal, other: Plan, extra: int) -> Plan:
-    """Return the cheaper of two plans, where the other one costs extra."""
-    cost = other.cost + extra
-    if isinstance(best, Plan) and best.cost <= cost:
+def _cheaper(best: Plan | Refusal, other: Plan, alias: Alias, planner: Planner) -> Plan:
+    """Return the cheaper of two plans, where the other one keeps the nodes of an alias."""
+    work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
+    weight = other.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
+    if isinstance(best, Plan) and best.weight <= weight:
         return best
-    return replace(other, cost=cost)
+    return replace(other, cost=other.cost + alias.cost, weight=weight)
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class ViewForm(Form):
             ):
                 seen = alias.seen(view, region.low, region.high, planner.facts)
                 if seen is not None:
-                    best = _cheaper(best, self._of(seen, region, planner), alias.cost)
+                    best = _cheaper(best, self._of(seen, region, planner), alias, planner)
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan:
@@ -128,7 +132,32 @@ class ViewForm(Form):
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
-        return planner.plan(cost, self, write)
+        return planner.plan(cost, self, write, work=_work(view, cuts, layout, wide, region))
+
+
+def _work(
+    view: View, cuts: list[_Cut], layout: _Layout, wide: list[int], region: Region
+) -> list[Work]:
+    """Return what the nodes of a view write."""
+    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.walks)
+    work = []
+    steps = {c.axis: c.step for c in cuts if not c.is_flipped}
+    one_by_one = [c.axis for c in cuts if not c.is_literal]
+    literal = [c.axis for c in cuts if c.is_literal]
+    for axes in ([literal] if literal else []) + [[a] for a in one_by_one]:
+        last = max(axes)
+        work.append(Work("Slice", counts, last + (steps.get(last, 1) != 1)))
+    flipped = [c.axis for c in cuts if c.is_flipped]
+    if flipped:
+        work.append(Work("Slice", counts, max(flipped) + 1))
+    if layout.is_permuted:
+        rank = len(layout.perm)
+        moved = max(d for d in range(rank) if layout.perm[d] != d)
+        kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
+        work.append(Work("Transpose", tuple(kept[d] for d in layout.perm), moved + 1))
+    if wide:
+        work.append(Work("Pad", region.extents, max(wide) + 1))
+    return work
 
 
 def _is_sized(view: View, axis: int) -> bool:
@@ -214,7 +243,7 @@ def _cut(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) 
         return _Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
     end = first + step * count
     if facts.proves(count - 1) and facts.proves(first):
-        start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+        start = _start(first, extent, planner)
         if facts.proves(-end - 1):
             return _Cut(axis, start, -FAR, step)
         if facts.proves(end):
@@ -233,14 +262,22 @@ def _forward(
     whole = facts.proves(first + step * count - extent)
     if step == 1 and whole and facts.equal(first, 0):
         return None
-    start = _bound(first, extent, planner, lambda t: facts.equal(_clamped(t, extent), first))
+    start = _start(first, extent, planner)
     if whole:
         return _Cut(axis, start, FAR, step)
 
     def ends_there(t: Term) -> bool:
         return facts.equal(_length(first, t, step, extent), count)
 
-    return _Cut(axis, start, _bound(first + step * count, extent, planner, ends_there), step)
+    key = "end", first, count, step, extent
+    return _Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
+
+
+def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
+    def starts_there(t: Term) -> bool:
+        return planner.facts.equal(_clamped(t, extent), first)
+
+    return _bound(("start", first, extent), first, extent, planner, starts_there)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -254,14 +291,38 @@ def _clamped(bound: Term, extent: Term) -> Term:
 
 
 def _bound(
-    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
 ) -> int | Term:
     """Return a Slice bound that serves as well as the exact one, and costs least.
 
-    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative.
+    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative. ``key`` is
+    what the answer depends on: many slices of a model have the same bounds.
     """
     if exact.constant is not None and exact.constant >= 0:
         return exact.constant
+    memo = planner.facts.memo
+    if key not in memo:
+        memo[key] = _serving(exact, extent, planner, serves)
+    known: int | list[Term] = memo[key]
+    if isinstance(known, int):
+        return known
+    best: tuple[int, Term] | None = None
+    for t in known:
+        try:
+            cost = planner.numbers.cost(t)
+        except RefusedError:
+            continue
+        if best is None or cost < best[0]:
+            best = cost, t
+    if best is None:
+        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
+    return best[1]
+
+
+def _serving(
+    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+) -> int | list[Term]:
+    """Return a literal bound that serves, or else the terms that do."""
     facts = planner.facts
     for t, sign in ((exact, 1), (extent - exact, -1)):
         number = _eventual_number(planner.simplified(t), planner)
@@ -269,17 +330,8 @@ def _bound(
             literal = term(number) if sign > 0 else extent - number
             if serves(literal):
                 return sign * number
-    best: tuple[int, Term] | None = None
-    for t in _variants(exact, planner):
-        try:
-            cost = planner.numbers.cost(t)
-        except RefusedError:
-            continue
-        if (best is None or cost < best[0]) and facts.proves(t) and (t is exact or serves(t)):
-            best = cost, t
-    if best is None:
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
-    return best[1]
+    variants = _variants(exact, planner)
+    return [t for t in variants if facts.proves(t) and (t is exact or serves(t))]
 
 
 def _eventual_number(t: Term, planner: Planner) -> int | None:

@@ -18,14 +18,16 @@ def run_native(model: onnx.ModelProto, feed: Feed) -> list[object]:
     return list(onnx_scatterx.session(model, session_options=options).run(None, dict(feed)))
 
 
-def check(model: str | onnx.ModelProto, *feeds: Feed, rejected: int = 0) -> onnx.ModelProto:
-    """Optimize for `scatterx`, compare with the original on every feed, and return the result.
+def check(
+    model: str | onnx.ModelProto, *feeds: Feed, rejected: int = 0, target: str = "scatterx"
+) -> onnx.ModelProto:
+    """Optimize for a target, compare with the original on every feed, and return the result.
 
     `rejected` is how many feeds the original may refuse to run.
     """
     original = parse(model) if isinstance(model, str) else model
     kept = original.SerializeToString(deterministic=True)
-    optimized: onnx.ModelProto = onnx_scatterx.optimize(original, target="scatterx").model
+    optimized: onnx.ModelProto = onnx_scatterx.optimize(original, target=target).model
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"
     if original.ir_version >= 4:
         assert signature(optimized) == signature(original), "inputs or outputs changed"

@@ -47,7 +47,9 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(arguments[1:]) == 0, arguments
         assert capsys.readouterr().out
         if "-o" in arguments:
-            onnx.checker.check_model(arguments[arguments.index("-o") + 1], full_check=True)
+            output = Path(arguments[arguments.index("-o") + 1])
+            for model in output.rglob("*.onnx") if output.is_dir() else (output,):
+                onnx.checker.check_model(model, full_check=True)
     assert "<table>" in Path("letterbox.html").read_text()
 
 

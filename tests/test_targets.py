@@ -82,7 +82,7 @@ def test_a_profile(tmp_path: Path) -> None:
         ('name = "a"\nmax_rank = 0', "max_rank is at least 1, not 0"),
         ('name = "a"\ndense = 1', "dense is true or false, not 1"),
         ('name = "a"\ndense_limit = -1', "dense_limit is at least 1"),
-        ('name = "a"\nbase = "qnn"', "base is scatterx or standard, not 'qnn'"),
+        ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
     ],
 )
 def test_a_profile_that_says_nothing(tmp_path: Path, text: str, message: str) -> None:

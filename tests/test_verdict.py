@@ -43,17 +43,16 @@ def longest_end_pick(t: XTransformer) -> int:
 
 
 def weak_picks(t: XTransformer) -> Iterator[tuple[Pick, Pick, Pick]]:
-    """Definition 9: all disjoint p1 and p2, permutations p, where p2 takes a dim that varies."""
+    """Definition 9: all disjoint p1 and p2, permutations p, where p2 is not empty."""
     dims, rank = range(len(t.shape)), len(t.data_shape)
     targets = {i: t(i) for i in indices(t.shape)}
-    varying = {d for d in dims if len({i[d] for i in targets}) > 1}
     subsets = [c for k in range(len(dims) + 1) for c in itertools.combinations(dims, k)]
     for k in range(1, rank + 1):
         for p2, order in itertools.product(
             map(Pick, itertools.product(dims, repeat=k)), itertools.permutations(range(rank))
         ):
             columns = {i: Pick(order).inverse()(j) for i, j in targets.items()}
-            if p2.codomain & varying and all(c[rank - k :] == p2(i) for i, c in columns.items()):
+            if all(c[rank - k :] == p2(i) for i, c in columns.items()):
                 for p1 in map(Pick, subsets):
                     disjoint = not p1.codomain & p2.codomain
                     if disjoint and is_function((p1(i), c[: rank - k]) for i, c in columns.items()):
@@ -62,7 +61,7 @@ def weak_picks(t: XTransformer) -> Iterator[tuple[Pick, Pick, Pick]]:
 
 def check_witness(t: XTransformer, witness: tuple[Obstacle, ...]) -> None:
     """Every obstacle proves itself by what T says of a few indices."""
-    assert [o.dim for o in witness] == sorted(t.wide)
+    assert [o.dim for o in witness] == list(range(len(t.shape)))
     for o in witness:
         if o.component is None:
             assert len(o.at) == len(t.data_shape)
@@ -226,15 +225,26 @@ def test_theorem_1() -> None:
 
 
 def test_a_dim_of_extent_one() -> None:
-    """It ends a sliceable transformer, as 0 is its coordinate; alone it makes none weakly so."""
+    """Its coordinate is the constant 0, as it would be if the extent were not known."""
     (i,) = np.indices((3,))
     column = 2 * i[:, None]
     assert check(of(column, column * 0)).end_pick == Pick((1,))
     row = 2 * i[None, :]
-    assert check(of(row * 0, row)).sliceability is NOT
-    single = check(of(np.array([[3]])))
-    assert single.sliceability is NOT
-    assert single.witness == ()
+    assert check(of(row * 0, row)).picks == (Pick((1,)), Pick((0,)), Pick((1, 0)))
+    for batch in (1, 2):
+        n, j = np.indices((batch, 3))
+        assert check(of(n, 2 * j)).picks == (Pick((1,)), Pick((0,)), Pick((1, 0)))
+    assert [str(o) for o in check(of(np.array([[3]]))).witness] == [
+        f"dim {d}: no component is I_{d}, see update (0, 0)" for d in (0, 1)
+    ]
+    assert check(of(row * 0 + 1, row)).sliceability is NOT
+
+
+def test_no_dims_or_no_axes() -> None:
+    """A pick p2 has nothing to take, or nowhere to put it."""
+    for shape, data_shape in [((), ()), ((), (2,)), ((2,), ()), ((0,), ())]:
+        t = XTransformer.from_provision(np.zeros((*shape, len(data_shape)), int), data_shape)
+        assert check(t).sliceability is NOT
 
 
 def test_symbolic_extents() -> None:

@@ -90,13 +90,26 @@ class Numbers:
         self.scope = scope
         self.sources = sources
         self._reads_late = False
+        # What was found for the anchor of the time.
+        self._anchor: ir.Node | None = None
+        self._place = -1
+        self._costs: dict[Term, int | RefusedError] = {}
+        self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
+
+    def _at_anchor(self) -> None:
+        """Forget what was found for another anchor."""
+        anchor = self.writer.anchor
+        if anchor is not self._anchor:
+            assert anchor is not None
+            self._anchor = anchor
+            self._place = self.sources.order.get(anchor.outputs[0], -1)
+            self._costs.clear()
+            self._scalars.clear()
 
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value stands before the anchor."""
-        anchor = self.writer.anchor
-        assert anchor is not None
-        place = self.sources.order.get(anchor.outputs[0], -1)
-        return self.sources.order.get(value, place) < place
+        self._at_anchor()
+        return self.sources.order.get(value, self._place) < self._place
 
     def _can_read(self, value: ir.Value) -> bool:
         if value in self.sources.late and not self._reads_late:
@@ -105,6 +118,18 @@ class Numbers:
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
+        self._at_anchor()
+        if t not in self._costs:
+            try:
+                self._costs[t] = self._early_or_late(t)
+            except RefusedError as error:
+                self._costs[t] = error
+        found = self._costs[t]
+        if isinstance(found, RefusedError):
+            raise RefusedError(found.refusal.reason, found.refusal.detail)
+        return found
+
+    def _early_or_late(self, t: Term) -> int:
         self._reads_late = False
         try:
             return self._cost(t)
@@ -161,6 +186,13 @@ class Numbers:
 
     def _scalar(self, t: Term) -> ir.Value | None:
         """Return a value that holds a term: the first vector, else the first scalar."""
+        self._at_anchor()
+        key = t, self._reads_late
+        if key not in self._scalars:
+            self._scalars[key] = self._first_scalar(t)
+        return self._scalars[key]
+
+    def _first_scalar(self, t: Term) -> ir.Value | None:
         first: ir.Value | None = None
         for value in self.sources.scalars.get(t, ()):
             if self._can_read(value):

@@ -18,7 +18,8 @@ class Target:
     of a tensor, ``static_only`` says that all sizes must be numbers. ``dense_limit`` is how many
     elements the largest tensor of a dense form (whose work is data times indices) may have; None
     allows no dense forms. ``spared`` names the rules that are only chosen where somebody asks for
-    them. ``source`` says where all this is written.
+    them. ``source`` says where all this is written. ``is_timed`` says that plans are weighed by the
+    time that they take.
 
     >>> target = Target("npu", avoid=frozenset({"NonZero"}))
     >>> target.has("NonZero"), target.has("Where"), target.has("TensorScatter")
@@ -35,6 +36,7 @@ class Target:
     static_only: bool = False
     dense_limit: int | None = None
     spared: frozenset[str] = frozenset()
+    is_timed: bool = False
 
     def has(self, op_type: str) -> bool:
         """Return whether an operator may be written for the target.

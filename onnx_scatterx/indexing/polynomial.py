@@ -7,6 +7,7 @@ keep what was once found out about it.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -99,6 +100,11 @@ class Term:
         other = term(other)
         if not other.items:
             return self
+        number = other.constant
+        if number is not None:
+            total = self.offset + sign * number
+            rest = self.items[1:] if self.items and not self.items[0][0] else self.items
+            return _interned((((), total), *rest) if total else rest)
         sums = dict(self.items)
         for monomial, coefficient in other.items:
             sums[monomial] = sums.get(monomial, 0) + sign * coefficient
@@ -225,6 +231,7 @@ def _union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
 
 _atoms: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 _terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
+_lock = threading.Lock()  # on what two threads may make at once
 
 
 def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
@@ -251,14 +258,17 @@ def polynomial(sums: Mapping[Monomial, int]) -> Term:
 
 def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
     found = _terms.get(items)
-    if found is None:
-        found = object.__new__(Term)
-        found.items = items
-        found.coords = _union(a.coords for m, _ in items for a in m)
-        found.piecewise = any(a.piecewise for m, _ in items for a in m)
-        found.never_negative_from = found._interval = found._leaves = None
-        _terms[items] = found
-    return found
+    return _new_term(items) if found is None else found
+
+
+def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
+    made = object.__new__(Term)
+    made.items = items
+    made.coords = _union(a.coords for m, _ in items for a in m)
+    made.piecewise = any(a.piecewise for m, _ in items for a in m)
+    made.never_negative_from = made._interval = made._leaves = None
+    with _lock:  # another thread may have been faster
+        return _terms.setdefault(items, made)
 
 
 def interned(
@@ -276,7 +286,8 @@ def interned(
         for name, value in fields.items():
             setattr(atom, name, value)
         atom.completed()
-        _atoms[kind, key, parts] = atom
+        with _lock:
+            atom = _atoms.setdefault((kind, key, parts), atom)
     return as_term(atom)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -89,6 +89,10 @@ class Facts:
         self._proven: set[Term] = set()
         self._refuted: dict[Term, int] = {}
         self._learnt = 0
+        self.simplified: dict[Term, tuple[int, Term]] = {}
+        """What ``simplify`` made of terms, and how much had been learnt by then."""
+        self.memo: dict[object, Any] = {}
+        """What was worked out under these facts, until the next one is learnt."""
         self._news: dict[Leaf, int] = {}
         self._nonempty: dict[int, Facts] = {}
         self._elements: dict[object, Elements] = {}
@@ -109,10 +113,18 @@ class Facts:
     def learn_elements(self, source: object, known: Elements) -> None:
         """Add what holds of every element of a tensor."""
         self._elements[source] = known
+        self._forget()
 
     def learn_residue(self, leaf: Leaf, modulus: int, residue: int) -> None:
         """Add that a size leaves a residue."""
         self._residues[leaf] = modulus, residue
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what could not be proven or simplified before."""
+        self._refuted.clear()
+        self.simplified.clear()
+        self.memo.clear()
 
     def of_elements(self, leaf: Leaf) -> Elements | None:
         """Return what is known of the elements of the tensor that a leaf is one of."""
@@ -130,6 +142,7 @@ class Facts:
     def _learn(self, fact: Term) -> None:
         self._seen[fact] = None
         self._learnt += 1
+        self.memo.clear()
         for leaf in self._related(fact):
             self._news[leaf] = self._learnt
         parts = [item for item in fact.items if item[0]]
@@ -222,6 +235,8 @@ class Facts:
 
     def equal(self, a: Number, b: Number) -> bool:
         """Return whether two terms are proven equal."""
+        if a is b:
+            return True
         difference = term(a) - b
         if difference.constant is not None:
             return difference.constant == 0

@@ -14,6 +14,17 @@ def simplify(t: Term, facts: Facts) -> Term:
     >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
     x0
     """
+    if not t.piecewise:
+        return t
+    known = facts.simplified.get(t)
+    if known is not None and not facts.news_of(t, known[0]):
+        return known[1]
+    found = _simplified(t, facts)
+    facts.simplified[t] = facts.learnt, found
+    return found
+
+
+def _simplified(t: Term, facts: Facts) -> Term:
     for _ in range(8):
         if not t.piecewise:
             return t

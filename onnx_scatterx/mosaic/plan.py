@@ -23,6 +23,7 @@ from onnx_scatterx.mosaic.cells import Cell, Mosaic
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.span import ZERO, Span
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.weighing.costs import Costs, Work
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a region: its cost in nodes, the forms it uses, and the writing itself."""
+    """A way to write a region: its cost in nodes, the forms it uses, and the writing itself.
+
+    ``weight`` is what plans are compared by: nodes, or time.
+    """
 
     cost: int
+    weight: float
     forms: frozenset[str]
     write: Callable[[], ir.Value]
 
@@ -92,6 +97,7 @@ class Planner:
         fills: Fills,
         aliases: Aliases,
         dtype: ir.DataType,
+        costs: Costs,
     ) -> None:
         self.forms = forms
         self.writer = writer
@@ -100,10 +106,11 @@ class Planner:
         self.fills = fills
         self.aliases = aliases
         self.dtype = dtype
+        self.costs = costs
         self._plans: dict[Region, Plan | Refusal] = {}
 
     def best(self, region: Region) -> Plan | Refusal:
-        """Return the plan with the fewest nodes, or the most telling refusal."""
+        """Return the plan of the least weight, or the most telling refusal."""
         if region not in self._plans:
             self._plans[region] = self._best(region)
         return self._plans[region]
@@ -132,14 +139,25 @@ class Planner:
             else:
                 refusals.append(found)
         if plans:
-            return min(plans, key=lambda p: p.cost)
+            return min(plans, key=lambda p: p.weight)
         telling = [r for r in refusals if r.reason is not Reason.NO_RULE]
         return telling[0] if telling else Refusal(Reason.NO_RULE)
 
-    def plan(self, cost: int, form: Form, write: Callable[[], ir.Value], *parts: Plan) -> Plan:
-        """Return a plan of a form over the plans of its parts; the cost includes theirs."""
+    def plan(
+        self,
+        cost: int,
+        form: Form,
+        write: Callable[[], ir.Value],
+        *parts: Plan,
+        work: Sequence[Work] = (),
+    ) -> Plan:
+        """Return a plan of a form over the plans of its parts.
+
+        ``cost`` and ``work`` are those of the form itself.
+        """
         forms = frozenset((form.name,)).union(*(p.forms for p in parts))
-        return Plan(cost + sum(p.cost for p in parts), forms, write)
+        weight = self.costs.weigh(cost, work, self.dtype) + sum(p.weight for p in parts)
+        return Plan(cost + sum(p.cost for p in parts), weight, forms, write)
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""

@@ -1,0 +1,229 @@
+"""Times whole models: the original against what each target, and each other tool, makes of it.
+
+    pip install torch==2.13.0 onnxsim onnxslim
+    python benchmarks/models.py [--only WORD] [--threads 1] [--rounds 25] [--json FILE]
+
+The models are those of ``model_sources.py``, exported on the spot. All variants of a model are
+open in one process and take turns; in each round, a variant's time is divided by the original's,
+and the median of these ratios is printed with its quartiles (above 1 is faster). Tools that are
+not installed are left out; one that breaks a model, or changes its outputs, is told by a word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import math
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+import onnx_scatterx
+from onnx_scatterx.api import check_target
+
+TARGETS = ("standard", "scatterx", "ort-cpu")
+SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")
+
+
+def by_onnxsim(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return what onnxsim makes of a model."""
+    import onnxsim
+
+    return onnxsim.simplify(model)[0]
+
+
+def by_onnxslim(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return what onnxslim makes of a model."""
+    import onnxslim
+
+    return onnxslim.slim(model)
+
+
+def by_onnxscript(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return what onnxscript's optimizer makes of a model."""
+    import onnxscript.optimizer
+
+    return onnxscript.optimizer.optimize(model)
+
+
+TOOLS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxscript": by_onnxscript}
+
+
+@dataclass
+class Variant:
+    """What a tool made of a model: its counts, a call that runs it once, or what went wrong."""
+
+    nodes: int = 0
+    scatters: int = 0
+    run: Callable[[], list[np.ndarray]] | None = None
+    wrong: str = ""
+
+
+def variant(
+    make: Callable[[onnx.ModelProto], onnx.ModelProto],
+    model: onnx.ModelProto,
+    feeds: dict[str, np.ndarray],
+    threads: int,
+) -> Variant:
+    """Make a variant of a model and open it."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            made = make(copy)
+    except ImportError:
+        return Variant(wrong="not installed")
+    except Exception as error:  # of another tool: its own answer
+        return Variant(wrong=f"fails: {type(error).__name__}")
+    operators = [node.op_type for node in made.graph.node]
+    scatters = sum(op in SCATTERS for op in operators)
+    try:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4
+        session = onnx_scatterx.session(made, session_options=options)
+        names = {value.name for value in session.get_inputs()}
+        inputs = {name: array for name, array in feeds.items() if name in names}
+        session.run(None, inputs)
+    except Exception as error:  # a model that another tool broke
+        return Variant(len(operators), scatters, wrong=f"does not run: {type(error).__name__}")
+    return Variant(len(operators), scatters, lambda: session.run(None, inputs))
+
+
+def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
+    """Return whether outputs agree bit for bit."""
+    pairs = zip(one, other, strict=True)
+    return all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs
+    )
+
+
+def ratios(
+    original: Variant, others: dict[str, Variant], rounds: int
+) -> tuple[float, dict[str, list[float]]]:
+    """Let all take turns; return the original's median seconds and the ratios of the others."""
+    assert original.run is not None
+    running = {name: v.run for name, v in others.items() if v.run is not None}
+    once = min(seconds(original.run, 1) for _ in range(3))
+    repeat = max(1, math.ceil(0.002 / once))
+    for run in running.values():
+        seconds(run, repeat)
+    found: dict[str, list[float]] = {name: [] for name in running}
+    base = []
+    for turn in range(rounds):
+        names = list(running)
+        names = names[turn % len(names) :] + names[: turn % len(names)] if names else []
+        for name in names:  # each beside a run of the original: the machine's moods cancel
+            before = seconds(original.run, repeat)
+            after = seconds(running[name], repeat)
+            base.append(before)
+            found[name].append(before / after)
+    return statistics.median(base), found
+
+
+def seconds(run: Callable[[], Any], repeat: int) -> float:
+    """Return how long a run takes."""
+    start = time.perf_counter()
+    for _ in range(repeat):
+        run()
+    return (time.perf_counter() - start) / repeat
+
+
+def makers() -> dict[str, Callable[[onnx.ModelProto], onnx.ModelProto]]:
+    """Return the targets that this version has, and the other tools."""
+    made: dict[str, Callable[[onnx.ModelProto], onnx.ModelProto]] = {}
+    for target in TARGETS:
+        with contextlib.suppress(onnx_scatterx.ScatterXError):
+            check_target(target)
+            made[target] = lambda model, t=target: onnx_scatterx.optimize(model, target=t).model
+    return made | TOOLS
+
+
+def measure(
+    name: str, model: onnx.ModelProto, feeds: dict[str, np.ndarray], arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Print one model's lines; return them as plain data."""
+    original = variant(lambda m: m, model, feeds, arguments.threads)
+    assert original.run is not None, original.wrong
+    expected = original.run()
+    variants = {}
+    for label, make in makers().items():
+        made = variants[label] = variant(make, model, feeds, arguments.threads)
+        if made.run is not None and not same(expected, made.run()):
+            made.wrong = "other outputs"
+    base, found = ratios(original, variants, arguments.rounds)
+    print(f"{name:28}{original.nodes:5} nodes{original.scatters:4} scatters{base * 1e3:10.3f} ms")
+    lines = {}
+    for label, made in variants.items():
+        line: dict[str, Any] = {"nodes": made.nodes, "scatters": made.scatters, "wrong": made.wrong}
+        text = made.wrong
+        if label in found:
+            low, middle, high = statistics.quantiles(found[label], n=4)
+            line |= {"ratio": middle, "quartiles": [low, high]}
+            text = f"{middle:6.2f} times as fast ({low:.2f} to {high:.2f}) {made.wrong}"
+        print(f"    {label:24}{made.nodes:5} nodes{made.scatters:4} scatters  {text}")
+        lines[label] = line
+    return {"nodes": original.nodes, "scatters": original.scatters, "seconds": base} | {
+        "variants": lines
+    }
+
+
+def main() -> None:
+    """Print the table and the geometric means."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", metavar="WORD", help="models with this in their name")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--models", type=Path, metavar="DIR", help="keep the exported models here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    results = {}
+    for name, model, feeds in exported(arguments.only or "", arguments.models):
+        results[name] = measure(name, model, feeds, arguments)
+    print("\ngeometric mean of the medians")
+    for label in makers():
+        lines = [r["variants"][label] for r in results.values()]
+        medians = [x["ratio"] for x in lines if "ratio" in x]
+        if medians:
+            mean = math.exp(statistics.fmean(map(math.log, medians)))
+            print(f"    {label:24}{mean:6.2f} over {len(medians)} models, least {min(medians):.2f}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1))
+
+
+def exported(only: str, folder: Path | None) -> Any:
+    """Yield the name, the model and the inputs of every example."""
+    import model_sources
+    from export import anonymous, export
+
+    for name, example in model_sources.examples().items():
+        for how in example.exports:
+            full = f"{name}_{how}"
+            if only not in full:
+                continue
+            path = None if folder is None else folder / f"{full}.onnx"
+            if path is not None and path.exists():
+                model = onnx.load(path)
+            else:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    model = anonymous(export(example, how))
+                if path is not None:
+                    onnx.save(model, path)
+            yield full, model, {n: t.numpy() for n, t in example.inputs.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""``optimize`` on the command line for a directory of models."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
+from onnx_scatterx.errors import ScatterXError
+
+
+def optimize_directory(args: argparse.Namespace) -> int:
+    """Optimize the models of a directory; return 1 if some differ, else 2 if some failed."""
+    from onnx_scatterx.many import optimize_many
+
+    report = report_place(args.report, ())
+    if report.suffix == ".html":
+        raise ScatterXError(f"{args.report}: the summary of a directory is .json")
+    with progress("optimizing") as tell:
+        summary = optimize_many(
+            args.model,
+            args.output,
+            jobs=args.jobs,
+            verify=_checks(args) if args.verify else False,
+            progress=tell,
+            **_options(args),
+        )
+    with in_whole(report, summary.to_json):
+        pass
+    if not args.quiet:
+        show(summary)
+    if summary.differing:
+        return complain(f"{len(summary.differing)} models differ, and are not written", 1)
+    if summary.failed:
+        rest = len(summary.failed) - 1
+        return complain(f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2)
+    return 0
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    rules = None if args.rules is None else args.rules.split(",")
+    return {
+        "target": args.target,
+        "rules": rules,
+        "distrust_dims": args.distrust_dims,
+        "assume": args.assume,
+        "deterministic": args.deterministic,
+        "sizes": dict(args.size),
+    }
+
+
+def _checks(args: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "samples": args.samples,
+        "seed": args.seed,
+        "assume": args.assume,
+        "distrust_dims": args.distrust_dims,
+    }

@@ -1,0 +1,57 @@
+"""What a symbolic size is taken to be where only its cost matters: a hint, or a usual number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.indexing.terms import Leaf, Term
+
+USUAL = (
+    (("batch", "b", "n", "bs"), 1),
+    (("height", "width", "h", "w"), 640),
+    (("seq", "sequence", "time", "length", "len", "t", "s"), 512),
+)
+"""Words in the names of sizes, and what such a size is."""
+OTHER = 256  # any other size
+_NUMBER = 1  # any other number that only the run knows
+
+
+class Sizes:
+    """Values for symbolic sizes; ``hints`` are the user's, by name.
+
+    >>> from onnx_scatterx.indexing.terms import size
+    >>> Sizes({"batch": 8}).value(size("batch") * 4 + 1), Sizes().value(size("seq_len"))
+    (33.0, 512.0)
+    """
+
+    def __init__(self, hints: Mapping[str, int] | None = None) -> None:
+        self.hints = dict(hints or {})
+        for name, value in self.hints.items():
+            if value < 0:
+                raise ScatterXError(f"the size {name} is {value}, and must not be negative")
+        self._values: dict[Term, float] = {}
+
+    def value(self, t: Term) -> float:
+        """Return about how large a term is."""
+        if t.constant is not None:
+            return float(t.constant)
+        if t not in self._values:
+            self._values[t] = float(t.evaluate(self._leaf, lambda _: 0))
+        return self._values[t]
+
+    def product(self, terms: tuple[Term, ...]) -> float:
+        """Return about how many elements there are between these extents."""
+        total = 1.0
+        for t in terms:
+            total *= max(self.value(t), 0.0)
+        return total
+
+    def _leaf(self, leaf: Leaf, parts: Any) -> int:
+        if leaf.name in self.hints:
+            return self.hints[leaf.name]
+        if parts:
+            return _NUMBER
+        words = leaf.name.lower().replace(".", "_").split("_")
+        return next((n for usual, n in USUAL if any(w in usual for w in words)), OTHER)

@@ -1,0 +1,226 @@
+"""A few boxes on a tensor that stays are ScatterX nodes, which copy it once or not at all.
+
+    before   y = ScatterND(data, [[2], [3], [4]], updates)
+    after    y = ScatterX(data, [[2], [3], [4]], updates)
+
+Holds where some cells of a region are a whole tensor, in place. The others are written over it, one
+node each: on the axes that a cell does not span, f counts its positions,
+
+    J = p( f(p1(I)) ++ p2(I) )      f(i, j) = (low + i, low' + j)
+
+Slices and a Concat move all bytes twice; this moves them once, and only the new ones where ONNX
+Runtime lets the output have the tensor's memory. Only targets that weigh time choose it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.sources import View
+from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.native.body import Body
+from onnx_scatterx.native.nodes import make_node
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
+from onnx_scatterx.weighing.costs import Work
+
+_PATCHES = 6  # cells that are written over a tensor, at most
+_TABLE = 1 << 22  # entries of a constant f
+
+
+class OverlayForm(Form):
+    """Writes a region as a tensor with cells written over it."""
+
+    name = "overlay"
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if len(region.cells) < 2 or not has_kernel(planner.dtype, "none"):
+            return Refusal(Reason.NO_RULE)
+        if planner.numbers.scope.function is not None or region.rank > RANK:
+            return Refusal(Reason.NO_RULE)
+        best: Plan | Refusal = Refusal(Reason.NO_RULE)
+        whole = (_base(c, region) for c in region.cells)
+        for base in dict.fromkeys(value for value in whole if value is not None):
+            found = self._over(base, region, planner)
+            if isinstance(best, Refusal) or (
+                isinstance(found, Plan) and found.weight < best.weight
+            ):
+                best = found
+        return best
+
+    def _over(self, base: ir.Value, region: Region, planner: Planner) -> Plan | Refusal:
+        cells = [c for c in region.cells if _base(c, region) is not base]
+        if not 0 < len(cells) <= _PATCHES:
+            return Refusal(Reason.NO_RULE)
+        patches = [_patch(cell, region, planner) for cell in cells]
+        plans = [planner.require(patch.region) for patch in patches]
+        work = [] if _may_be_overwritten(base, planner) else [Work("ScatterX", region.extents, 0)]
+        work += [Work("ScatterX", p.region.extents, p.outer) for p in patches]
+        cost = sum(1 + p.cost(planner.numbers) for p in patches)
+
+        def write() -> ir.Value:
+            x = base
+            for patch, plan in zip(patches, plans, strict=True):
+                x = _write(x, plan.write(), patch, planner)
+            return x
+
+        return planner.plan(cost, self, write, *plans, work=work)
+
+
+def _base(cell: Cell, region: Region) -> ir.Value | None:
+    """Return the whole tensor of which a cell is the part that stands where the cell does."""
+    view = cell.source
+    if not isinstance(view, View) or view.is_reshaped or len(view.walks) != region.rank:
+        return None
+    in_place = all(
+        w.dim == d
+        and w.step == s.modulus
+        and w.start == s.residue
+        and low.constant == 0
+        and high is extent
+        for d, (w, s, low, high, extent) in enumerate(
+            zip(view.walks, cell.box, region.low, region.high, view.shape, strict=True)
+        )
+    )
+    return view.value if in_place else None
+
+
+def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
+    """Return whether ONNX Runtime can give the output the tensor's own memory: nobody reads on."""
+    if base.producer() is None or base.is_graph_output():
+        return False
+    anchor = planner.writer.anchor
+    return all(
+        use.node is anchor or any(map(planner.numbers.is_available, use.node.outputs))
+        for use in base.uses()
+    )
+
+
+@dataclass(frozen=True)
+class _Patch:
+    """A cell that is written over: the region of its elements, and where on the partial axes.
+
+    ``partial`` are the axes of which it does not span all, with its positions there; ``outer`` is
+    how many axes the runs do not span.
+    """
+
+    region: Region
+    partial: tuple[tuple[int, Span], ...]
+
+    @property
+    def outer(self) -> int:
+        (*_, (axis, span)) = self.partial
+        return axis + (span.modulus != 1)
+
+    def cost(self, numbers: Numbers) -> int:
+        """Return how many nodes it takes to have f, or refuse."""
+        if self.table is not None:
+            return 0
+        ((_, span),) = self.partial
+        bounds = (b for b in (span.low, span.high) if b.constant is None)
+        return 2 + sum(1 + numbers.cost(bound) for bound in bounds)
+
+    @cached_property
+    def table(self) -> np.ndarray | None:
+        """The provision tensor f, if all positions are numbers."""
+        axes = []
+        for _, span in self.partial:
+            low, high = span.low.constant, span.high.constant
+            if low is None or high is None:
+                return None
+            axes.append(span.modulus * np.arange(low, high) + span.residue)
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        # A dim of one position need not be counted.
+        return grid.reshape(*(len(a) for a in axes if len(a) != 1), len(axes))
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The dims that f runs over: p1."""
+        known = self.table is not None
+        return tuple(a for a, span in self.partial if not known or span.count.constant != 1)
+
+
+def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
+    facts = planner.facts
+    partial = tuple(
+        (d, s)
+        for d, (s, low, high) in enumerate(zip(cell.box, region.low, region.high, strict=True))
+        if s.modulus != 1 or not facts.equal(s.low, low) or not facts.equal(s.high, high)
+    )
+    if not partial:
+        raise RefusedError(Reason.NO_RULE)
+    # In its own coordinates a strided cell is an interval.
+    box = tuple(Span.interval(s.low, s.high) for s in cell.box)
+    if not all(facts.proves(s.count) for s in box):
+        raise RefusedError(Reason.UNKNOWN_BOUNDS, "the positions that are written")
+    inner = Region((Cell(box, cell.source),), tuple(s.low for s in box), tuple(s.high for s in box))
+    patch = _Patch(inner, partial)
+    counts = [s.count.constant for _, s in partial]
+    if math.prod(n for n in counts if n is not None) * len(partial) > _TABLE:
+        raise RefusedError(Reason.TOO_COSTLY, "a table of positions")
+    if patch.table is None and len(partial) > 1:
+        raise RefusedError(Reason.UNKNOWN_SIZE, "boxes of unknown size on several axes")
+    return patch
+
+
+def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -> ir.Value:
+    w = planner.writer
+    rank = patch.region.rank
+    axes = [axis for axis, _ in patch.partial]
+    p2 = [d for d in range(rank) if d not in axes]
+    order = [*axes, *p2]
+    index_rank = max(axes) + 1
+    columns = tuple(None if d in axes else d for d in range(index_rank))
+    if patch.counted == tuple(range(index_rank)):
+        columns = ()  # f is the indices
+    body = Body(
+        "ScatterND",
+        w.version,
+        "none",
+        p1=patch.counted,
+        index_rank=index_rank,
+        columns=columns,
+    )
+    node = make_node(
+        [w.current(v) for v in (data, _provision(patch, planner), updates)],
+        (patch.counted, p2, [order.index(d) for d in range(rank)]),
+        "none",
+        True,
+        body,
+        planner.dtype,
+        w.names.new(f"{w.stem}/ScatterX"),
+        w.metadata,
+    )
+    w.insert(node)
+    return node.outputs[0]
+
+
+def _provision(patch: _Patch, planner: Planner) -> ir.Value:
+    """Return f as a value: a constant, or a Range."""
+    w, int64 = planner.writer, ir.DataType.INT64
+    if patch.table is not None:
+        return w.constant(patch.table, int64)
+    ((_, span),) = patch.partial
+
+    def scalar(t: Term) -> ir.Value:
+        if t.constant is not None:
+            return w.constant(np.array(t.constant), int64)
+        return w.axes("Squeeze", planner.numbers.vector(t), int64, [0])
+
+    first = span.modulus * span.low + span.residue
+    end = span.modulus * span.high + span.residue
+    step = w.constant(np.array(span.modulus), int64)
+    positions = w.node("Range", [scalar(first), scalar(end), step], int64)
+    return w.axes("Unsqueeze", positions, int64, [1])
+
+
+overlay = OverlayForm()

@@ -1,0 +1,169 @@
+"""Target `ort-cpu`: boxes written over a tensor by ScatterX, where slices would move more bytes."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.indexing.terms import term
+from onnx_scatterx.report import Action
+from onnx_scatterx.weighing.costs import NodeCosts, TimeCosts, Work
+from onnx_scatterx.weighing.machine import KINDS, VARIABLE, Machine, place
+from onnx_scatterx.weighing.sizes import Sizes
+from tests.native_support import (
+    body,
+    check,
+    natives,
+    operators,
+    picks,
+    run_native,
+    unique,
+)
+from tests.support import Feed, agree, parse, run, sample
+
+SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
+
+
+@pytest.fixture(autouse=True)
+def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work on a machine that is slow at all but ScatterX."""
+    (tmp_path / "machine.toml").write_text(SLOW.to_toml())
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "machine.toml"))
+
+
+ROWS = """g (float[A, B] x, float[2, B] y) => (float[A, B] z)
+          <int64[2, 1] i = {%s}> { w = Neg(x)  z = ScatterND(w, i, y) }"""
+X, Y = sample("float32", 6, 4), sample("float32", 2, 4, seed=1)
+
+
+def test_rows_in_place() -> None:
+    model = check(ROWS % "1, 2", {"x": X, "y": Y}, target="ort-cpu")
+    assert operators(model) == ["Neg", "ScatterX"]
+    (node,) = natives(model)
+    assert (picks(node), unique(node)) == (((0,), (1,), (0, 1)), 1)
+    assert body(model, node) == ["ScatterND"]
+
+
+def test_the_report_calls_it_a_scatter() -> None:
+    report = onnx_scatterx.optimize(parse(ROWS % "1, 2"), target="ort-cpu").report
+    (scatter,) = report.scatters
+    assert (scatter.action, scatter.forms, report.native) == (Action.NATIVE, ("overlay", "view"), 1)
+
+
+def test_columns_between_transposes() -> None:
+    text = """g (float[A, B, C] x, float[A, 2, C] y) => (float[A, B, C] z)
+        <int64[2, 1] i = {0, 1}> {
+            t = Transpose <perm = [1, 0, 2]> (x)   u = Transpose <perm = [1, 0, 2]> (y)
+            s = ScatterND(t, i, u)                 z = Transpose <perm = [1, 0, 2]> (s) }"""
+    x, y = sample("float32", 3, 4, 2), sample("float32", 3, 2, 2, seed=1)
+    model = check(text, {"x": x, "y": y}, {"x": x[:0], "y": y[:0]}, target="ort-cpu")
+    assert operators(model) == ["ScatterX"]
+    (node,) = natives(model)
+    assert picks(node) == ((1,), (0, 2), (1, 0, 2))
+
+
+def test_a_tail_of_symbolic_length_counts_with_a_range() -> None:
+    text = """g (float[A, 2] x, float[T, 2] y) => (float[A, 2] z)
+        <int64 zero = {0}, int64 one = {1}, int64[1] minus = {-1}, int64[1] zeros = {0},
+         int64[1] first = {1}, int64[1] far = {9999}> {
+            s = Shape(x)  n = Gather(s, zero)  all = Range(zero, n, one)  m = Unsqueeze(zero, zeros)
+            some = Slice(all, first, far)  rows = Unsqueeze(some, minus)
+            part = Slice(y, m, far)  z = ScatterND(x, rows, part) }"""
+    x = sample("float32", 5, 2)
+    feeds = [{"x": x[: n + 1], "y": sample("float32", n, 2, seed=1)} for n in range(5)]
+    model = check(text, *feeds, target="ort-cpu")
+    assert operators(model).count("ScatterX") == 1
+    assert "Range" in operators(model)
+
+
+def test_functions_keep_slices() -> None:
+    text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z) { z = local.f(x, y) }
+        <domain: "local", opset_import: ["" : 18]> f (x, y) => (z) {
+            i = Constant <value = int64[2, 1] {1, 2}> ()  z = ScatterND(x, i, y) }"""
+    model = onnx_scatterx.optimize(parse(text, more=', "local" : 1'), target="ort-cpu").model
+    assert not natives(model)
+
+
+def test_random_chains() -> None:
+    """Writes of slices on any axis, plain or adding, strided or not, one on the other."""
+    rng = random.Random(0)
+    written: Counter[str] = Counter()
+    for _ in range(60):
+        text, feed = _chain(rng)
+        written.update(operators(check(text, feed, target="ort-cpu")))
+    assert written["ScatterX"] > 40
+    assert written["Transpose"] < written["ScatterX"]
+
+
+def _chain(rng: random.Random) -> tuple[str, Feed]:
+    shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
+    rank = len(shape)
+    dims = [rng.choice((str(n), f"N{d}")) for d, n in enumerate(shape)]
+    lines, constants, inputs = ["v0 = Neg(x)"], [], [f"float[{', '.join(dims)}] x"]
+    feed = {"x": sample("float32", *shape, seed=rng.randint(0, 99))}
+    value = "v0"
+    for k in range(rng.randint(1, 3)):
+        axis = rng.randrange(rank)
+        start = rng.randrange(shape[axis])
+        rows = range(start, rng.randint(start, shape[axis]), rng.choice((1, 1, 2)))
+        perm = [axis, *(d for d in range(rank) if d != axis)]
+        back = [perm.index(d) for d in range(rank)]
+        part = [len(rows) if d == axis else n for d, n in enumerate(shape)]
+        feed[f"y{k}"] = sample("float32", *part, seed=rng.randint(0, 99))
+        sizes = [str(len(rows)) if d == axis else name for d, name in enumerate(dims)]
+        inputs.append(f"float[{', '.join(sizes)}] y{k}")
+        constants.append(f"int64[{len(rows)}, 1] i{k} = {{{', '.join(map(str, rows))}}}")
+        reduction = rng.choice(("none", "none", "add"))
+        lines += [
+            f"t{k} = Transpose <perm = {perm}> ({value})",
+            f"u{k} = Transpose <perm = {perm}> (y{k})",
+            f's{k} = ScatterND <reduction = "{reduction}"> (t{k}, i{k}, u{k})',
+            f"v{k + 1} = Transpose <perm = {back}> (s{k})",
+        ]
+        value = f"v{k + 1}"
+    head = f"g ({', '.join(inputs)}) => (float[{', '.join(dims)}] z) <{', '.join(constants)}>"
+    return f"{head} {{ {' '.join(lines)} z = Abs({value}) }}", feed
+
+
+def test_time_is_nodes_and_bytes_and_runs() -> None:
+    machine = Machine(100.0, dict.fromkeys(KINDS, 0.5), dict.fromkeys(KINDS, 2.0))
+    costs = TimeCosts(machine, Sizes())
+    work = [Work("Slice", (term(3), term(4)), 1)]
+    assert costs.weigh(2, work, ir.DataType.FLOAT) == 2 * 100 + 3 * 4 * 4 * 0.5 + 3 * 2
+    assert NodeCosts().weigh(2, work, ir.DataType.FLOAT) == 2
+
+
+def test_sizes_decide() -> None:
+    """Here ScatterX copies slowly: for few rows it still saves a launch."""
+    text = """g (float[rows, 64] x, float[1, 64] y) => (float[rows, 64] z)
+              <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""
+    speed = dict.fromkeys(KINDS, 0.1) | {"ScatterX": 1.0}
+    machine = Machine(1000.0, speed, dict.fromkeys(KINDS, 0.0))
+    place().write_text(machine.to_toml())
+    feed = {"x": sample("float32", 3, 64), "y": sample("float32", 1, 64)}
+    for rows, expected in ((2, ["ScatterX"]), (10**6, ["Slice", "Concat"])):
+        made = onnx_scatterx.optimize(parse(text), target="ort-cpu", sizes={"rows": rows}).model
+        assert operators(made) == expected
+        (before,), (after,) = run(parse(text), feed), run_native(made, feed)
+        assert agree(before, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("launch = ", "is not TOML"),
+        ("launch = 1", "must have launch"),
+        (SLOW.to_toml().replace("Pad", "Pat"), "must have Concat"),
+        (SLOW.to_toml().replace("launch = 1", "launch = -1"), "are numbers"),
+    ],
+)
+def test_a_machine_that_cannot_be_read(tmp_path: Path, text: str, because: str) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(text)
+    with pytest.raises(onnx_scatterx.ScatterXError, match=because):
+        Machine.read(path)
+    with pytest.raises(onnx_scatterx.ScatterXError, match="cannot be read"):
+        Machine.read(tmp_path / "nothing.toml")

@@ -1,0 +1,182 @@
+"""Many models at once: in processes, in threads, and in a Dask cluster; none stops the others."""
+
+import json
+import os
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.errors import ScatterXError
+
+ROW = """<ir_version: 8, opset_import: ["" : 18]> 
+    row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
+    <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """Two good models in two folders, and four bad files."""
+    folder = tmp_path / "zoo"
+    (folder / "deep").mkdir(parents=True)
+    onnx.save(onnx.parser.parse_model(ROW), folder / "a.onnx")
+    (folder / "deep" / "b.onnxtxt").write_text(ROW)
+    (folder / "broken.onnx").write_bytes(b"no model")
+    (folder / "empty.onnx").write_bytes(b"")
+    (folder / "invalid.onnxtxt").write_text(ROW.replace("(x, i, y)", "(x, i, nothing)"))
+    (folder / "old.onnxtxt").write_text(ROW.replace("18", "7"))
+    (folder / "notes.md").write_text("no model")
+    return folder
+
+
+def check(summary: Any, out: Path) -> None:
+    by_name = {o.source.name: o for o in summary.outcomes}
+    assert sorted(by_name) == [
+        "a.onnx",
+        "b.onnxtxt",
+        "broken.onnx",
+        "empty.onnx",
+        "invalid.onnxtxt",
+        "old.onnxtxt",
+    ]
+    written = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
+    assert written == ["a.onnx", "deep/b.onnxtxt"]
+    for name, outcome in by_name.items():
+        assert (outcome.error is None) == (name in ("a.onnx", "b.onnxtxt"))
+        assert outcome.error is None or ("\n" not in outcome.error and name in outcome.error)
+    assert len(summary.failed) == 4
+    assert summary.summary().startswith("2 of 6 models written, 2 of 2 scatters removed, 4 failed")
+
+
+def test_processes(zoo: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    out = tmp_path / "out"
+    summary = onnx_scatterx.optimize_many(
+        zoo, out, jobs=2, target="standard", progress=lambda *done: told.append(done)
+    )
+    check(summary, out)
+    assert told == [(i + 1, 6) for i in range(6)]
+
+
+def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
+    paths = [p for p in zoo.rglob("*") if p.suffix.startswith(".onnx")]
+    out = tmp_path / "out"
+    with ThreadPoolExecutor(4) as threads:
+        summary = onnx_scatterx.optimize_many(paths, out, executor=threads, verify=True)
+    check(summary, out)
+    assert [o.source for o in summary.outcomes] == paths
+    assert {o.same for o in summary.outcomes} == {True, None}
+    assert len(str(summary).splitlines()) >= 6
+    assert json.loads(summary.to_json())["models"][0]["source"] == str(paths[0])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_cluster(zoo: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    out = tmp_path / "out"
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.Client(here) as client,
+    ):
+        summary = onnx_scatterx.optimize_many(zoo, out, executor=client.get_executor())
+    check(summary, out)
+
+
+def test_many_threads_prove_as_much_as_one(tmp_path: Path) -> None:
+    models = sorted(Path("models").glob("*.onnx"))[:12]
+    one = onnx_scatterx.optimize_many(models, tmp_path / "one", jobs=1)
+    with ThreadPoolExecutor(8) as threads:
+        many = onnx_scatterx.optimize_many(models, tmp_path / "many", executor=threads)
+    for a, b in zip(one.outcomes, many.outcomes, strict=True):
+        assert a.report == b.report
+        assert a.output.read_bytes() == b.output.read_bytes()
+
+
+class _Kills:
+    """What ends a process that receives it."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return os._exit, (9,)
+
+
+def test_a_worker_that_dies_is_told(zoo: Path, tmp_path: Path) -> None:
+    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, target=_Kills())
+    assert (
+        summary.outcomes[0].error
+        == f"{zoo / 'a.onnx'}: its process died, perhaps for want of memory"
+    )
+
+
+class _Lost(Executor):
+    """An executor whose workers have gone."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(OSError("the worker is out of reach"))
+        return future
+
+
+def test_an_executor_that_fails_is_told(zoo: Path, tmp_path: Path) -> None:
+    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", executor=_Lost())
+    assert "the worker is out of reach" in str(summary.outcomes[0].error)
+
+
+@pytest.fixture
+def cases(zoo: Path, tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "none").mkdir()
+    (tmp_path / "file").write_text("")
+    return {
+        "is not a directory; give": (zoo / "a.onnx", tmp_path / "out"),
+        "is a directory without": (tmp_path / "none", tmp_path / "out"),
+        "no model was given": ([], tmp_path / "out"),
+        "is not a directory; many": (zoo, tmp_path / "file"),
+        "the output is the input": (zoo, zoo),
+        "two paths name the same": ([zoo / "a.onnx", zoo / "deep" / ".." / "a.onnx"], tmp_path),
+    }
+
+
+def test_what_cannot_be_begun(cases: dict[str, Any]) -> None:
+    for message, (paths, out) in cases.items():
+        with pytest.raises(ScatterXError, match=message):
+            onnx_scatterx.optimize_many(paths, out)
+
+
+def test_an_output_inside_the_input_is_not_read_again(zoo: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        first = onnx_scatterx.optimize_many(zoo, zoo / "out", executor=threads)
+        again = onnx_scatterx.optimize_many(zoo, zoo / "out", executor=threads)
+    assert [o.source for o in first.outcomes] == [o.source for o in again.outcomes]
+
+
+def test_models_that_share_their_data(tmp_path: Path) -> None:
+    zoo, out = tmp_path / "zoo", tmp_path / "out"
+    zoo.mkdir()
+    (zoo / "weights").write_bytes(bytes(8))
+    for name in "abcd":
+        model = onnx.parser.parse_model(ROW)
+        weight = model.graph.initializer.add(name="w", data_type=1, dims=[2], data_location=1)
+        weight.external_data.add(key="location", value="weights")
+        onnx.save(model, zoo / f"{name}.onnx")
+    with ThreadPoolExecutor(4) as threads:
+        summary = onnx_scatterx.optimize_many(zoo, out, executor=threads)
+    assert not summary.failed
+    assert sorted(p.name for p in out.iterdir()) == [*(f"{n}.onnx" for n in "abcd"), "weights"]
+
+
+def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, out = tmp_path / "r.json", tmp_path / "out"
+    command = ["optimize", str(zoo), "-o", str(out), "--jobs", "1", "--report", str(report)]
+    assert main(command) == 2
+    captured = capsys.readouterr()
+    assert "2 of 6 models written" in captured.out
+    assert captured.err.count("\n") == 1
+    assert len(json.loads(report.read_text())["models"]) == 6
+    for bad in ("broken.onnx", "empty.onnx", "invalid.onnxtxt", "old.onnxtxt"):
+        (zoo / bad).unlink()
+    assert main([*command, "--verify", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
