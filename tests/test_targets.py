@@ -1,6 +1,7 @@
 """Targets as data: what a profile says, what is not written for it, and what it does not take."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import onnx
@@ -277,6 +278,28 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["targets"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in ("scatterx", "standard", *profile_names()))
+
+
+def test_many_models(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name, text in (("a", BOX), ("b", MASK)):
+        onnx.save(onnx.parser.parse_model(text), tmp_path / "in" / f"{name}.onnx")
+    with ThreadPoolExecutor(1) as executor:
+        summary = onnx_scatterx.optimize_many(
+            *(tmp_path / "in", tmp_path / "out"),
+            executor=executor,
+            target=Target("npu", avoid=frozenset({"ScatterND", "Concat"})),
+            assume=["N <= 9"],
+        )
+    first, second = summary.outcomes
+    assert first.done.startswith("failed: cannot assume anything of 'N'")
+    assert "violation" not in second.done
+    with ThreadPoolExecutor(1) as executor:
+        target = Target("npu", avoid=frozenset({"ScatterND", "Concat"}))
+        summary = onnx_scatterx.optimize_many(
+            tmp_path / "in", tmp_path / "out", executor=executor, target=target
+        )
+    assert summary.outcomes[0].done.endswith(", 1 violation of the target")
 
 
 def test_assumptions_on_the_command_line(
