@@ -183,7 +183,8 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
 
 def _known(scatter: Scatter, wording: Wording) -> Iterator[str]:
     """Yield what nodes of the model have checked before, as far as it is about this scatter."""
-    facts = [f for f in scatter.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+    known = [f for f in scatter.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+    facts = [f for f in known if not scatter.facts.is_assumed(f)]
     for fact in facts[:_FACTS]:
         yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
 

@@ -348,6 +348,13 @@ def test_each_scatter_names_its_own() -> None:
     assert own == {"first": ["assumed: N >= 5"], "second": ["assumed: p >= 0"]}
 
 
+def test_what_is_assumed_is_nothing_that_the_model_checks() -> None:
+    text = nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")
+    told = onnx_scatterx.explain(onnx.parser.parse_model(text), assume="N >= 5")
+    assert "assumed   " in told
+    assert "N - 5 >= 0" not in told
+
+
 def test_what_changes_nothing_leaves_no_trace() -> None:
     model = onnx.parser.parse_model(CACHE)
     result = onnx_scatterx.optimize(model, target="standard", assume=["N <= 4", "pos: unique"])

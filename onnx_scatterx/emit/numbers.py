@@ -46,6 +46,7 @@ class Sources:
         for place, node in enumerate(graph):
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
+        self.spared = spared
         self.late = descendants(graph, spared)
         self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
@@ -215,7 +216,9 @@ class Numbers:
         if not isinstance(atom, Leaf) or t is not as_term(atom):
             return None
         found = element_of(atom, self.scope)
-        return found if found is not None and self._can_read(found.value) else None
+        if found is None or found.value in self.sources.spared:
+            return None
+        return found if self._can_read(found.value) else None
 
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""

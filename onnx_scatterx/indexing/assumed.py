@@ -47,7 +47,7 @@ class Assumptions:
             others = (other for _, other in learnt[:i] + learnt[i + 1 :])
             if Facts(known=others).proves(-bound - 1):
                 raise ScatterXError(f"what is assumed of {name!r} contradicts other assumptions")
-        facts.learn(bound for _, bound in learnt)
+        facts.assume(bound for _, bound in learnt)
         for name, sizes in self._symbols.items():
             for c in self._assumed.get(name, NOTHING).comparisons:
                 if c.modulus and c.sign == "==" and isinstance(c.bound, int):
@@ -75,7 +75,7 @@ class Assumptions:
         elements = self._elements(assumption, found, last, facts)
         facts.learn_elements(leaf.source, elements)
         if all(d.constant == 1 for d in found.shape):
-            facts.learn(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
+            facts.assume(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
         if counts:
             formula = formula + coord(len(found.shape) - 1)
         return Abstract(found.dtype, found.shape, formula)

@@ -95,6 +95,7 @@ class Facts:
         """What was worked out under these facts, until the next one is learnt."""
         self._news: dict[Leaf, int] = {}
         self._nonempty: dict[int, Facts] = {}
+        self._assumed: set[Term] = set()
         self._elements: dict[object, Elements] = {}
         self._residues: dict[Leaf, tuple[int, int]] = {}
         self._about: dict[tuple[Term, ...], Facts] = {}
@@ -109,6 +110,16 @@ class Facts:
         for fact in known:
             if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
                 self._learn(fact)
+
+    def assume(self, known: Iterable[Term]) -> None:
+        """Add facts that hold because the user says so."""
+        known = list(known)
+        self.learn(known)
+        self._assumed.update(known)
+
+    def is_assumed(self, fact: Term) -> bool:
+        """Return whether a known fact is what the user says."""
+        return any(fact in layer._assumed for layer in self._layers)
 
     def learn_elements(self, source: object, known: Elements) -> None:
         """Add what holds of every element of a tensor."""
