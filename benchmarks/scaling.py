@@ -1,13 +1,13 @@
 """How the time of ``optimize`` grows with the model: a line, or something is wrong.
 
-    python benchmarks/scaling.py [BLOCKS ...]
+    python benchmarks/scaling.py [BLOCKS ...] [--plot FILE.svg]     # the plot needs matplotlib
 
 Every block is a slice assignment as exporters write it for dynamic shapes (ten nodes with one
 ScatterND between transposes) on the result of the block before, followed by an elementwise
 operator. Prints seconds and the ratio to the size before.
 """
 
-import sys
+import argparse
 import time
 
 import onnx
@@ -38,10 +38,15 @@ def model(blocks: int) -> onnx.ModelProto:
          int64[1] axis = {{0}}, int64[1] step = {{1}}, int64[1] minus = {{-1}}> {{ {body} }}""")
 
 
-def main(sizes: list[int]) -> None:
-    """Print the table."""
+def main() -> None:
+    """Print the table, and draw it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("blocks", nargs="*", type=int, default=[250, 500, 1000, 2000])
+    parser.add_argument("--plot", metavar="FILE", help="draw the times too")
+    arguments = parser.parse_args()
     before = None
-    for blocks in sizes:
+    points = []
+    for blocks in arguments.blocks:
         proto = model(blocks)
         start = time.perf_counter()
         report = onnx_scatterx.optimize(proto, target="standard").report
@@ -50,7 +55,31 @@ def main(sizes: list[int]) -> None:
         growth = 1.0 if before is None else seconds / before[0] * before[1] / blocks
         print(f"{size}  {growth:5.2f} times as long per node  {report.summary()}")
         before = seconds, blocks
+        points.append((len(proto.graph.node), seconds))
+    if arguments.plot:
+        lines({"optimize": points}, "nodes", "seconds", arguments.plot)
+
+
+def lines(series: dict[str, list[tuple[float, float]]], across: str, up: str, path: str) -> None:
+    """Draw measured points, joined, with the line through zero and the last one behind them."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "onnx-scatterx"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 3.6))
+    for label, points in series.items():
+        x, y = zip(*points, strict=True)
+        (drawn,) = axes.plot(x, y, "o-", label=label)
+        axes.plot((0, x[-1]), (0, y[-1]), ":", color=drawn.get_color())
+    axes.set(xlabel=across, ylabel=up)
+    axes.set_xlim(0)
+    axes.set_ylim(0)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":
-    main([int(a) for a in sys.argv[1:]] or [250, 500, 1000, 2000])
+    main()

@@ -19,13 +19,27 @@ from onnx_scatterx.transformer import XTransformer
 
 
 class Reduction(enum.StrEnum):
-    """How an update is combined with the element that it meets."""
+    """How an update is combined with the element that it meets.
+
+    The first five are ONNX's. The others differ from ``min`` and ``max`` in floats alone, where a
+    number is NaN or zeros of both signs meet: ``minimum`` and ``maximum`` are PyTorch's, ``less``
+    and ``greater`` TensorFlow's.
+
+        reduction            result              x is NaN    u is NaN    x and u are equal
+        min, max             x < u ? x : u       u           u           u
+        minimum, maximum     either, if NaN      x           u           x
+        less, greater        u < x ? u : x       x           x           x
+    """
 
     NONE = "none"
     ADD = "add"
     MUL = "mul"
     MIN = "min"
     MAX = "max"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    LESS = "less"
+    GREATER = "greater"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +113,14 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
     """One step of a reduction, elementwise.
 
     As ONNX Runtime does it, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: where
-    either is NaN, or they are zeros of both signs, the update stays. Integers wrap. Bools add by
-    "or" and multiply by "and". The half types are computed in float32 and rounded every time.
+    either is NaN, or they are zeros of both signs, the update stays; ``Reduction`` has the others.
+    Integers wrap. Bools add by "or" and multiply by "and". The half types are computed in float32
+    and rounded every time.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])
+    >>> combine(Reduction.MAXIMUM, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
+    array([nan, nan])
     """
     if reduction is Reduction.NONE:
         return new
@@ -121,6 +138,14 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
                 result = np.where(x < u, old, new)
             case Reduction.MAX:
                 result = np.where(x > u, old, new)
+            case Reduction.MINIMUM:
+                result = np.where((x <= u) | (x != x), old, new)
+            case Reduction.MAXIMUM:
+                result = np.where((x >= u) | (x != x), old, new)
+            case Reduction.LESS:
+                result = np.where(u < x, new, old)
+            case Reduction.GREATER:
+                result = np.where(u > x, new, old)
         return np.asarray(result).astype(dtype)
 
 

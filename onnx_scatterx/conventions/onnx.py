@@ -1,12 +1,15 @@
-"""ONNX's scatter operators in the one equation, with the checks of ONNX Runtime.
+"""ONNX's scatters and gathers in the one equation, with the checks of ONNX Runtime.
 
-    operator                          p1             f(p1(I))                    p2
-    ScatterND, indices [q1..qm, k]    first m dims   indices[I1..Im], k numbers  the rest
-    ScatterElements, axis a           all dims       indices[I], one number      all but a
-    TensorScatter, axis a             0 and a        write_indices[I0] + I_a     all but a
+    operator                          p1             f(p1(I))                     p2
+    ScatterND, indices [q1..qm, k]    first m dims   indices[I1..Im], k numbers   the rest
+    ScatterElements, axis a           all dims       indices[I], one number       all but a
+    TensorScatter, axis a             0 and a        write_indices[I0] + I_a      all but a
+    Gather, axis a                    a..a+q-1       indices[Ia..], one number    the rest
+    GatherElements, axis a            all dims       indices[I], one number       all but a
+    GatherND, batch_dims b            first m dims   indices[I1..Im], k numbers   batch, the rest
 
-p is the identity for ScatterND, and moves f's number to place a for the others. Whatever ONNX
-Runtime refuses is a ``ValueError``.
+p is the identity for ScatterND and moves f's number to place a for the others; GatherND's moves the
+numbers behind the batch. Whatever ONNX Runtime refuses is a ``ValueError`` that names the argument.
 """
 
 from typing import Any
@@ -14,11 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.conventions.axes import Integers, by_axes
+from onnx_scatterx.conventions.checks import check_range
+from onnx_scatterx.gathering import Gathering
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.scattering import Reduction, Scattering
 from onnx_scatterx.transformer import XTransformer
 
-Integers = NDArray[np.integer[Any]]
+REDUCTIONS = (Reduction.NONE, Reduction.ADD, Reduction.MUL, Reduction.MIN, Reduction.MAX)
 
 
 def scatter_nd(
@@ -44,10 +50,10 @@ def scatter_nd(
         raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
     # Where data[indices[I]] is empty, there is no update to find these by.
     for axis, size in enumerate(data.shape[:k]):
-        _check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
+        check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
     transformer = XTransformer(updates.shape, data.shape, indices, p1, p2, Pick.identity(data.ndim))
-    return Scattering(data, updates, transformer, Reduction(reduction))
+    return Scattering(data, updates, transformer, _reduction(reduction))
 
 
 def scatter_elements(
@@ -65,14 +71,9 @@ def scatter_elements(
     >>> scatter_elements(np.zeros((1, 4)), np.array([[1, -1]]), np.array([[5.0, 6.0]]), 1).run()
     array([[0., 5., 0., 6.]])
     """
-    if indices.ndim != data.ndim:
-        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    axis = _elements_axis(data, indices, axis)
     if updates.shape != indices.shape:
         raise ValueError(f"updates must have the shape of indices, {indices.shape}")
-    axis = _axis(axis, data.ndim, 0)
-    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
-        if d != axis and extent > size:
-            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
     transformer = XTransformer(
         updates.shape,
         data.shape,
@@ -80,7 +81,7 @@ def scatter_elements(
         Pick.identity(data.ndim),
         *_beside(axis, data.ndim),
     )
-    return Scattering(data, updates, transformer, Reduction(reduction))
+    return Scattering(data, updates, transformer, _reduction(reduction))
 
 
 def tensor_scatter(
@@ -113,7 +114,7 @@ def tensor_scatter(
     if starts.shape != (batch,):
         raise ValueError(f"write_indices must have shape {(batch,)}, not {starts.shape}")
     last = size - length if mode == "linear" else np.iinfo(np.int64).max
-    _check_range("write_indices", starts, 0, last)
+    check_range("write_indices", starts, 0, last)
     f = starts[:, None] + np.arange(length)
     if mode == "circular" and size:
         f = (starts[:, None] % size + np.arange(length)) % size
@@ -127,10 +128,79 @@ def tensor_scatter(
     return Scattering(past_cache, update, transformer)
 
 
+def gather(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
+    """Gather (opset 1 to 13).
+
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([-1, 0]), 1).run()
+    array([[3, 1], [6, 4]])
+    """
+    axis, q = _axis(axis, data.ndim, 0), indices.ndim
+    check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
+    shape = data.shape[:axis] + indices.shape + data.shape[axis + 1 :]
+    column = indices.reshape(indices.shape + (1,) * (data.ndim - axis - 1))
+    axes = [*range(axis), column, *range(axis + q, len(shape))]
+    return Gathering(data, by_axes(shape, data.shape, axes))
+
+
+def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
+    """GatherElements (opset 11 to 13): ``indices`` exceeds ``data`` at most on ``axis``.
+
+    >>> gather_elements(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, -1]]), 1).run()
+    array([[2, 2], [3, 4]])
+    """
+    axis = _elements_axis(data, indices, axis)
+    axes = [indices if d == axis else d for d in range(data.ndim)]
+    return Gathering(data, by_axes(indices.shape, data.shape, axes))
+
+
+def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gathering:
+    """GatherND (opset 11 to 13), whose indices are int64.
+
+    The first ``batch_dims`` dims of data and indices are the same.
+
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, -1]])).run()
+    array([3, 2])
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
+    array([2, 3])
+    """
+    if indices.dtype != np.int64:
+        raise ValueError(f"indices must hold int64, not {indices.dtype}")
+    if data.ndim == 0 or indices.ndim == 0:
+        raise ValueError("data and indices must have rank 1 or more")
+    m, k = indices.ndim - 1, indices.shape[-1]
+    if not 0 <= batch_dims <= min(m, data.ndim - 1):
+        raise ValueError(f"batch_dims must be in [0, {min(m, data.ndim - 1)}], not {batch_dims}")
+    if batch_dims + k > data.ndim:
+        raise ValueError(f"indices names {k} axes of data, which has {data.ndim - batch_dims}")
+    batch, rest = data.shape[:batch_dims], data.shape[batch_dims + k :]
+    if indices.shape[:batch_dims] != batch:
+        raise ValueError(f"indices must have the batch {batch}, not {indices.shape[:batch_dims]}")
+    axes: list[int | Integers] = list(range(batch_dims))
+    for column in range(k):
+        numbers, size = indices[..., column], data.shape[batch_dims + column]
+        if 0 not in rest:
+            check_range(f"indices[..., {column}]", numbers, -size, size - 1)
+        axes.append(numbers.reshape(numbers.shape + (1,) * len(rest)))
+    axes += range(m, m + len(rest))
+    return Gathering(data, by_axes(indices.shape[:-1] + rest, data.shape, axes))
+
+
 def _beside(axis: int, rank: int) -> tuple[Pick, Pick]:
     """Return the p2 that takes all dims but one, and the p that moves f's number there."""
     others = [d for d in range(rank) if d != axis]
     return Pick(others), Pick([axis, *others]).inverse()
+
+
+def _elements_axis(data: NDArray[Any], indices: Integers, axis: int) -> int:
+    """Check an index for every element, and count its axis from the start."""
+    if indices.ndim != data.ndim:
+        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    axis = _axis(axis, data.ndim, 0)
+    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
+        if d != axis and extent > size:
+            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+    check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
+    return axis
 
 
 def _axis(axis: int, rank: int, first: int) -> int:
@@ -139,8 +209,7 @@ def _axis(axis: int, rank: int, first: int) -> int:
     return axis % rank
 
 
-def _check_range(name: str, values: Integers, low: int, high: int) -> None:
-    outside = (values < low) | (values > high)
-    if outside.any():
-        at = tuple(int(i) for i in np.unravel_index(int(outside.argmax()), outside.shape))
-        raise ValueError(f"{name} is {values[at]} at {at}, and must be in [{low}, {high}]")
+def _reduction(name: str) -> Reduction:
+    if name not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, not {name!r}")
+    return Reduction(name)
