@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,18 +13,31 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx import model_io
+from onnx_scatterx.assumptions import (
+    METADATA,
+    Assume,
+    Clause,
+    as_metadata,
+    check,
+    clauses,
+    from_metadata,
+)
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lift import is_scatter
-from onnx_scatterx.lift_reads import is_gather
+from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
+from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.model_data import to_proto
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
+from onnx_scatterx.necessity import Effect, needed
 from onnx_scatterx.optimizer import rewrite_model
-from onnx_scatterx.report import Report
+from onnx_scatterx.report import Action, Report
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.targets import costs_of, target_of
+from onnx_scatterx.settle import settle
+from onnx_scatterx.targets import AnyTarget, costs_of, rules_of, target_of
+from onnx_scatterx.violations import violations
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
@@ -66,41 +79,108 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
     return tuple(found)
 
 
-def check_target(target: str) -> str:
-    """Return a target's name, or raise ScatterXError where it cannot be had."""
-    return target_of(target).name
+@dataclass(frozen=True)
+class Settings:
+    """How to optimize: for which target, with which rules, on which assumptions."""
+
+    target: Target
+    rules: tuple[Form | ScatterRule, ...]
+    distrust_dims: bool
+    assumed: tuple[Clause, ...] = ()
+    deterministic: bool = False
+    sizes: Mapping[str, int] | None = None
+    reads: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        target: AnyTarget,
+        rules: Rules | None,
+        distrust_dims: bool,
+        assume: Assume,
+        deterministic: bool = False,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        reads: bool = False,
+    ) -> Settings:
+        """Return what the arguments of the public functions say, or raise ScatterXError."""
+        chosen = target_of(target)
+        forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
+        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic, sizes, reads)
 
 
 def optimize_ir(
-    model: ir.Model,
-    *,
-    target: str,
-    rules: Rules | None,
-    distrust_dims: bool,
-    reads: bool = False,
-    sizes: Mapping[str, int] | None = None,
-    planned: bool = False,
+    model: ir.Model, settings: Settings, *, planned: bool = False
 ) -> tuple[Report, tuple[Account, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
     ``planned`` makes the report say what would be done.
     """
-    chosen = target_of(target)
-    forms = chosen.chosen(chosen_rules(rules), asked=rules is not None)
-    before, names = _operators(model), names_of(model)
+    given = settings.assumed
+    kept: tuple[Clause, ...] = ()
+    rests: list[tuple[Clause, ...]] = []
+    if given:
+        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        kept, rests = needed(given, lambda some: _effect(model.clone(), settings, some))
+    before = _operators(model)
+    accounts = _rewritten(model, settings, kept)
+    if kept:
+        accounts = tuple(
+            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(_assumed, rest))))
+            for a, rest in zip(accounts, rests, strict=True)
+        )
+        used = [c for a, rest in zip(accounts, rests, strict=True) if _goes(a) for c in rest]
+        earlier = from_metadata(model.metadata_props)
+        if used:
+            found = dict.fromkeys((*earlier, *(c for c in kept if c in used)))
+            model.metadata_props[METADATA] = as_metadata(found)
+    report = report_of(
+        settings.target.name,
+        accounts,
+        before,
+        _operators(model),
+        planned=planned,
+        reads=settings.reads,
+    )
+    idle = tuple(str(c) for c in given if c not in kept)
+    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    return replace(report, not_needed=idle, violations=left), accounts
+
+
+def _assumed(clause: Clause) -> str:
+    return f"assumed: {clause}"
+
+
+def _goes(account: Account) -> bool:
+    return account.entry.action is not Action.KEPT
+
+
+def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
+    """Rewrite a model, and return what can be seen of it."""
+    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
+
+
+def _rewritten(
+    model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
+) -> tuple[Account, ...]:
+    """Rewrite a model on these assumptions alone."""
+    if settings.deterministic:
+        known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
+        settle(model, known, settings.target)
+    names = names_of(model)
     outcomes, knowledge = rewrite_model(
         model,
-        forms,
-        distrust_dims=distrust_dims,
-        dense_limit=chosen.dense_limit,
-        costs=costs_of(chosen, sizes),
-        reads=reads,
+        settings.rules,
+        settings.target,
+        distrust_dims=settings.distrust_dims,
+        assumed=assumed,
+        costs=costs_of(settings.target, settings.sizes),
+        reads=settings.reads,
     )
     accounts = accounts_of(outcomes, knowledge, names)
-    if chosen.native:
+    if settings.target.native:
         finish(model)
-    after = _operators(model)
-    return report_of(target, accounts, before, after, planned=planned, reads=reads), accounts
+    return accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
@@ -114,21 +194,27 @@ def _operators(model: ir.Model) -> Counter[str]:
 def optimize(
     model: AnyModel,
     *,
-    target: str = "scatterx",
+    target: AnyTarget = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
     reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
     sizes: Mapping[str, int] | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
-    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``rules`` are
-    names of rules or rules of your own (``rewrites.Form``); all by default. ``distrust_dims``
-    drops the assumption that inputs that declare a dim under one name agree in it. ``reads``
-    rewrites Gather, GatherElements and GatherND too, where what they read is a box and the Slice of
-    it is no dearer. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
-    time: any result is right at all sizes. Raises ScatterXError where the model cannot be read or
-    the target cannot be had.
+    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``target`` is a
+    name, a path of a profile (.toml) or a ``Target``. ``rules`` are names of rules or rules of your
+    own (``rewrites.Form``); all by default. ``distrust_dims`` drops the assumption that inputs that
+    declare a dim under one name agree in it. ``reads`` rewrites Gather, GatherElements and GatherND
+    too, where what they read is a box and the Slice of it is no dearer. ``assume`` is what you know
+    of the inputs, such as ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as
+    a mapping; what is used of it stands in the report and in the metadata of the new model.
+    ``deterministic`` makes the last update win where several are known to go to one element, which
+    ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
+    time: any result is right at all sizes. Raises ScatterXError where the model cannot be read, the
+    target cannot be had, or an assumption names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -138,22 +224,13 @@ def optimize(
     >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
     (1, False)
     """
-    loaded, proto, source_path = _loaded(model)
-    if not _has_work(loaded, reads):
-        check_target(target)
-        chosen_rules(rules)
-        operators = _operators(loaded)
-        total = operators.total()
-        report = Report(target, (), total, total, (), operators, operators, reads=reads)
-        return Result(loaded if proto is None else proto, report, source_path)
-    report, _ = optimize_ir(
-        loaded,
-        target=target,
-        rules=rules,
-        distrust_dims=distrust_dims,
-        reads=reads,
-        sizes=sizes,
+    settings = Settings.of(
+        target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
     )
+    loaded, proto, source_path = _loaded(model)
+    report, _ = optimize_ir(loaded, settings)
+    if not report.entries:
+        return Result(loaded if proto is None else proto, report, source_path)
     if proto is None:
         return Result(loaded, report)
     return Result(to_proto(loaded), report, source_path)
@@ -162,10 +239,12 @@ def optimize(
 def inspect(
     model: AnyModel,
     *,
-    target: str = "scatterx",
+    target: AnyTarget = "scatterx",
     rules: Rules | None = None,
     distrust_dims: bool = False,
     reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -178,30 +257,14 @@ def inspect(
     >>> print(inspect(model).scatters[0].footprint)
     box [1, :]
     """
-    report, _ = inspect_accounts(
-        model, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads
-    )
-    return report
+    settings = Settings.of(target, rules, distrust_dims, assume, deterministic, reads=reads)
+    return inspect_accounts(model, settings)[0]
 
 
-def inspect_accounts(
-    model: AnyModel,
-    *,
-    target: str,
-    rules: Rules | None,
-    distrust_dims: bool,
-    reads: bool = False,
-) -> tuple[Report, tuple[Account, ...]]:
+def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple[Account, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
-    return optimize_ir(
-        loaded, target=target, rules=rules, distrust_dims=distrust_dims, reads=reads, planned=True
-    )
-
-
-def _has_work(model: ir.Model, reads: bool) -> bool:
-    graphs = [*model.graphs(), *model.functions.values()]
-    return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
+    return optimize_ir(loaded, settings, planned=True)
 
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:

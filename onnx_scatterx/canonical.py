@@ -15,7 +15,8 @@ import numpy as np
 
 from onnx_scatterx.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.footprint import Piece, pieces
-from onnx_scatterx.indexing.terms import FloorDiv, Term, as_term, coord
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import FloorDiv, Leaf, Term, as_term, coord
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.transformer import XTransformer
@@ -91,13 +92,18 @@ class Canonical:
         return not (known or around or modulus_of(target) is not None)
 
     def _apart(self) -> bool:
-        """Whether every dim along which updates differ moves them on some axis, in every case."""
+        """Whether every dim along which updates differ moves them on some axis, in every case.
+
+        A tensor of which no two elements are equal, at the coordinates of some dims, moves them
+        along all of these.
+        """
         s = self.access
-        moving = {
-            t.dim
-            for t, positive in zip(self.components, s.signs, strict=True)
-            if positive and isinstance(t, Affine)
-        }
+        moving: set[int] = set()
+        for axis, t in enumerate(self.components):
+            if s.signs[axis] and isinstance(t, Affine):
+                moving.add(t.dim)
+            elif s.signs[axis]:
+                moving |= _told_apart(s.targets[axis], s.facts)
         return all(d in moving or s.facts.proves(1 - n) for d, n in enumerate(s.shape))
 
 
@@ -120,6 +126,22 @@ def component(target: Term) -> Component[Any]:
         if slope.constant is not None and not start.coords:
             return Affine(_number(start), slope.constant, dim)
     return Table(tuple(sorted(target.coords)), target)
+
+
+def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
+    """Return the dims whose coordinates a target, an element of a tensor, tells apart."""
+    moving = [atom for atom in target.atoms if atom.coords]
+    (atom,) = moving if len(moving) == 1 else (None,)
+    if not isinstance(atom, Leaf) or (target - as_term(atom)).coords:
+        return frozenset()
+    known = facts.of_elements(atom)
+    dims = [d for part in atom.parts for d in part.coords]
+    plain = all(
+        part.constant is not None or part is coord(d) for part in atom.parts for d in part.coords
+    )
+    if known is None or not known.distinct or not plain or len(set(dims)) < len(dims):
+        return frozenset()
+    return frozenset(dims)
 
 
 def modulus_of(target: Term) -> tuple[Term, Term] | None:

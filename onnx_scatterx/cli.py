@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx import cli_bench, cli_run
 from onnx_scatterx.cli_arguments import (
     Parser,
+    add_assume,
     add_distrust,
     add_draws,
     add_model,
     add_reads,
+    add_strict,
     add_target,
     count,
     size,
@@ -28,6 +30,7 @@ from onnx_scatterx.cli_output import complain, in_whole, progress, report_place,
 from onnx_scatterx.errors import ScatterXError
 
 if TYPE_CHECKING:
+    from onnx_scatterx.report import Report
     from onnx_scatterx.verification import Verification
 
 _DONE, _NO, _FAILED = 0, 1, 2
@@ -69,14 +72,7 @@ def _optimize(args: argparse.Namespace) -> int:
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(
-        args.model,
-        target=args.target,
-        rules=rules,
-        distrust_dims=args.distrust_dims,
-        reads=args.reads,
-        sizes=dict(args.size),
-    )
+    result = optimize(args.model, rules=rules, sizes=dict(args.size), **_settings(args))
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -85,30 +81,50 @@ def _optimize(args: argparse.Namespace) -> int:
         show(result.report)
         if verification is not None:
             show(verification)
-    return _answer(verification, f"; {args.output} is not written")
+    status = _answer(verification, f"; {args.output} is not written")
+    return status or _strictly(args, result.report)
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what optimize, inspect and explain are told alike."""
+    return {
+        "target": args.target,
+        "assume": args.assume,
+        "distrust_dims": args.distrust_dims,
+        "deterministic": args.deterministic,
+        "reads": args.reads,
+    }
+
+
+def _strictly(args: argparse.Namespace, report: Report) -> int:
+    """Return the status that --strict asks for."""
+    if not (args.strict and report.violations):
+        return _DONE
+    return complain(report.violation_lines()[0].rstrip(":"), _NO)
+
+
+def _targets(args: argparse.Namespace) -> int:
+    from onnx_scatterx.targets import all_targets
+
+    for target in all_targets():
+        show(f"{target.name:<10}{target.description}")
+        if target.source:
+            show(f"{'':<10}{target.source}")
+    return _DONE
 
 
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
-    report = inspect(
-        args.model, target=args.target, distrust_dims=args.distrust_dims, reads=args.reads
-    )
+    report = inspect(args.model, **_settings(args))
     show(report.to_json() if args.json else report)
-    return _DONE
+    return _strictly(args, report)
 
 
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    found = explain(
-        args.model,
-        args.node,
-        target=args.target,
-        distrust_dims=args.distrust_dims,
-        reads=args.reads,
-    )
-    show(found)
+    show(explain(args.model, args.node, **_settings(args)))
     return _DONE
 
 
@@ -133,7 +149,7 @@ def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification
             after,
             samples=args.samples,
             seed=args.seed,
-            assume=dict(args.assume),
+            assume=args.assume,
             distrust_dims=args.distrust_dims,
             progress=tell,
         )
@@ -177,6 +193,7 @@ def _parser() -> Parser:
     )
     add_target(optimize)
     add_reads(optimize, "rewrite gathers too, where slices are no dearer")
+    add_strict(optimize)
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
     optimize.add_argument(
         "--size",
@@ -197,6 +214,7 @@ def _parser() -> Parser:
     add_model(inspect)
     add_target(inspect)
     add_reads(inspect, "list the gathers too")
+    add_strict(inspect)
     inspect.add_argument("--json", action="store_true", help="print JSON")
 
     explain = command("explain", _explain, "say what the scatters are, and which proof is missing")
@@ -213,6 +231,7 @@ def _parser() -> Parser:
     verify.add_argument("before", metavar="A", help="the original")
     verify.add_argument("after", metavar="B", help="what it became")
     add_draws(verify)
+    add_assume(verify)
     add_distrust(verify)
 
     calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
@@ -220,6 +239,8 @@ def _parser() -> Parser:
     calibrate.add_argument(
         "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
     )
+
+    command("targets", _targets, "list the targets, and where it is written what they have")
     return parser
 
 

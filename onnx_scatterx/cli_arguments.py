@@ -24,9 +24,38 @@ def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> 
 
 
 def add_target(command: argparse.ArgumentParser) -> None:
-    """Add --target and --distrust-dims."""
-    command.add_argument("--target", metavar="T", default="scatterx", help="default: scatterx")
+    """Add --target, --assume, --distrust-dims and --deterministic."""
+    command.add_argument(
+        "--target",
+        metavar="T",
+        default="scatterx",
+        help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+    )
+    add_assume(command)
     add_distrust(command)
+    command.add_argument(
+        "--deterministic",
+        action="store_true",
+        help="where updates are known to collide, make the last of them win",
+    )
+
+
+def add_strict(command: argparse.ArgumentParser) -> None:
+    """Add --strict."""
+    command.add_argument(
+        "--strict", action="store_true", help="exit with 1 if the target does not take all of it"
+    )
+
+
+def add_assume(command: argparse.ArgumentParser) -> None:
+    """Add --assume."""
+    command.add_argument(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="A",
+        help="what you know of the inputs: 'seq <= 512', 'positions: contiguous, nonnegative'",
+    )
 
 
 def add_distrust(command: argparse.ArgumentParser) -> None:
@@ -49,14 +78,6 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         "--samples", type=count, default=40, metavar="N", help="inputs to compare on (40)"
     )
     add_seed(command)
-    command.add_argument(
-        "--assume",
-        type=assumption,
-        action="append",
-        default=[],
-        metavar="A",
-        help="compare on such inputs only: 'seq <= 512', 'positions = nonnegative'",
-    )
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
@@ -142,18 +163,3 @@ def named_file(text: str) -> tuple[str | None, str]:
     if sign or not text.endswith(".npz"):
         raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=FILE.npy or FILE.npz")
     return None, text
-
-
-def assumption(text: str) -> tuple[str, str]:
-    """Split an assumption into a name and what is said of it.
-
-    >>> assumption("seq <= 512"), assumption("positions = nonnegative"), assumption("n==4")
-    (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '==4'))
-    """
-    end = next((i for i, c in enumerate(text) if c in "<>=!%" or c.isspace()), len(text))
-    name, said = text[:end], text[end:].strip()
-    if said.startswith("=") and not said.startswith("=="):
-        said = said[1:].strip()
-    if not name or not said:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 'seq <= 512'")
-    return name, said

@@ -34,6 +34,10 @@ def optimize_directory(args: argparse.Namespace) -> int:
     if summary.failed:
         rest = len(summary.failed) - 1
         return complain(f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2)
+    violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
+    if args.strict and violating:
+        count = f"{len(violating)} of {len(summary.outcomes)} models"
+        return complain(f"the target {args.target} does not take all of {count}", 1)
     return 0
 
 
@@ -44,6 +48,8 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "rules": rules,
         "distrust_dims": args.distrust_dims,
         "reads": args.reads,
+        "assume": args.assume,
+        "deterministic": args.deterministic,
         "sizes": dict(args.size),
     }
 
@@ -52,6 +58,6 @@ def _checks(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "samples": args.samples,
         "seed": args.seed,
-        "assume": dict(args.assume),
+        "assume": args.assume,
         "distrust_dims": args.distrust_dims,
     }

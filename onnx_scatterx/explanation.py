@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.api import AnyModel, inspect_accounts
+from onnx_scatterx.api import AnyModel, Settings, inspect_accounts
+from onnx_scatterx.assumptions import Assume
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.components import normal_picks
 from onnx_scatterx.errors import ScatterXError
@@ -17,6 +19,7 @@ from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, GatherReport, ScatterReport
 from onnx_scatterx.reporting import Account, box_text
+from onnx_scatterx.targets import AnyTarget
 
 _BOXES = 8  # that are listed
 _FACTS = 6
@@ -28,9 +31,11 @@ def explain(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: str = "scatterx",
+    target: AnyTarget = "scatterx",
     distrust_dims: bool = False,
     reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
@@ -57,13 +62,10 @@ def explain(
       unique    proven: no two updates go to one element
       answer    goes, written as ...
     """
-    report, accounts = inspect_accounts(
-        model, target=target, rules=None, distrust_dims=distrust_dims, reads=reads
-    )
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    report, accounts = inspect_accounts(model, settings)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
-        _, accounts = inspect_accounts(
-            model, target=target, rules=None, distrust_dims=distrust_dims, reads=True
-        )
+        _, accounts = inspect_accounts(model, replace(settings, reads=True))
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:
@@ -114,7 +116,7 @@ def _parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
         yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
         yield _touches(entry), list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
-            yield "unique", [_UNIQUE[entry.unique]]
+            yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
     yield "assumed", entry.facts
     yield "answer", list(_answer(account))
@@ -187,16 +189,24 @@ def _footprint(canonical: Canonical, entry: ScatterReport | GatherReport) -> Ite
             yield f"- and {len(canonical.boxes) - _BOXES} more"
 
 
-_UNIQUE = {
-    "proven": "proven: no two updates go to one element",
-    "collides": "no: two updates go to one element, and which of them stays is not defined by ONNX",
-    "unknown": "unknown: two updates may go to one element",
-}
+def _unique(entry: ScatterReport) -> Iterator[str]:
+    if entry.unique == "proven":
+        yield "proven: no two updates go to one element"
+    elif entry.duplicates is None:
+        yield {"collides": "no: ", "unknown": "unknown: "}[entry.unique] + (
+            "two updates go to one element, and both are taken"
+            if entry.unique == "collides"
+            else "two updates may go to one element, and both are taken"
+        )
+    if entry.duplicates is not None:
+        word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
+        yield word + str(entry.duplicates)
 
 
 def _known(access: Access, wording: Wording) -> Iterator[str]:
     """Yield what nodes of the model have checked before, as far as it is about this one."""
-    facts = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+    known = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+    facts = [f for f in known if not access.facts.is_assumed(f)]
     for fact in facts[:_FACTS]:
         yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
 

@@ -41,7 +41,9 @@ class Outcome:
         if self.report is None:
             return f"failed: {(self.error or '').removeprefix(f'{self.source}: ')}"
         verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
-        return self.report.summary() + verified[self.same]
+        count = len(self.report.violations)
+        left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
+        return self.report.summary() + left + verified[self.same]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.cleanup import read_by, remove_dead
 from onnx_scatterx.emit.numbers import Numbers, Sources
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
@@ -33,6 +35,7 @@ REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""
 
 _WORTH = 32  # nodes that removing one scatter may cost
+_NEEDED = 256  # the same where the target has no such scatter
 
 
 @dataclass
@@ -58,14 +61,14 @@ class GraphRewriter:
         names: Names,
         overridable: set[ir.Value],
         constant_nodes: bool,
-        dense_limit: int | None,
+        target: Target,
         costs: Costs,
         *,
         reads: bool = False,
     ) -> None:
         self.costs = costs
         self.constant_nodes = constant_nodes
-        self.dense_limit = dense_limit
+        self.target = target
         self.graph = graph
         self.scope = scope
         self.forms = [r for r in rules if isinstance(r, Form)]
@@ -131,7 +134,14 @@ class GraphRewriter:
 
     def _prepare(self) -> None:
         version = self.scope.opsets.get("", 0)
-        self.writer = Writer(self.graph, version, self.names, constant_nodes=self.constant_nodes)
+        self.writer = Writer(
+            self.graph,
+            version,
+            self.names,
+            constant_nodes=self.constant_nodes,
+            target=self.target,
+            rank_of=lambda value: self.provenance.abstract(value).rank,
+        )
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in self.kept]
         self.indices = {n: self._indices_of(n) for n in self.reads}
         self.shares = Counter(n for nodes in self.indices.values() for n in nodes)
@@ -165,11 +175,18 @@ class GraphRewriter:
                     copies=not self._is_reading(value),
                 )
                 found = planner.best(Region.of(mosaic))
-                limit = _WORTH * len(self.provenance.passed[value]) + 2 * len(mosaic.cells)
+                limit = self._worth(value) + 2 * len(mosaic.cells)
+                if isinstance(found, Plan) and value.is_graph_output():
+                    found = self.writer.rehearse(found.write, as_output=True) or found
                 if isinstance(found, Plan) and found.cost > limit:
                     found = Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
                 self.plans[value] = found
         return self.plans[value]
+
+    def _worth(self, value: ir.Value) -> int:
+        """Return how many nodes a value may cost: more for a target that has not what goes."""
+        passed = self.provenance.passed[value]
+        return sum(_WORTH if self.target.has(n.op_type) else _NEEDED for n in passed)
 
     def _choose(self) -> dict[ir.Value, Plan] | None:
         """Return the values to write, or None after a scatter was found that must be kept.
@@ -219,12 +236,15 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.dense_limit)
+        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
         for rule in self.rules:
             try:
                 found = rule.plan(lifted.scatter, context)
             except RefusedError as error:
                 found = error.refusal
+            if isinstance(found, Rewriting):
+                output = node.outputs[0].is_graph_output()
+                found = self.writer.rehearse(found.write, as_output=output) or found
             if isinstance(found, Rewriting):
                 self.rewritings[node] = (rule.name, found)
                 return found
@@ -242,7 +262,9 @@ class GraphRewriter:
             return False
         self.writer.anchor = node
         try:
-            return self.numbers.shape_cost(self._shape_part(node)) <= 1
+            part = self._shape_part(node)
+            cheap = self.numbers.shape_cost(part) <= 1
+            return cheap and self.writer.rehearse(lambda: self.numbers.shape(part)) is None
         except RefusedError:
             return False
 
@@ -406,19 +428,23 @@ def _is_read(value: ir.Value) -> bool:
 def rewrite_model(
     model: ir.Model,
     rules: Sequence[Form | ScatterRule],
+    target: Target,
     *,
     distrust_dims: bool = False,
-    dense_limit: int | None = None,
+    assumed: Sequence[Clause] = (),
     costs: Costs | None = None,
     reads: bool = False,
 ) -> tuple[list[Outcome], Knowledge]:
     """Rewrite all scatters of a model in place; return what became of them, graph by graph.
 
-    ``dense_limit`` is the target's; ``costs`` weigh the plans, by their nodes where not given.
-    ``reads`` rewrites gathers too, where that is no more nodes.
+    ``costs`` weigh the plans, by their nodes where not given. ``reads`` rewrites gathers too, where
+    that is no more nodes.
     """
+    graphs = [*model.graphs(), *model.functions.values()]
+    if not any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g):
+        return [], Knowledge({}, {}, {})
     costs = NodeCosts() if costs is None else costs
-    knowledge = interpret(model, distrust_dims=distrust_dims)
+    knowledge = interpret(model, distrust_dims=distrust_dims, assumed=assumed)
     names = Names(model)
     overridable: set[ir.Value] = set()
     if (model.ir_version or 0) >= 4:
@@ -436,7 +462,7 @@ def rewrite_model(
                 names,
                 overridable,
                 nodes_only,
-                dense_limit,
+                target,
                 costs,
                 reads=reads,
             )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.api import Rules, check_target, chosen_rules, optimize_ir
+from onnx_scatterx.api import Rules, Settings, optimize_ir
+from onnx_scatterx.assumptions import Assume
 from onnx_scatterx.report import Report
+from onnx_scatterx.targets import AnyTarget
 
 
 class RemoveScatters(ir.passes.InPlacePass):
@@ -29,15 +31,16 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def __init__(
         self,
-        target: str = "scatterx",
+        target: AnyTarget = "scatterx",
         rules: Rules | None = None,
         distrust_dims: bool = False,
         reads: bool = False,
+        assume: Assume = None,
+        deterministic: bool = False,
     ) -> None:
-        self.target = check_target(target)
-        self.rules = rules if rules is None else chosen_rules(rules)
-        self.distrust_dims = distrust_dims
-        self.reads = reads
+        self.settings = Settings.of(
+            target, rules, distrust_dims, assume, deterministic, reads=reads
+        )
         self._report: Report | None = None
 
     @property
@@ -49,13 +52,7 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Rewrite the model."""
-        self._report, _ = optimize_ir(
-            model,
-            target=self.target,
-            rules=self.rules,
-            distrust_dims=self.distrust_dims,
-            reads=self.reads,
-        )
+        self._report, _ = optimize_ir(model, self.settings)
         same = self._report.ops_before == self._report.ops_after
         gone = self._report.removed or self._report.gathers_removed
         return ir.passes.PassResult(model, modified=bool(gone) or not same)

@@ -26,6 +26,8 @@ class Reason(enum.Enum):
     NO_CUT = "the order of the written regions is not known"
     NO_KERNEL = "an operator that would be needed has no kernel for the element type"
     OPSET = "an operator that would be needed is not in the model's operator set"
+    NOT_IN_TARGET = "the target has not an operator that would be needed"
+    RANK = "a tensor of more dims than the target takes would be needed"
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
     NO_GAIN = "nothing cheaper is known"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"

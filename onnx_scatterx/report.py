@@ -5,16 +5,18 @@ from __future__ import annotations
 import enum
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.duplicates import Duplicates
 from onnx_scatterx.reasons import Reason, Refusal
 
 if TYPE_CHECKING:
-    from rich.console import RichCast
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
     from onnx_scatterx.verification import Verification
+    from onnx_scatterx.violations import Violation
 
 _WIDTH = 120  # of a table that is text
 
@@ -61,8 +63,8 @@ class ScatterReport(_Entry):
     """One scatter node: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
-    region; ``facts`` is what the proof rests on, apart from the graph itself. A node without a name
-    goes by that of its output.
+    region; ``facts`` is what the proof rests on, apart from the graph itself. ``duplicates`` says
+    what ONNX leaves open, where updates collide. A node without a name goes by that of its output.
     """
 
     node: str
@@ -76,6 +78,7 @@ class ScatterReport(_Entry):
     forms: tuple[str, ...] = ()
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
+    duplicates: Duplicates | None = None
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
@@ -94,6 +97,7 @@ class ScatterReport(_Entry):
             "unique": self.unique,
             **self._told(),
             "facts": list(self.facts),
+            "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
         }
 
 
@@ -136,7 +140,8 @@ class Report:
     """All scatters of a model, and the node counts before and after.
 
     ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
-    that nothing has been done yet (``inspect``).
+    that nothing has been done yet (``inspect``). ``not_needed`` are assumptions that were given and
+    change nothing; ``violations`` what the target does not take afterwards.
     """
 
     target: str
@@ -149,6 +154,8 @@ class Report:
     planned: bool = False
     gathers: tuple[GatherReport, ...] = ()
     reads: bool = False
+    not_needed: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -189,6 +196,8 @@ class Report:
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
+            "not_needed": list(self.not_needed),
+            "violations": [asdict(v) for v in self.violations],
         }
 
     def _gathers_told(self) -> dict[str, Any]:
@@ -224,7 +233,14 @@ class Report:
             reads = f", {self.gathers_removed} of {len(self.gathers)} gathers {done}"
         return f"{self.removed} of {total} scatters {done}{native}{reads}, {nodes}"
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self.table(), *map(Text, (*self.duplicate_lines(), *self.violation_lines())))
+
+    def table(self) -> Table:
+        """Return the scatters as a table for rich."""
         from rich.table import Table
         from rich.text import Text
 
@@ -239,13 +255,32 @@ class Report:
             table.caption_justify = "left"
         return table
 
+    def duplicate_lines(self) -> list[str]:
+        """Return what ONNX leaves open, or was settled, in lines."""
+        found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
+        lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
+        open_: dict[str, list[str]] = {}
+        for node, duplicates in found:
+            if not duplicates.certain:
+                open_.setdefault(str(duplicates), []).append(node)
+        return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
+
+    def violation_lines(self) -> list[str]:
+        """Return what the target does not take, in lines; none where it has no profile."""
+        if not self.violations:
+            return []
+        count = len(self.violations)
+        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
+        return [head, *(f"  {violation}" for violation in self.violations)]
+
     def __str__(self) -> str:
         if not self.entries:
-            return self.summary()
-        return text_of(self)
+            return "\n".join((self.summary(), *self.violation_lines()))
+        lines = (text_of(self.table()), *self.duplicate_lines(), *self.violation_lines())
+        return "\n".join(lines)
 
 
-def text_of(table: RichCast) -> str:
+def text_of(table: RenderableType) -> str:
     """Return what has a table as lines of text."""
     from rich.console import Console
 

@@ -32,6 +32,14 @@ def page(report: Report, verification: Verification | None = None) -> str:
     if report.assumptions:
         items = "".join(f"<li>{escape(text)}</li>" for text in report.assumptions)
         parts.append(f"<h2>Assumed</h2><ul>{items}</ul>")
+    open_ = report.duplicate_lines()
+    if open_:
+        items = "".join(f"<li>{escape(text)}</li>" for text in open_)
+        parts.append(f"<h2>Updates that collide</h2><ul>{items}</ul>")
+    if report.violations:
+        left = ((None, (v.node, v.op, v.why)) for v in report.violations)
+        parts.append("<h2>Not taken by the target</h2>")
+        parts.append(_table(("node", "operator", "why"), left))
     if verification is not None:
         parts.append(f"<h2>Verified</h2><pre>{escape(str(verification))}</pre>")
     changed = _changed(report.ops_before, report.ops_after)

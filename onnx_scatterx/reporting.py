@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.duplicates import SETTLED, duplicates_of
 from onnx_scatterx.footprint import Piece
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.lift import Access, Scatter, is_scatter
 from onnx_scatterx.lift_reads import Gather, is_gather
+from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
@@ -133,6 +135,16 @@ def _entry(
     if written and _NATIVE & outcome.forms.get(node, frozenset()):
         # It is gone, and still a scatter: why it is no slice is worth knowing.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
+    goes = action in (Action.REMOVED, Action.DEAD)
+    unique = _uniqueness(canonical, refusal, action is Action.REMOVED)
+    if unique == "unknown" and canonical is not None and not goes:
+        proven = node.meta.get(UNIQUE)
+        if proven is None and isinstance(canonical.access, Scatter):
+            proven = is_unique(canonical.access, outcome.provenance)
+        unique = "proven" if proven else unique
+    duplicates = None
+    if canonical is not None and (not goes or node.meta.get(SETTLED)):
+        duplicates = duplicates_of(node, canonical, unique, native=action is Action.NATIVE)
     return ScatterReport(
         node=name,
         op=node.op_type,
@@ -140,11 +152,12 @@ def _entry(
         reduction=_reduction(node, canonical),
         footprint="unknown" if canonical is None else footprint_text(canonical),
         verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
-        unique=_uniqueness(canonical, refusal, action is Action.REMOVED),
+        unique=unique,
         action=action,
         forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
         refusal=refusal,
         facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+        duplicates=duplicates,
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
+from onnx_scatterx.emit.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.profile import read_profile
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.scatterx import scatterx
@@ -15,51 +19,78 @@ from onnx_scatterx.weighing.costs import Costs, NodeCosts, TimeCosts
 from onnx_scatterx.weighing.machine import here
 from onnx_scatterx.weighing.sizes import Sizes
 
+AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 Rules: TypeAlias = tuple[Form | ScatterRule, ...]
 
-
-@dataclass(frozen=True)
-class Target:
-    """A target by its name; ``rules`` come after all others, for what those leave.
-
-    ``native`` says that ScatterX may be emitted; ``spared`` names the rules that are only chosen
-    where somebody asks for them. ``dense_limit`` is how many elements the largest tensor of a dense
-    form (whose work is data times indices) may have; None allows no dense forms. ``is_timed`` says
-    that plans are weighed by the time that they take.
-    """
-
-    name: str
-    rules: tuple[Form | ScatterRule, ...] = ()
-    native: bool = False
-    spared: frozenset[str] = frozenset()
-    dense_limit: int | None = None
-    is_timed: bool = False
-
-    def chosen(self, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
-        """Return the rules to apply, given those that there are or that were asked for."""
-        kept = [f for f in forms if asked or f.name not in self.spared]
-        return (*kept, *self.rules)
-
-
-# A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
-_SCATTERX = Target("scatterx", (scatterx,), native=True, spared=frozenset({"row"}))
-_ORT_CPU = Target(
-    "ort-cpu", (overlay, scatterx), native=True, spared=frozenset({"row"}), is_timed=True
+_SCATTERX = Target(
+    "scatterx",
+    "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
+    extra=frozenset({SCATTERX}),
+    # A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
+    spared=frozenset({"row"}),
 )
-TARGETS = {t.name: t for t in (_SCATTERX, Target("standard"), _ORT_CPU)}
+_ORT_CPU = replace(
+    _SCATTERX,
+    name="ort-cpu",
+    description="ONNX Runtime on a CPU that was measured: whichever form takes less time",
+    is_timed=True,
+)
+BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
+_PROFILES = Path(__file__).parent / "profiles"
 
 
-def target_of(name: str) -> Target:
-    """Return a target by its name, or raise ScatterXError where it cannot be had.
+def profile_names() -> list[str]:
+    """Return the names of the profiles of devices and runtimes that come with the package.
 
-    >>> target_of("standard").native
-    False
+    >>> "qnn" in profile_names()
+    True
     """
-    if name in TARGETS:
-        return TARGETS[name]
-    raise ScatterXError(f"no target is called {name!r}; there is {', '.join(TARGETS)}")
+    return sorted(path.stem for path in _PROFILES.glob("*.toml"))
+
+
+def target_of(target: AnyTarget) -> Target:
+    """Return a target by its name or by the path of its profile, or raise ScatterXError.
+
+    >>> target_of("standard").native, target_of("rknn").has("NonZero")
+    (False, False)
+    """
+    if isinstance(target, Target):
+        return target
+    name = os.fspath(target)
+    if name in BASES:
+        return BASES[name]
+    if name.endswith(".toml"):
+        return read_profile(name, BASES)
+    if name in profile_names():
+        return read_profile(_PROFILES / f"{name}.toml", BASES)
+    known = ", ".join((*BASES, *profile_names()))
+    raise ScatterXError(f"no target is called {name!r}; there is {known}, or a file .toml")
+
+
+def all_targets() -> list[Target]:
+    """Return every target that has a name."""
+    return [*BASES.values(), *(target_of(name) for name in profile_names())]
+
+
+def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
+    """Return the rules to apply, given those that there are or that were asked for."""
+    kept = [f for f in forms if asked or f.name not in target.spared]
+    if not target.native:
+        return tuple(kept)
+    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
 
 
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return how plans are weighed for a target; ``sizes`` are hints on symbolic sizes."""
     return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
+
+
+__all__ = [
+    "AnyTarget",
+    "Target",
+    "all_targets",
+    "costs_of",
+    "profile_names",
+    "rules_of",
+    "target_of",
+]

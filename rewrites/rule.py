@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.fills import Fills
@@ -27,13 +28,13 @@ class Rewriting:
 
 @dataclass(frozen=True)
 class Context:
-    """What a rule may look at and write with; ``dense_limit`` is the target's."""
+    """What a rule may look at and write with, and for whom it writes."""
 
     provenance: Provenance
     writer: Writer
     fills: Fills
     numbers: Numbers
-    dense_limit: int | None
+    target: Target
 
 
 class ScatterRule(ABC):

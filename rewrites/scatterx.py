@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.native.layout import Layout, layout_of
 from onnx_scatterx.native.nodes import make_node
-from onnx_scatterx.native.unique import is_unique
+from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
@@ -56,7 +56,7 @@ class ScatterXRule(ScatterRule):
             layout = layout_of(scatter, provenance, version)
         except RefusedError as error:
             return error.refusal
-        unique = is_unique(scatter, provenance)
+        unique = scatter.node.meta[UNIQUE] = is_unique(scatter, provenance)
         reads = (scatter.data, *layout.table.reads, scatter.updates)
         return Rewriting(
             1 + layout.table.cost, reads, lambda: _write(scatter, layout, unique, context)

@@ -31,7 +31,7 @@ def test_a_table_and_its_collision() -> None:
     assert "p1 = (0), p2 = (1), p = (0, 1)" in text
     assert "J_0 = table0[I_0], from f" in text
     assert "table0 = [3, 1, 3]" in text
-    assert "unique    no: two updates go to one element" in text
+    assert "unique    no: updates (0, 0) and (2, 0) go to the same element" in text
     assert "verdict   sliceable:" in text
     assert "becomes ScatterX: " in text
 

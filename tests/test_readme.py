@@ -82,7 +82,7 @@ def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
         if command == "optimize":
             options.remove("--output")  # -o
-            options -= {"--samples", "--seed", "--assume"}  # told with verify
+            options -= {"--samples", "--seed"}  # told with verify
         assert options == set(re.findall(r"--[a-z-]+", told.split("; `optimize")[0]))
 
 

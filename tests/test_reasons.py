@@ -6,6 +6,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import Reason, inspect, optimize
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.reasons import Refusal
 
 OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
@@ -141,6 +142,23 @@ def test_no_gain() -> None:
     assert gather.reason is Reason.NO_GAIN
 
 
+def test_not_in_the_target() -> None:
+    model = onnx.parser.parse_model(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    target = Target("npu", avoid=frozenset({"Concat", "Where", "Gather"}))
+    (scatter,) = inspect(model, target=target).scatters
+    assert scatter.reason is Reason.NOT_IN_TARGET
+
+
+def test_too_many_dims_for_the_target() -> None:
+    model = onnx.parser.parse_model(nd("8,2", "", "4,2", "<int64[4,1] i = {0, 2, 4, 6}>"))
+    target = Target("npu", max_rank=2, avoid=frozenset({"Where", "Gather"}))
+    (scatter,) = inspect(model, target=target, rules=["view", "interleave"]).scatters
+    assert scatter.reason is Reason.RANK
+
+
 def test_every_reason_is_provoked() -> None:
-    others = {Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION, Reason.NO_GAIN}
+    others = {
+        *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION, Reason.NO_GAIN),
+        *(Reason.NOT_IN_TARGET, Reason.RANK),
+    }
     assert {*PROVOKED, *others} == set(Reason)

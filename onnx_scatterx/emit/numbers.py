@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.elements import Element, element_of
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.interpreter import Scope
-from onnx_scatterx.indexing.terms import Atom, FloorDiv, Pos, Step, Term, as_term
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Leaf, Pos, Step, Term, as_term
 from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -45,6 +46,7 @@ class Sources:
         for place, node in enumerate(graph):
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
+        self.spared = spared
         self.late = descendants(graph, spared)
         self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
@@ -159,7 +161,8 @@ class Numbers:
             return 0 if self._rank(self._scalar(t)) == 1 else 1
         if self._dim(t) is not None:
             return 1 if self.writer.version >= 15 else 2
-        return None
+        found = self._element(t)
+        return None if found is None else found.cost
 
     def _cost_of(self, atom: Atom) -> int:
         read = self._reading_cost(as_term(atom))
@@ -207,6 +210,16 @@ class Numbers:
                 return value, axis
         return None
 
+    def _element(self, t: Term) -> Element | None:
+        """Return how to read a term that is an element of a tensor, or None."""
+        (atom,) = t.atoms if len(t.atoms) == 1 else (None,)
+        if not isinstance(atom, Leaf) or t is not as_term(atom):
+            return None
+        found = element_of(atom, self.scope)
+        if found is None or found.value in self.sources.spared:
+            return None
+        return found if self._can_read(found.value) else None
+
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
         try:
@@ -228,6 +241,9 @@ class Numbers:
         found = self._dim(t)
         if found is not None:
             return self._read(*found)
+        element = self._element(t)
+        if element is not None:
+            return element.write(self.writer)
         total: ir.Value | None = None
         # Positive parts first: they need no negation.
         for monomial, coefficient in sorted(t.items, key=lambda item: (item[1] < 0, not item[0])):

@@ -187,7 +187,7 @@ def combine(
     if content is None:
         return [Abstract(dtype, shape)]
     elements = content.ravel() if isinstance(content, np.ndarray) else [content]
-    if any(t is None or not (selects or fits(t, dtype)) for t in elements):
+    if any(t is None or not (selects or fits(t, dtype, facts)) for t in elements):
         return [Abstract(dtype, shape)]
     if isinstance(content, np.ndarray):
         return [Abstract.explicit(content, dtype)]

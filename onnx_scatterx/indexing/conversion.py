@@ -44,7 +44,7 @@ def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
     def convert(t: Term) -> Term | None:
         if to == ir.DataType.BOOL:
             return 1 - equals(t, 0) if x.dtype != ir.DataType.BOOL else t
-        return t if fits(t, to) else None
+        return t if fits(t, to, facts) else None
 
     return combine([x], to, lambda a: a, convert, facts)
 

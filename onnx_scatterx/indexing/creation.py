@@ -89,7 +89,7 @@ def range_(call: Call) -> Result:
     if not by:
         return [Abstract(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
-    if start.dtype is None or not fits(span, start.dtype):
+    if start.dtype is None or not fits(span, start.dtype, call.facts):
         return [Abstract(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
     return [Abstract(start.dtype, (count_term,), first + by * coord(0))]
@@ -129,7 +129,7 @@ def cum_sum(call: Call) -> Result:
     if x.formula is not None and d not in x.formula.coords:
         place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
         so_far = x.formula * (place + (0 if exclusive else 1))
-        return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype) else None)]
+        return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)]
     return [Abstract(x.dtype, x.shape)]
 
 

@@ -7,14 +7,16 @@ what a rewriting of the body may rest on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions import Clause
 from onnx_scatterx.indexing import control, creation, functions, shapes, validity
-from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.abstract import Abstract, Shape
+from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
@@ -40,9 +42,12 @@ class Interpreter:
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     """
 
-    def __init__(self, model: ir.Model, *, distrust_dims: bool) -> None:
+    def __init__(
+        self, model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause] = ()
+    ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
+        self.assumed = tuple(assumed)
         self.values: dict[ir.Value, Abstract] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -53,33 +58,42 @@ class Interpreter:
     def run(self) -> Knowledge:
         graph = self.model.graph
         scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
-        self._inputs(graph)
+        self._inputs(graph, scope.facts)
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, functions.joined(self, function))
         return Knowledge(self.values, self.scopes, self.shared)
 
-    def _inputs(self, graph: ir.Graph) -> None:
-        seen: dict[str, list[Term]] = {}
+    def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
+        shapes: dict[ir.Value, Shape | None] = {}
+        symbols: dict[str, list[Term]] = {}
         for value in graph.inputs:
             if value.name in graph.initializers and self._is_constant(value):
                 continue
-            dims: list[Term] = []
-            for axis, d in enumerate(value.shape or ()):
-                if isinstance(d, int) and d >= 0:
-                    dims.append(term(d))
-                elif isinstance(d, int):  # older exporters wrote -1; ONNX Runtime takes any size
-                    dims.append(size(f"{value.name}.{axis}", (value, axis)))
-                elif d.value is None or self.distrust_dims:
-                    dims.append(size(d.value or f"{value.name}.{axis}", (value, axis)))
-                else:
-                    dims.append(size(d.value, ("dim", d.value)))
-                    seen.setdefault(d.value, []).append(dims[-1])
-            shape = tuple(dims) if value.shape is not None else None
-            self.values[value] = self.with_content(
-                value, Abstract(value.dtype, shape), value, Facts()
-            )
-        self.shared = {terms[0]: name for name, terms in seen.items() if len(terms) > 1}
+            shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
+        if not self.distrust_dims:
+            self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
+        assumptions = Assumptions(self.assumed, symbols)
+        assumptions.learn_sizes(facts)
+        for value, shape in shapes.items():
+            token = assumptions.token(value)
+            found = self.with_content(value, Abstract(value.dtype, shape), token, facts)
+            self.values[value] = assumptions.of_elements(value, found, facts)
+
+    def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
+        """Yield the declared dims of a graph input, and note the symbols among them."""
+        for axis, d in enumerate(value.shape or ()):
+            if isinstance(d, int) and d >= 0:
+                yield term(d)
+                continue
+            # Older exporters wrote -1; ONNX Runtime takes any size.
+            name = None if isinstance(d, int) else d.value
+            if name and not self.distrust_dims:
+                found = size(name, ("dim", name))
+            else:
+                found = size(name or f"{value.name}.{axis}", (value, axis))
+            symbols.setdefault(name or f"{value.name}[{axis}]", []).append(found)
+            yield found
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether callers cannot override an initializer.
@@ -205,10 +219,12 @@ def _range(dtype: ir.DataType) -> tuple[float, float]:
     return int(dtype.min), int(dtype.max)
 
 
-def interpret(model: ir.Model, *, distrust_dims: bool = False) -> Knowledge:
+def interpret(
+    model: ir.Model, *, distrust_dims: bool = False, assumed: Sequence[Clause] = ()
+) -> Knowledge:
     """Return what is known of every value of a model without running it.
 
     ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
-    in it; runtimes do not check that.
+    in it; runtimes do not check that. ``assumed`` is what the user says of symbols and inputs.
     """
-    return Interpreter(model, distrust_dims=distrust_dims).run()
+    return Interpreter(model, distrust_dims=distrust_dims, assumed=assumed).run()

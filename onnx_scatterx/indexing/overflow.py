@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Atom,
     Coord,
@@ -19,11 +20,12 @@ from onnx_scatterx.indexing.terms import (
 AXIS_LIMIT = 2**31 - 1  # no axis has more elements
 
 
-def fits(t: Term, dtype: ir.DataType) -> bool:
+def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
     """Return whether a term cannot leave a type's range.
 
-    Two things are taken for granted: an axis has fewer than 2**31 elements, and what 64 bits
-    compute from sizes and positions alone does not leave them.
+    Of the facts only the bounds of single elements are used. Two things are taken for granted: an
+    axis has fewer than 2**31 elements, and what 64 bits compute from sizes and positions alone does
+    not leave them.
     """
     if dtype == ir.DataType.BOOL:
         return True
@@ -35,8 +37,26 @@ def fits(t: Term, dtype: ir.DataType) -> bool:
             t, least, most = t - polynomial(sized), least // 2, most // 2
             if dtype == ir.DataType.UINT64 and polynomial(sized).interval()[0] < 0:
                 return False
-    low, high = interval_of(t, _capped)
+
+    def bounds(atom: Atom) -> Interval:
+        low, high = _capped(atom)
+        if isinstance(atom, Leaf):
+            least, most = facts.range_of(atom)
+            return max(low, least), min(high, most)
+        return low, high
+
+    low, high = interval_of(t, bounds)
     return low >= least and high <= most
+
+
+def most_of(t: Term) -> float:
+    """Return the greatest number that a term over sizes can be.
+
+    >>> from onnx_scatterx.indexing.terms import size
+    >>> most_of(size("n") - 1) == AXIS_LIMIT - 1
+    True
+    """
+    return interval_of(t, _capped)[1]
 
 
 def _is_sized(monomial: Monomial) -> bool:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
 
 from onnx_scatterx.indexing.eventual import never_negative
 from onnx_scatterx.indexing.terms import (
@@ -24,12 +27,34 @@ from onnx_scatterx.indexing.terms import (
     Step,
     Term,
     as_term,
+    element,
     interval_of,
+    size,
     term,
 )
 
 _DEPTH = 5
 _TRIED = 32  # numbers tried for the least one that a fact allows
+_LISTED = 4096  # numbers that are all looked at
+
+
+@dataclass(frozen=True)
+class Elements:
+    """What is known of every element ``e`` of a tensor.
+
+    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct`` says that no
+    two elements are equal.
+    """
+
+    ANY: ClassVar[Term] = element("any", (), name="e")
+
+    bounds: tuple[Term, ...] = ()
+    distinct: bool = False
+
+    def of(self, e: Number) -> list[Term]:
+        """Return terms that are >= 0 for an element."""
+        (any_,) = self.ANY.atoms
+        return [bound.replace({any_: e}) for bound in self.bounds]
 
 
 class Facts:
@@ -70,6 +95,10 @@ class Facts:
         """What was worked out under these facts, until the next one is learnt."""
         self._news: dict[Leaf, int] = {}
         self._nonempty: dict[int, Facts] = {}
+        self._assumed: set[Term] = set()
+        self._elements: dict[object, Elements] = {}
+        self._residues: dict[Leaf, tuple[int, int]] = {}
+        self._about: dict[tuple[Term, ...], Facts] = {}
         self.learn(known)
 
     def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
@@ -81,6 +110,45 @@ class Facts:
         for fact in known:
             if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
                 self._learn(fact)
+
+    def assume(self, known: Iterable[Term]) -> None:
+        """Add facts that hold because the user says so."""
+        known = list(known)
+        self.learn(known)
+        self._assumed.update(known)
+
+    def is_assumed(self, fact: Term) -> bool:
+        """Return whether a known fact is what the user says."""
+        return any(fact in layer._assumed for layer in self._layers)
+
+    def learn_elements(self, source: object, known: Elements) -> None:
+        """Add what holds of every element of a tensor."""
+        self._elements[source] = known
+        self._forget()
+
+    def learn_residue(self, leaf: Leaf, modulus: int, residue: int) -> None:
+        """Add that a size leaves a residue."""
+        self._residues[leaf] = modulus, residue
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what could not be proven or simplified before."""
+        self._refuted.clear()
+        self.simplified.clear()
+        self.memo.clear()
+
+    def of_elements(self, leaf: Leaf) -> Elements | None:
+        """Return what is known of the elements of the tensor that a leaf is one of."""
+        return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
+
+    def range_of(self, leaf: Leaf) -> Interval:
+        """Return the numbers between which a leaf is known to lie."""
+        low, high = self._atom_interval(leaf)
+        elements = self.of_elements(leaf)
+        if elements is not None:
+            known = Facts(known=elements.of(as_term(leaf)))._atom_interval(leaf)
+            low, high = max(low, known[0]), min(high, known[1])
+        return low, high
 
     def _learn(self, fact: Term) -> None:
         self._seen[fact] = None
@@ -147,11 +215,25 @@ class Facts:
         when = self._refuted.get(t)
         if when is not None and not self.news_of(t, when):
             return False
-        if self._prove(t, _DEPTH):
+        if self._prove(t, _DEPTH) or self._by_elements(t):
             self._proven.add(t)
             return True
         self._refuted[t] = self._learnt
         return False
+
+    def _by_elements(self, t: Term) -> bool:
+        """Take what is known of the elements that a term names; it is no fact about others."""
+        if not any(layer._elements for layer in self._layers):
+            return False
+        found = [
+            (known, leaf) for leaf in t.leaves() if (known := self.of_elements(leaf)) is not None
+        ]
+        facts = tuple(f for known, leaf in found for f in known.of(as_term(leaf)))
+        if not facts:
+            return False
+        if facts not in self._about:
+            self._about[facts] = self.assuming(*facts)
+        return self._about[facts]._prove(t, _DEPTH)
 
     @property
     def learnt(self) -> int:
@@ -213,12 +295,50 @@ class Facts:
             return None
         (leaf,) = leaves
         low, high = self._atom_interval(leaf)
-        if math.isinf(low) or not math.isinf(high) or leaf.parts:
+        if math.isinf(low) or leaf.parts:
             return None
+        if not math.isinf(high):
+            return self._by_all_numbers(t, leaf, int(low), int(high))
+        for layer in self._layers:
+            if leaf in layer._residues:
+                modulus, residue = layer._residues[leaf]
+                count = size(f"{leaf.name} // {modulus}", ("count", leaf, modulus))
+                (atom,) = count.leaves()
+                least = max(0, -((residue - int(low)) // modulus))
+                counted = t.replace({leaf: modulus * count + residue})
+                return never_negative(counted, atom, least) or None
         answer = never_negative(t, leaf, int(low))
         if answer is False and any(leaf in layer._by_leaf for layer in self._layers):
             return None  # false for some number, but not for every number that the facts allow
         return answer
+
+    def _by_all_numbers(self, t: Term, leaf: Leaf, low: int, high: int) -> bool | None:
+        """Look at every number that a size may be, where they are few."""
+        if high - low >= _LISTED:
+            return None
+        known = [
+            fact
+            for layer in self._layers
+            for fact in layer._by_leaf.get(leaf, ())
+            if len(fact.leaves()) == 1 and not fact.coords and self._is_narrow(fact)
+        ]
+        if not self._is_narrow(t):
+            return None
+        numbers = np.arange(low, high + 1)
+        for fact in known:
+            numbers = numbers[_at(fact, numbers) >= 0]
+        return True if bool((_at(t, numbers) >= 0).all()) else None
+
+    def _is_narrow(self, t: Term) -> bool:
+        """Return whether 64 bits hold all that is added and multiplied to evaluate a term."""
+        for each in (t, *(part for atom in t.all_atoms() for part in atom.parts)):
+            total = 0.0
+            for monomial, c in each.items:
+                sizes = (max(map(abs, self._atom_interval(atom))) for atom in monomial)
+                total += abs(c) * math.prod(sizes)
+            if not total < 1 << 62:
+                return False
+        return True
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
         """Take a coordinate in which the term is linear to the end where the term is least."""
@@ -292,3 +412,8 @@ class Facts:
             if self._prove(d * rest + c * least, depth - 1):
                 return True
         return False
+
+
+def _at(t: Term, numbers: np.ndarray) -> np.ndarray:
+    """Return a term of one size at these numbers."""
+    return np.broadcast_to(t.evaluate(lambda _, __: numbers, lambda _: 0), numbers.shape)

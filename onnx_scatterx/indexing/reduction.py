@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.overflow import fits
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, maximum, minimum, step, term, where
 
 _FOLDS: dict[str, Callable[[Any, Any], Term]] = {
@@ -42,7 +43,7 @@ def reduction(call: Call) -> list[Abstract] | None:
     shape = tuple(
         term(1) if d in gone else n for d, n in enumerate(x.shape) if keep or d not in gone
     )
-    elements = _reduced(x, gone, call.node.op_type)
+    elements = _reduced(x, gone, call.node.op_type, call.facts)
     if elements is None or x.dtype is None:
         return [Abstract(x.dtype, shape)]
     dims = [d.constant for d in shape]
@@ -57,7 +58,7 @@ def _kept_if_empty(shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
     )
 
 
-def _reduced(x: Abstract, gone: set[int], op: str) -> np.ndarray | None:
+def _reduced(x: Abstract, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
     """Return the elements with the reduced dims kept, or None where they are not known."""
     if x.elements is None or x.dtype is None or op not in _FOLDS:
         return None
@@ -69,5 +70,5 @@ def _reduced(x: Abstract, gone: set[int], op: str) -> np.ndarray | None:
         at = tuple(0 if d in gone else i for d, i in enumerate(index))
         value = x.elements[index]
         result[at] = value if result[at] is None else _FOLDS[op](result[at], value)
-    whole = all(t is not None and fits(t, x.dtype) for t in result.ravel())
+    whole = all(t is not None and fits(t, x.dtype, facts) for t in result.ravel())
     return result if whole else None

@@ -137,6 +137,8 @@ class Planner:
             except RefusedError as error:
                 found = error.refusal
             if isinstance(found, Plan):
+                found = self.writer.rehearse(found.write) or found
+            if isinstance(found, Plan):
                 plans.append(found)
                 if found.cost == 0:
                     break

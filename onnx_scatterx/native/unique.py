@@ -13,6 +13,7 @@ from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.layout import is_narrow
 
+UNIQUE = "onnx_scatterx.unique"  # in the `meta` of a scatter that is rewritten: the answer
 _NUMBERS = 1 << 18  # targets that are looked at one by one
 
 

@@ -100,7 +100,7 @@ class Comparison:
         if len(self.reasons) < _REASONS:
             self.reasons.append(f"{draw}: {reason}")
 
-    def result(self, seed: int, seconds: float) -> Verification:
+    def result(self, seed: int, seconds: float, assumed: tuple[str, ...] = ()) -> Verification:
         """Return what was seen."""
         return Verification(
             draws=self.draws,
@@ -111,6 +111,7 @@ class Comparison:
             rejections=tuple(self.reasons),
             seed=seed,
             seconds=seconds,
+            assumed=assumed,
         )
 
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions import NOTHING, Assumption
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.verification.assumptions import NOTHING, Assumption
+from onnx_scatterx.expressions import evaluate
 from onnx_scatterx.verification.interface import Input
 from onnx_scatterx.verification.sizes import FREE, Combination
-from onnx_scatterx.verification.terms import evaluate
 from onnx_scatterx.verification.uses import Bound, Bounds, Demands
 
 FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
+_SPAN = 4096  # numbers that are looked at for some that are allowed
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
 
@@ -64,6 +65,14 @@ class Drawer:
             f"{name}@{mine}" if isinstance(dim, str) else name
             for name, dim in zip(names, self.source.dims, strict=True)
         )
+
+    def own(self, sizes: Combination) -> Combination:
+        """Return sizes by the names that the model has for them, as this input sees them."""
+        if not self.independent:
+            return sizes
+        plain = {name.partition("@")[0]: n for name, n in sizes.items()}
+        mine = {n: sizes[n] for n in self.symbols if n in sizes}
+        return plain | {name.partition("@")[0]: n for name, n in mine.items()}
 
     @property
     def is_integer(self) -> bool:
@@ -118,20 +127,48 @@ class Drawer:
         low, high, known = self._range(rng, bounds, sizes)
         contiguous = "contiguous" in self.assumption.properties
         unique = contiguous or "unique" in self.assumption.properties
+        length = shape[-1] if contiguous and shape else int(np.prod(shape))
+        least, most = self.assumption.interval(self.own(sizes))
         if unique and not known:
-            high = max(high, low + int(np.prod(shape)))
+            high = int(min(max(high, low + length), max(most, low)))
+        if contiguous and shape:
+            starts = rng.integers(low, max(low, high - length + 1), (*shape[:-1], 1), endpoint=True)
+            return np.asarray(starts + np.arange(length))
+        if unique and self.assumption.comparisons:
+            return self._chosen(rng, shape, low, high, sizes)
         distinct = unique or any(bound.distinct for bound in bounds)
-        values = _integers(rng, shape, low, high, distinct, contiguous)
+        values = _integers(rng, shape, low, high, distinct)
         if any(bound.nonzero for bound in bounds):
             values = np.where(values == 0, 1, values)
-        landmarks = [n for n in self.landmarks if self.assumption.allows(n)]
+        landmarks = [n for n in self.landmarks if self.assumption.allows(n, self.own(sizes))]
         if landmarks and not unique and rng.random() < (0.15 if known else 0.4):
             values = np.where(rng.random(shape) < 0.3, rng.choice(landmarks, shape), values)
         if self.assumption.comparisons and not unique:
-            allowed = np.array([n for n in range(-64, 1025) if self.assumption.allows(n)] or [0])
-            nearest = allowed[np.abs(allowed - values[..., None]).argmin(-1)]
-            values = np.where(np.isin(values, allowed), values, nearest)
+            allowed = self._allowed(range(-64, 1025), sizes) or self._allowed(_around(least), sizes)
+            numbers = np.array(allowed or self._allowed(_around(most), sizes) or [0])
+            nearest = numbers[np.abs(numbers - values[..., None]).argmin(-1)]
+            values = np.where(np.isin(values, numbers), values, nearest)
         return values
+
+    def _allowed(self, numbers: range, sizes: Combination) -> list[int]:
+        return [n for n in numbers if self.assumption.allows(n, self.own(sizes))]
+
+    def _chosen(
+        self,
+        rng: np.random.Generator,
+        shape: tuple[int, ...],
+        low: int,
+        high: int,
+        sizes: Combination,
+    ) -> np.ndarray:
+        """Return different numbers that are allowed, if there are enough."""
+        count = int(np.prod(shape))
+        numbers = self._allowed(range(low, min(high, low + _SPAN) + 1), sizes)
+        if len(numbers) < count:
+            numbers = self._allowed(range(low, low + _SPAN), sizes)
+        if len(numbers) < count:
+            return np.zeros(shape, np.int64)
+        return rng.permutation(np.array(numbers, np.int64))[:count].reshape(shape)
 
     def _range(
         self, rng: np.random.Generator, bounds: Bounds, sizes: Combination
@@ -155,9 +192,16 @@ class Drawer:
             high = int(rng.choice([1, 7, 7, 30, 255]))
             low = -2 if rng.random() < 0.1 else 0
         low, high = max(low, low_bits, -limit), min(high, high_bits, limit - 1)
-        if "nonnegative" in self.assumption.properties:
-            low = max(low, 0)
+        least, most = self.assumption.interval(self.own(sizes))
+        low = int(max(low, least)) if least > float("-inf") else low
+        if most < high:
+            low, high = int(min(low, most)), int(most)
         return low, max(low, high), bool(ranges)
+
+
+def _around(edge: float) -> range:
+    """Return the numbers near a bound, if it is one."""
+    return range(0) if abs(edge) == float("inf") else range(int(edge) - _SPAN, int(edge) + _SPAN)
 
 
 def _bounded(bound: Bound, sizes: Combination) -> tuple[int, int] | None:
@@ -174,12 +218,11 @@ def _integers(
     low: int,
     high: int,
     distinct: bool,
-    contiguous: bool,
 ) -> np.ndarray:
     count = int(np.prod(shape))
     span = high - low + 1
     choice = rng.random()
-    if count <= span and (contiguous or (count > 1 and choice < 0.3)):
+    if count <= span and count > 1 and choice < 0.3:
         return np.arange(count).reshape(shape) + rng.integers(low, high - count + 2)
     if distinct and count <= span <= 1 << 20:
         return rng.permutation(span)[:count].reshape(shape) + low

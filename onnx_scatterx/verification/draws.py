@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.verification.assumptions import NOTHING, Assumption, parse_all
+from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, check
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.expressions import names
 from onnx_scatterx.verification.bounds import input_demands, landmarks
 from onnx_scatterx.verification.draw import FLAVOURS, Drawer, limit_name, rank_name
 from onnx_scatterx.verification.files import analysed
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
 from onnx_scatterx.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
-from onnx_scatterx.verification.terms import names
 
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 
@@ -37,6 +38,36 @@ THOROUGH = Manner(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
 """To find differences: special values, small sizes first."""
 
 
+@dataclass(frozen=True)
+class Fits:
+    """Whether the inputs of a combination exist and are of a reasonable size."""
+
+    drawers: Sequence[Drawer]
+    assumptions: Mapping[str, Assumption]
+    elements: int
+
+    def exist(self, sizes: Combination) -> bool:
+        """Return whether no dim is negative and all that is assumed of symbols is true."""
+        for drawer in self.drawers:
+            if drawer.shape(sizes) is None:
+                return False
+            own = drawer.own(sizes)
+            if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
+                return False
+        return True
+
+    def __call__(self, sizes: Combination) -> bool:
+        if not self.exist(sizes):
+            return False
+        shapes = [drawer.shape(sizes) for drawer in self.drawers]
+        fixed = sum(
+            int(np.prod([dim for dim in d.source.dims or () if isinstance(dim, int)], dtype=object))
+            for d in self.drawers
+        )
+        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
+        return elements <= max(self.elements, 4 * fixed)
+
+
 @dataclass
 class Source:
     """Where draws come from."""
@@ -44,6 +75,7 @@ class Source:
     drawers: Sequence[Drawer]
     optional: Sequence[Drawer]
     search: SizeSearch
+    fits: Fits
     seed: int
     flavours: Sequence[str] = FLAVOURS
 
@@ -53,15 +85,19 @@ class Source:
         model: ir.Model,
         face: Interface,
         seed: int,
-        assume: Mapping[str, str] | None,
+        assumed: Sequence[Clause],
         distrust_dims: bool,
         manner: Manner = THOROUGH,
     ) -> "Source":
         looked_at = analysed(model)
         demands, marks = input_demands(looked_at), landmarks(looked_at)
         inputs = (*face.inputs, *face.overridable)
-        declared = {n for i in inputs for dim in i.symbols for n in names(dim)}
-        assumptions = parse_all(assume, {i.name for i in inputs} | declared)
+        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
+        integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
+        try:
+            assumptions = check(assumed, symbols=declared, inputs=integers)
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
 
         def drawer(source: Input) -> Drawer:
             return Drawer(
@@ -77,9 +113,9 @@ class Source:
         optional = [drawer(i) for i in overridable if i.default is not None]
         rng = np.random.default_rng([seed, 1 << 20])
         symbols = _symbols(drawers, assumptions)
-        fits = _fits(drawers, manner.elements)
+        fits = Fits(drawers, assumptions, manner.elements)
         search = SizeSearch(symbols, fits, rng, equal_sizes=manner.equal_sizes)
-        return cls(drawers, optional, search, seed, manner.flavours)
+        return cls(drawers, optional, search, fits, seed, manner.flavours)
 
     @property
     def varies(self) -> bool:
@@ -89,19 +125,25 @@ class Source:
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
         """Return a draw, the combination it has, and whether an initializer is overridden.
 
-        None if at the sizes that come next a declared dim would be negative.
+        None if at the sizes that come next a declared dim would be negative, or no input is drawn
+        of which all that is assumed is true.
         """
         rng = np.random.default_rng([self.seed, number])
         sizes = self.search.next()
-        if any(drawer.shape(sizes) is None for drawer in self.drawers):
+        if not self.fits.exist(sizes):
             return None
         flavour = self.flavours[number % len(self.flavours)]
         feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
         overridden = {
-            d.source.name: _override(d, rng, flavour)
+            d.source.name: _override(d, rng, flavour, sizes)
             for d in self.optional
             if rng.random() < _OVERRIDE
         }
+        drawers = {d.source.name: d for d in (*self.drawers, *self.optional)}
+        for name, array in (feeds | overridden).items():
+            drawer = drawers[name]
+            if not drawer.assumption.holds(array, drawer.own(sizes)):
+                return None
         shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
 
@@ -124,26 +166,9 @@ def _symbols(drawers: Sequence[Drawer], assumptions: Mapping[str, Assumption]) -
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class _fits:  # noqa: N801 - used as a function
-    """Whether the inputs of a combination exist and are of a reasonable size."""
-
-    drawers: Sequence[Drawer]
-    elements: int
-
-    def __call__(self, sizes: Combination) -> bool:
-        shapes = [drawer.shape(sizes) for drawer in self.drawers]
-        fixed = sum(
-            int(np.prod([dim for dim in d.source.dims or () if isinstance(dim, int)], dtype=object))
-            for d in self.drawers
-        )
-        if any(shape is None for shape in shapes):
-            return False
-        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
-        return elements <= max(self.elements, 4 * fixed)
-
-
-def _override(drawer: Drawer, rng: np.random.Generator, flavour: str) -> np.ndarray:
+def _override(
+    drawer: Drawer, rng: np.random.Generator, flavour: str, sizes: Combination
+) -> np.ndarray:
     """Return another value for an initializer: its own elements in another order, or new ones."""
     assert drawer.source.default is not None
     default = drawer.source.default.numpy()
@@ -151,5 +176,5 @@ def _override(drawer: Drawer, rng: np.random.Generator, flavour: str) -> np.ndar
         return rng.permutation(default.ravel()).reshape(default.shape)
     source = Input(drawer.source.name, drawer.source.dtype, default.shape)
     return Drawer(source, drawer.demands, drawer.landmarks, drawer.assumption).draw(
-        rng, {}, flavour
+        rng, sizes, flavour
     )

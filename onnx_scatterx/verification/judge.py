@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.assumptions import Assume, clauses, from_metadata
+from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.model_io import ModelLike
 from onnx_scatterx.verification.comparison import Comparison
 from onnx_scatterx.verification.draws import Source
@@ -33,7 +34,7 @@ def verify(
     *,
     samples: int = SAMPLES,
     seed: int = 0,
-    assume: Mapping[str, str] | None = None,
+    assume: Assume = None,
     feeds: Iterable[Feed] | None = None,
     library: str | os.PathLike[str] | None = None,
     timeout: float = 120.0,
@@ -52,7 +53,8 @@ def verify(
         samples: how many draws the original is to accept.
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
-            `{"positions": "contiguous, nonnegative"}`.
+            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. What
+            the second model says that it assumes is added.
         feeds: inputs to run before the random ones, by name.
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.
@@ -74,9 +76,14 @@ def verify(
     different = differences(face, other_face)
     if different:
         return Verification(0, 0, interface=different, seed=seed)
+    try:
+        own = from_metadata(second.metadata_props)
+        assumed = tuple(dict.fromkeys((*clauses(assume), *own)))
+    except ScatterXError as error:
+        raise VerifyError(str(error)) from error
     given = [dict(feed) for feed in feeds or ()]
     _check_feeds(given, face)
-    source = Source.of(first, face, seed, assume, distrust_dims) if samples else None
+    source = Source.of(first, face, seed, assumed, distrust_dims) if samples else None
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:
@@ -93,7 +100,7 @@ def verify(
             comparison.one(Draw(-1 - number, {}, "given", feed))
         if source is not None:
             comparison.many(source, samples, progress)
-    return comparison.result(seed, time.monotonic() - start)
+    return comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
 
 
 def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:

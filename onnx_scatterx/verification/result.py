@@ -87,7 +87,7 @@ class Verification:
     `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
     died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
     reasons why the first model rejected draws. `interface` says in what inputs and outputs differ
-    by declaration: then nothing is run.
+    by declaration: then nothing is run. `assumed` is what was true of all that was drawn.
     """
 
     draws: int
@@ -99,6 +99,7 @@ class Verification:
     rejections: tuple[str, ...] = ()
     seed: int = 0
     seconds: float = 0.0
+    assumed: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -137,6 +138,8 @@ class Verification:
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        if self.assumed:
+            lines.append("  assumed: " + "; ".join(self.assumed))
         if self.sizes and self.accepted:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
@@ -156,6 +159,7 @@ class Verification:
             "differences": [difference.to_dict() for difference in self.differences],
             "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
             "rejections": list(self.rejections),
+            "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
         }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from onnx_scatterx.assumptions import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.model_io import ModelLike
 from onnx_scatterx.verification.draws import Manner, Source
@@ -41,7 +42,7 @@ def valid_draws(
     loaded = opened(model, directory_of(model))
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
     manner = Manner(("plain",), _SIZES, elements, overrides=False)
-    assume = {name: f"== {size}" for name, size in (sizes or {}).items()}
+    assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = Source.of(loaded, Interface.of(loaded), seed, assume, False, manner)
     found: list[Draw] = []
     reason = "their declared dims cannot be met"

@@ -1,10 +1,11 @@
-"""Declared dims as numbers: a name, or a sum or product of names that an exporter wrote."""
+"""Declared dims as expressions: a name, or a sum or product of names that an exporter wrote."""
 
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -12,6 +13,9 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+
+N = TypeVar("N")
 
 
 def names(dim: str) -> frozenset[str]:
@@ -26,8 +30,18 @@ def names(dim: str) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
-def evaluate(dim: int | str | None, sizes: Mapping[str, int]) -> int | None:
-    """Return what a dim is at given sizes; None where it is not known.
+def divides(dim: str) -> bool:
+    """Return whether an expression has a division in it.
+
+    >>> divides("2*past"), divides("s1 // 2")
+    (False, True)
+    """
+    tree = _parse(dim)
+    return tree is not None and any(isinstance(node, _DIVISIONS) for node in ast.walk(tree))
+
+
+def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
+    """Return what a dim is at given sizes, numbers or terms; None where it is not known.
 
     >>> evaluate("2*past + 1", {"past": 3}), evaluate(7, {}), evaluate("other", {"past": 3})
     (7, 7, None)
@@ -42,7 +56,7 @@ def evaluate(dim: int | str | None, sizes: Mapping[str, int]) -> int | None:
 
 def _parse(dim: str) -> ast.expr | None:
     try:
-        tree = ast.parse(dim, mode="eval").body
+        tree = ast.parse(dim.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         return None
     known = (ast.BinOp, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
@@ -52,7 +66,7 @@ def _parse(dim: str) -> ast.expr | None:
     return tree if all(isinstance(value, int) for value in constants) else None
 
 
-def _value(tree: ast.expr, sizes: Mapping[str, int]) -> int | None:
+def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
     if isinstance(tree, ast.Name):
         return sizes.get(tree.id)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
@@ -61,7 +75,8 @@ def _value(tree: ast.expr, sizes: Mapping[str, int]) -> int | None:
         left, right = _value(tree.left, sizes), _value(tree.right, sizes)
         if left is None or right is None:
             return None
-        if right == 0 and isinstance(tree.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+        if isinstance(right, int) and right == 0 and isinstance(tree.op, _DIVISIONS):
             return None
-        return _OPERATORS[type(tree.op)](left, right)
+        found: int | N = _OPERATORS[type(tree.op)](left, right)
+        return found
     return None

@@ -1,0 +1,123 @@
+"""Whether a target takes what would be written: it is written on trial, and nothing of it stays.
+
+A plan says what it costs before it is written, and not which operators it takes; they depend on
+sizes, types and versions in many places. So they are not listed a second time but noted while the
+plan is written, without a graph. Ranks are followed too: stacking and comparing need more dims than
+the data has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.target import Target
+from onnx_scatterx.reasons import Reason, RefusedError
+
+Attributes = Mapping[str, int | float | str | Sequence[int]]
+
+
+@dataclass
+class Rehearsal:
+    """What is written on trial for a target; ``rank_of`` knows the values that are there."""
+
+    target: Target
+    rank_of: Callable[[ir.Value], int | None]
+    _ranks: dict[ir.Value, int | None] = field(default_factory=dict)
+    _lengths: dict[ir.Value, int | None] = field(default_factory=dict)
+    _given: int = 0
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> ir.Value:
+        """Return the output of a node that is not made, or refuse it."""
+        if not self.target.has(op):
+            raise RefusedError(Reason.NOT_IN_TARGET, f"{op} for {self.target.name}")
+        present = [v for v in inputs if v is not None]
+        self._given = max(self._given, *(self._rank_of_given(v) for v in present), 0)
+        output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
+        rank = self._ranks[output] = self._rank(op, present, attributes)
+        self._lengths[output] = self._length(op, present, attributes)
+        limit = self.target.max_rank
+        if limit is not None and rank is not None and rank > max(limit, self._given):
+            raise RefusedError(Reason.RANK, f"{op} of rank {rank} for {self.target.name}")
+        return output
+
+    def inserted(self, node: ir.Node) -> None:
+        """Take a node that was made elsewhere apart again, or refuse it."""
+        inputs = list(node.inputs)
+        for i in range(len(inputs)):
+            node.replace_input_with(i, None)
+        output = self.node(node.op_type, inputs, None, {})
+        self._ranks[node.outputs[0]] = self._ranks[output]
+
+    def constant(self, tensor: ir.TensorProtocol) -> ir.Value:
+        """Return a constant that is not made."""
+        value = ir.Value(type=ir.TensorType(tensor.dtype), shape=tensor.shape, const_value=tensor)  # type: ignore[arg-type]
+        self._ranks[value] = len(tensor.shape)
+        self._lengths[value] = tensor.size if len(tensor.shape) == 1 else None
+        return value
+
+    def made(self, value: ir.Value) -> bool:
+        """Return whether a value was written on trial."""
+        return value in self._ranks
+
+    def _rank_of_given(self, value: ir.Value) -> int:
+        return 0 if self.made(value) else self.rank_of(value) or 0
+
+    def rank(self, value: ir.Value) -> int | None:
+        """Return the rank of a value, or None where it is not known."""
+        return self._ranks[value] if self.made(value) else self.rank_of(value)
+
+    def _rank(self, op: str, inputs: Sequence[ir.Value], attributes: Attributes) -> int | None:
+        ranks = [self.rank(v) for v in inputs]
+        known = [r for r in ranks if r is not None]
+        if len(known) < len(ranks) or not known:
+            return None
+        first = known[0]
+        match op:
+            case "Squeeze" | "Unsqueeze":
+                axes = attributes.get("axes")
+                count = len(axes) if isinstance(axes, Sequence) else self._lengths.get(inputs[-1])
+                sign = 1 if op == "Unsqueeze" else -1
+                return None if count is None else first + sign * count
+            case "Reshape" | "ConstantOfShape":
+                return self._lengths.get(inputs[-1])
+            case "Expand":
+                length = self._lengths.get(inputs[1])
+                return None if length is None else max(first, length)
+            case "Gather":
+                return first - 1 + known[1]
+            case "OneHot":
+                return first + 1
+            case "Range" | "Shape" | "Size":
+                return 1
+            case "Where" | "Equal" | "And" | "Or" | "Greater" | "Less" | "MatMul":
+                return max(known)
+            case "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Max" | "Min" | "Pow":
+                return max(known)
+            case _:
+                return first
+
+    def _length(self, op: str, inputs: Sequence[ir.Value], attributes: Attributes) -> int | None:
+        """Return how many elements a vector has, as far as shapes are put together from some."""
+        if op == "Shape":
+            start, end = attributes.get("start"), attributes.get("end")
+            if isinstance(start, int) and isinstance(end, int):
+                return end - start
+            return self.rank(inputs[0])
+        lengths = [self._lengths.get(v) for v in inputs]
+        known = [n for n in lengths if n is not None]
+        if op == "Concat":
+            return sum(known) if len(known) == len(lengths) else None
+        if op == "Gather":
+            return lengths[1]
+        if op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Neg", "Abs", "Cast"):
+            return max(known, default=None)
+        return 1 if op in ("Slice", "Unsqueeze") and known in ([], [1]) else None
