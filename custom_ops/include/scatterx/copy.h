@@ -5,30 +5,45 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "scatterx/cpu.h"
 #include "scatterx/parallel.h"
 
+#if SCATTERX_X86
+#include <immintrin.h>
+#endif
+
 namespace scatterx {
+
+// memcpy for a few lines, without the call. 32 bytes at least; the last 32 may be copied twice.
+inline constexpr std::int64_t kBlock = 32, kFewLines = 1024;
+
+SCATTERX_INLINE void CopyBlocks(char* to, const char* from, std::int64_t bytes) {
+  std::int64_t i = 0;
+  for (; i + kBlock <= bytes; i += kBlock) std::memcpy(to + i, from + i, kBlock);
+  if (i < bytes) std::memcpy(to + bytes - kBlock, from + bytes - kBlock, kBlock);
+}
+
+// Copies like memcpy, which for long stretches is not always the fastest way there is.
+inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
+#if SCATTERX_X86
+  constexpr std::int64_t kLong = 1 << 14;
+  if (bytes >= kLong && HasFastMoves()) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return;
+  }
+#endif
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
 
 // An output of so many bytes does not stay in the caches. To write it past them saves reading it
 // first.
 inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 
-// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
-// others may read.
-inline void Stream(char* to, const char* from, std::size_t bytes) {
-#if defined(__SSE2__)
-  constexpr std::size_t kLine = 64;
-  const std::size_t head =
-      std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
-  std::memcpy(to, from, head);
-  to += head;
-  from += head;
-  bytes -= head;
-  for (; bytes >= kLine; bytes -= kLine, to += kLine, from += kLine) {
+#if SCATTERX_X86
+namespace internal {
+
+inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
+  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
     const auto* source = reinterpret_cast<const __m128i*>(from);
     auto* target = reinterpret_cast<__m128i*>(to);
     const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
@@ -38,12 +53,46 @@ inline void Stream(char* to, const char* from, std::size_t bytes) {
     _mm_stream_si128(target + 2, c);
     _mm_stream_si128(target + 3, d);
   }
+}
+
+__attribute__((target("avx2"))) inline void StreamLinesAvx2(char* to, const char* from,
+                                                            std::int64_t bytes) {
+  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
+    const auto* source = reinterpret_cast<const __m256i*>(from);
+    auto* target = reinterpret_cast<__m256i*>(to);
+    const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1);
+    _mm256_stream_si256(target, a);
+    _mm256_stream_si256(target + 1, b);
+  }
+}
+
+}  // namespace internal
 #endif
-  std::memcpy(to, from, bytes);
+
+// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
+// others may read.
+inline void Stream(char* to, const char* from, std::int64_t bytes) {
+#if SCATTERX_X86
+  constexpr std::int64_t kLine = 64;
+  const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLine);
+  const std::int64_t head = std::min(bytes, (kLine - start) % kLine);
+  const std::int64_t lines = (bytes - head) / kLine * kLine;
+  std::memcpy(to, from, static_cast<std::size_t>(head));
+#if defined(__AVX2__)
+  internal::StreamLinesAvx2(to + head, from + head, lines);
+#else
+  HasAvx2() ? internal::StreamLinesAvx2(to + head, from + head, lines)
+            : internal::StreamLines(to + head, from + head, lines);
+#endif
+  to += head + lines;
+  from += head + lines;
+  bytes -= head + lines;
+#endif
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 inline void FinishStreaming() {
-#if defined(__SSE2__)
+#if SCATTERX_X86
   _mm_sfence();
 #endif
 }
@@ -51,20 +100,16 @@ inline void FinishStreaming() {
 // Copies `bytes` bytes between places that do not overlap.
 inline void CopyAll(char* to, const char* from, std::int64_t bytes, const Parallel& parallel) {
   const std::size_t tasks = parallel.TasksFor(bytes);
-  if (tasks == 1) {  // memcpy knows best
-    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    return;
-  }
   constexpr std::int64_t kLine = 64;
   parallel.For(tasks, [=](std::size_t i) {
     const Part lines = PartOf((bytes + kLine - 1) / kLine, i, tasks);
     const std::int64_t begin = lines.begin * kLine, end = std::min(lines.end * kLine, bytes);
-    if (begin >= end) return;
+    if (begin == end) return;
     if (bytes >= kBytesPastCaches) {
-      Stream(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+      Stream(to + begin, from + begin, end - begin);
       FinishStreaming();
     } else {
-      std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+      CopyBytes(to + begin, from + begin, end - begin);
     }
   });
 }
