@@ -50,7 +50,7 @@ inline void ScatterBlocks(const Work& work, const Bands& bands, const char* data
   const auto border = [&](std::int64_t step) {
     return std::min(bands.first + step * bands.pitch, work.plan.data_count);
   };
-  const std::size_t tasks = parallel.TasksFor(
+  const std::size_t tasks = parallel.PiecesFor(
       work.plan.data_count * size + work.plan.runs * (work.plan.run * size + kBytesPerRun));
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(bands.count, i, tasks);

@@ -15,10 +15,13 @@
 namespace scatterx {
 
 // memcpy for a few lines, without the call. 32 bytes at least; the last 32 may be copied twice.
-inline constexpr std::int64_t kBlock = 32, kFewLines = 1024;
+inline constexpr std::int64_t kBlock = 32, kFewLines = 256;
 
 SCATTERX_INLINE void CopyBlocks(char* to, const char* from, std::int64_t bytes) {
   std::int64_t i = 0;
+  for (; i + 4 * kBlock <= bytes; i += 4 * kBlock) {
+    for (std::int64_t j = i; j < i + 4 * kBlock; j += kBlock) std::memcpy(to + j, from + j, kBlock);
+  }
   for (; i + kBlock <= bytes; i += kBlock) std::memcpy(to + i, from + i, kBlock);
   if (i < bytes) std::memcpy(to + bytes - kBlock, from + bytes - kBlock, kBlock);
 }
@@ -99,7 +102,7 @@ inline void FinishStreaming() {
 
 // Copies `bytes` bytes between places that do not overlap.
 inline void CopyAll(char* to, const char* from, std::int64_t bytes, const Parallel& parallel) {
-  const std::size_t tasks = parallel.TasksFor(bytes);
+  const std::size_t tasks = parallel.PiecesFor(bytes);
   constexpr std::int64_t kLine = 64;
   parallel.For(tasks, [=](std::size_t i) {
     const Part lines = PartOf((bytes + kLine - 1) / kLine, i, tasks);

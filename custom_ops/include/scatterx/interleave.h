@@ -122,7 +122,7 @@ inline void Interleave(const Plan& plan, const Table& table, const Grid& grid, s
                        const Parallel& parallel) {
   const auto writers = internal::FindWriters(plan, table, grid);
   const std::int64_t bytes = plan.data_count * size, line = std::max<std::int64_t>(1, 64 / size);
-  const std::size_t tasks = parallel.TasksFor(bytes);
+  const std::size_t tasks = parallel.PiecesFor(bytes);
   parallel.For(tasks, [&](std::size_t i) {
     const Part lines = PartOf((plan.data_count + line - 1) / line, i, tasks);
     const std::int64_t end = std::min(lines.end * line, plan.data_count);
