@@ -14,17 +14,21 @@
 
 namespace scatterx {
 
-// memcpy for a few lines, without the call. 32 bytes at least; the last 32 may be copied twice.
-inline constexpr std::int64_t kBlock = 32, kFewLines = 256;
+// A run of a few lines is copied without a call: a vector at a time, and the last vector over again
+// where it is not full.
+inline constexpr std::int64_t kVector = 32, kFewLines = 256;
 
-SCATTERX_INLINE void CopyBlocks(char* to, const char* from, std::int64_t bytes) {
-  std::int64_t i = 0;
-  for (; i + 4 * kBlock <= bytes; i += 4 * kBlock) {
-    for (std::int64_t j = i; j < i + 4 * kBlock; j += kBlock) std::memcpy(to + j, from + j, kBlock);
-  }
-  for (; i + kBlock <= bytes; i += kBlock) std::memcpy(to + i, from + i, kBlock);
-  if (i < bytes) std::memcpy(to + bytes - kBlock, from + bytes - kBlock, kBlock);
+#if SCATTERX_X86
+__attribute__((target("avx2"))) inline void CopyFewLines(char* to, const char* from,
+                                                         std::int64_t bytes) {
+  const auto copy = [&](std::int64_t i) __attribute__((target("avx2"), always_inline)) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+  };
+  for (std::int64_t i = 0; i + kVector <= bytes; i += kVector) copy(i);
+  copy(bytes - kVector);
 }
+#endif
 
 // Copies like memcpy, which for long stretches is not always the fastest way there is.
 inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
@@ -81,12 +85,8 @@ inline void Stream(char* to, const char* from, std::int64_t bytes) {
   const std::int64_t head = std::min(bytes, (kLine - start) % kLine);
   const std::int64_t lines = (bytes - head) / kLine * kLine;
   std::memcpy(to, from, static_cast<std::size_t>(head));
-#if defined(__AVX2__)
-  internal::StreamLinesAvx2(to + head, from + head, lines);
-#else
-  HasAvx2() ? internal::StreamLinesAvx2(to + head, from + head, lines)
-            : internal::StreamLines(to + head, from + head, lines);
-#endif
+  HasAvx2() || kAlwaysAvx2 ? internal::StreamLinesAvx2(to + head, from + head, lines)
+                           : internal::StreamLines(to + head, from + head, lines);
   to += head + lines;
   from += head + lines;
   bytes -= head + lines;

@@ -22,12 +22,19 @@
 
 namespace scatterx {
 
+#if defined(__AVX2__)
+inline constexpr bool kAlwaysAvx2 = true;
+#else
+inline constexpr bool kAlwaysAvx2 = false;
+#endif
+
+// Is there a choice, and is it AVX2?
 inline bool HasAvx2() {
 #if SCATTERX_X86 && !defined(__AVX2__)
   static const bool has = __builtin_cpu_supports("avx2");
   return has;
 #else
-  return false;  // nothing to choose from
+  return false;
 #endif
 }
 

@@ -54,17 +54,14 @@ void CopyShort(char* output, const char* updates, Batch batch) {
   });
 }
 
-SCATTERX_INLINE void CopyFewLines(char* output, const char* updates, Batch batch,
-                                  std::int64_t size) {
-  for (std::int64_t i = 0; i < batch.count; ++i) {
-    CopyBlocks(output + batch.targets[i] * size, updates + batch.Source(i) * size,
-               batch.length * size);
-  }
+#if SCATTERX_X86
+__attribute__((target("avx2"))) inline void CopyRunsOfLines(char* output, const char* updates,
+                                                            Batch batch, std::int64_t size) {
+  const std::int64_t bytes = batch.length * size;
+  for (std::int64_t i = 0; i < batch.count; ++i)
+    CopyFewLines(output + batch.targets[i] * size, updates + batch.Source(i) * size, bytes);
 }
-SCATTERX_AVX2 inline void CopyFewLinesAvx2(char* output, const char* updates, Batch batch,
-                                           std::int64_t size) {
-  CopyFewLines(output, updates, batch, size);
-}
+#endif
 
 // Runs that follow each other on both sides are moved as one.
 inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
@@ -97,10 +94,12 @@ void Copy(char* output, const char* updates, Batch batch) {
     case 16 * kSize:
       return CopyShort<16 * kSize, size>(output, updates, batch);
   }
+#if SCATTERX_X86
   const std::int64_t bytes = batch.length * size;
-  if (bytes < kBlock || bytes > kFewLines) return CopyLong(output, updates, batch, size);
-  HasAvx2() ? CopyFewLinesAvx2(output, updates, batch, size)
-            : CopyFewLines(output, updates, batch, size);
+  if (bytes >= kVector && bytes <= kFewLines && (HasAvx2() || kAlwaysAvx2))
+    return CopyRunsOfLines(output, updates, batch, size);
+#endif
+  CopyLong(output, updates, batch, size);
 }
 
 // to[j] = reduce(to[j], from[j]), a block at a time: loops of a fixed length become vectors without
