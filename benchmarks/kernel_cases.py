@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import helper
+from onnx import helper, numpy_helper
 
 Array = NDArray[np.generic]
 Shape = tuple[int, ...]
@@ -26,15 +26,26 @@ class Case:
     scatterx: bytes
     in_place: bool = False
     exact: bool = field(default=True)  # the built-in result is defined, so the two must agree
+    as_exported: bool = False  # the built-in form is a graph that an exporter writes, not one node
 
 
-def model(nodes: list[onnx.NodeProto], inputs: dict[str, Array], opset: int = 18) -> bytes:
+def model(
+    nodes: list[onnx.NodeProto],
+    inputs: dict[str, Array],
+    opset: int = 18,
+    constants: tuple[str, ...] = (),
+) -> bytes:
     code = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in inputs.items()}
     graph = helper.make_graph(
         nodes,
         "g",
-        [helper.make_tensor_value_info(k, code[k], list(v.shape)) for k, v in inputs.items()],
+        [
+            helper.make_tensor_value_info(k, code[k], list(v.shape))
+            for k, v in inputs.items()
+            if k not in constants
+        ],
         [helper.make_tensor_value_info("output", code["data"], list(inputs["data"].shape))],
+        [numpy_helper.from_array(inputs[name], name) for name in constants if name in inputs],
     )
     domains = [helper.make_opsetid("", opset), helper.make_opsetid("onnx_scatterx", 1)]
     return helper.make_model(graph, opset_imports=domains, ir_version=10).SerializeToString()
@@ -64,16 +75,19 @@ def case(
     reduction: str = "none",
     unique: int = 0,
     opset: int = 18,
+    constant: bool = False,
     **flags: bool,
 ) -> Case:
+    """`constant`: the indices are constants of the model, as they are where shapes are static."""
+    constants = ("f", "indices") if constant else ()
     ours = {"data": data, "f": np.ascontiguousarray(f), "updates": updates}
     theirs = {"data": data, "indices": np.ascontiguousarray(indices), "updates": updates}
     return Case(
         name,
         data,
         {"f": ours["f"], "indices": theirs["indices"], "updates": updates},
-        model(builtin, theirs, opset),
-        model([scatterx(*picks, reduction, unique)], ours),
+        model(builtin, theirs, opset, constants),
+        model([scatterx(*picks, reduction, unique)], ours, constants=constants),
         **flags,
     )
 
@@ -146,7 +160,10 @@ def rows_1(name: str, shape: Shape, count: int, order: str, dtype: str, form: st
         helper.make_node("ScatterND", ["d", "indices", "u"], ["o"]),
         helper.make_node("Transpose", ["o"], ["output"], perm=flip),
     ]
-    return case(name, draw(shape, dtype), updates, rows[:, None], picks, nodes, rows[:, None])
+    return case(
+        name, draw(shape, dtype), updates, rows[:, None], picks, nodes, rows[:, None],
+        as_exported=True,
+    )  # fmt: skip
 
 
 def rows_last(name: str, shape: Shape, count: int, order: str, dtype: str) -> Case:
@@ -178,7 +195,9 @@ def points(
     )  # fmt: skip
 
 
-def box(name: str, shape: Shape, start: Shape, size: Shape, dtype: str) -> Case:
+def box(
+    name: str, shape: Shape, start: Shape, size: Shape, dtype: str, constant: bool = False
+) -> Case:
     """``x[a:b, c:d, e:f] = y`` as TorchScript writes it: a ScatterND on every point of the box."""
     table = np.stack(
         np.meshgrid(
@@ -188,8 +207,9 @@ def box(name: str, shape: Shape, start: Shape, size: Shape, dtype: str) -> Case:
     )
     dims = tuple(range(len(shape)))
     return case(
-        name, draw(shape, dtype), draw(size, dtype), table, (dims, (), dims), scatter_nd(), table
-    )
+        name, draw(shape, dtype), draw(size, dtype), table, (dims, (), dims), scatter_nd(), table,
+        constant=constant,
+    )  # fmt: skip
 
 
 def elements(
@@ -270,6 +290,54 @@ def cache(name: str, shape: Shape, count: int, dtype: str, form: str, in_place: 
     return case(
         name, draw(shape, dtype), updates, where[:, None], picks, scatter_nd(), np.stack(grid, -1),
         in_place=in_place,
+    )  # fmt: skip
+
+
+def along_axis_by_dynamo(
+    name: str, shape: Shape, axis: int, count: int, order: str, dtype: str
+) -> Case:
+    """``x[..., rows, ...] = y`` as torch.export writes it: the axis goes to the front and back."""
+    rows = pick_rows(shape[axis], count, order)[:, None]
+    rest = tuple(d for d in range(len(shape)) if d != axis)
+    perm = (axis, *rest)
+    back = tuple(int(d) for d in np.argsort(perm))
+    nodes = [
+        helper.make_node("Transpose", ["data"], ["d"], perm=perm),
+        helper.make_node("Transpose", ["updates"], ["u"], perm=perm),
+        helper.make_node("ScatterND", ["d", "indices", "u"], ["o"]),
+        helper.make_node("Transpose", ["o"], ["output"], perm=back),
+    ]
+    updates = draw((*shape[:axis], count, *shape[axis + 1 :]), dtype)
+    picks = ((axis,), rest, back)
+    return case(name, draw(shape, dtype), updates, rows, picks, nodes, rows, as_exported=True)
+
+
+def along_axis_by_expand(
+    name: str,
+    shape: Shape,
+    axis: int,
+    count: int,
+    order: str,
+    dtype: str,
+    reduction: str = "none",
+) -> Case:
+    """``x.index_copy``, ``x.index_add``, ``scatter_add`` of rows as TorchScript writes them: one
+    index a row is expanded to one an element.
+    """
+    rows = pick_rows(shape[axis], count, order)
+    size = (*shape[:axis], count, *shape[axis + 1 :])
+    rest = tuple(d for d in range(len(shape)) if d != axis)
+    back = tuple(int(d) for d in np.argsort((axis, *rest)))
+    names = ["data", "expanded", "updates"]
+    nodes = [
+        helper.make_node("Constant", [], ["size"], value_ints=size),
+        helper.make_node("Expand", ["indices", "size"], ["expanded"]),
+        helper.make_node("ScatterElements", names, ["output"], axis=axis, reduction=reduction),
+    ]
+    indices = rows.reshape([count if d == axis else 1 for d in range(len(shape))])
+    return case(
+        name, draw(shape, dtype), draw(size, dtype), rows[:, None], ((axis,), rest, back), nodes,
+        indices, reduction, as_exported=True,
     )  # fmt: skip
 
 
@@ -409,6 +477,98 @@ _add(
     "float32",
     "TensorScatter",
     True,
+)
+
+_add(box, "box by constant points, 4K, float32", (8, 8, 16), (1, 1, 2), (6, 6, 10), "float32", True)
+_add(
+    box,
+    "box by constant points, 1M, float32",
+    (16, 128, 128),
+    (2, 10, 20),
+    (8, 64, 100),
+    "float32",
+    True,
+)
+# What exporters write for one statement, whole: PyTorch's dynamo moves the axis to the front and
+# back, TorchScript expands the indices.
+_CACHE = (1, 32, 4096, 128)
+for _dtype in ("float32", "float16"):
+    _mb = "64M" if _dtype == "float32" else "32M"
+    for _count, _what in ((1, "decode"), (512, "prefill 512")):
+        _add(
+            along_axis_by_dynamo,
+            f"{_what} by dynamo, {_mb}, {_dtype}",
+            _CACHE,
+            2,
+            _count,
+            "following",
+            _dtype,
+        )
+        _add(
+            along_axis_by_expand,
+            f"{_what} by TorchScript, {_mb}, {_dtype}",
+            _CACHE,
+            2,
+            _count,
+            "following",
+            _dtype,
+        )
+_add(
+    along_axis_by_dynamo,
+    "rows last axis by dynamo, 4K, float32",
+    (8, 128),
+    1,
+    16,
+    "random",
+    "float32",
+)
+_add(
+    along_axis_by_dynamo,
+    "rows last axis by dynamo, 16M, float32",
+    (64, 256, 256),
+    2,
+    64,
+    "random",
+    "float32",
+)
+_add(
+    along_axis_by_dynamo,
+    "pillars onto a canvas by dynamo, 52M",
+    (64, 214272),
+    1,
+    12000,
+    "random",
+    "float32",
+)
+_add(
+    along_axis_by_expand,
+    "index_copy axis 1 by TorchScript, 1M, int8",
+    (64, 128, 128),
+    1,
+    32,
+    "random",
+    "int8",
+)
+for _edges, _nodes, _width in ((50_000, 1000, 64), (100_000, 10_000, 16), (500, 64, 8)):
+    _add(
+        along_axis_by_expand,
+        f"scatter_add of {_edges} edges by TorchScript, width {_width}",
+        (_nodes, _width),
+        0,
+        _edges,
+        "colliding",
+        "float32",
+        "add",
+    )
+_add(
+    along_axis_by_expand,
+    "index_add of experts by TorchScript, 16M",
+    (4096, 1024),
+    0,
+    2048,
+    "random",
+    "float32",
+    "add",
 )
 
 CASES: dict[str, Callable[[], Case]] = {str(make.args[0]): make for make in _ALL}  # type: ignore[attr-defined]

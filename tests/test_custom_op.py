@@ -7,6 +7,8 @@ output = data;  for I in row-major order of updates:
 from __future__ import annotations
 
 import ctypes
+import math
+import os
 import re
 import threading
 import time
@@ -293,9 +295,35 @@ def test_no_colliding_update_is_lost() -> None:
     session = open_session(one_node(node, "int64"), threads=2)
     table = np.random.default_rng(5).integers(0, 4, (2_000_000, 1))
     feed = {"data": np.zeros(4, np.int64), "f": table, "updates": np.ones(2_000_000, np.int64)}
-    for _ in range(10):
+    for _ in range(50):
         (output,) = session.run(None, feed)
         assert output.tolist() == np.bincount(table[:, 0], minlength=4).tolist()
+
+
+@pytest.mark.skipif("SCATTERX_HUGE" not in os.environ, reason="takes 6 GB: set SCATTERX_HUGE=1")
+@pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize("shape", [(2**31 + 100,), (70_000, 40_000)])
+def test_more_than_2_to_the_31_elements(shape: tuple[int, ...], in_place: bool) -> None:
+    rows = len(shape) > 1
+    width = shape[1:]
+    node = Scatter((0,), (1,) if rows else (), tuple(range(len(shape))), shape, (3, *width))
+    session = open_session(one_node(node, "uint8"), threads=2)
+    data = ort.OrtValue.ortvalue_from_numpy(np.zeros(shape, np.uint8))
+    where = [shape[0] - 90, -1, 5]
+    binding = session.io_binding()
+    binding.bind_ortvalue_input("data", data)
+    binding.bind_cpu_input("f", np.array(where)[:, None])
+    updates = np.broadcast_to(np.arange(1, 4, dtype=np.uint8).reshape(3, *[1] * rows), (3, *width))
+    binding.bind_cpu_input("updates", np.ascontiguousarray(updates))
+    if in_place:
+        binding.bind_ortvalue_output("output", data)
+    else:
+        binding.bind_output("output")
+    session.run_with_iobinding(binding)
+    output = binding.get_outputs()[0].numpy()
+    for i, place in enumerate(where):
+        assert (output[place] == i + 1).all()
+    assert np.count_nonzero(output) == 3 * math.prod(width)
 
 
 def test_one_session_on_several_threads() -> None:

@@ -58,6 +58,9 @@ static_assert(ORT_API_VERSION >= ort::kApiVersion,
   static_assert(kSame<decltype(OrtApi::name), std::add_pointer_t<__VA_ARGS__>>,                 \
                 #name " has another signature");
 SCATTERX_ORT_SLOTS(CHECK_SLOT)
+#if ORT_API_VERSION >= 24
+SCATTERX_ORT_SLOTS_24(CHECK_SLOT)
+#endif
 #undef CHECK_SLOT
 
 #define CHECK_MEMBER(Official, Ours, name)                                                \

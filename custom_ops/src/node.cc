@@ -54,24 +54,6 @@ Reduction ReadReduction(const ort::Api& api, const OrtKernelInfo* info) {
   throw InvalidArgument("reduction is '" + text + "', not one of none, add, mul, min, max");
 }
 
-Ints ShapeOf(const ort::Api& api, const OrtValue* value) {
-  OrtTensorTypeAndShapeInfo* info = nullptr;
-  Check(api.GetTensorTypeAndShape(value, &info));
-  std::size_t rank = 0;
-  Ints shape;
-  OrtStatus* status = api.GetDimensionsCount(info, &rank);
-  if (status == nullptr && rank <= kMaxRank) {
-    shape = Ints(rank, 0);
-    status = api.GetDimensions(info, rank > 0 ? &shape[0] : nullptr, rank);
-  }
-  api.ReleaseTensorTypeAndShapeInfo(info);
-  Check(status);
-  if (rank > kMaxRank)
-    throw InvalidArgument("a tensor has rank " + std::to_string(rank) +
-                          "; at most 16 is supported");
-  return shape;
-}
-
 char* BytesOf(const ort::Api& api, const OrtValue* value) {
   void* bytes = nullptr;
   Check(api.GetTensorMutableData(const_cast<OrtValue*>(value), &bytes));
@@ -84,8 +66,8 @@ bool Overlap(const char* a, std::size_t a_bytes, const char* b, std::size_t b_by
 
 }  // namespace
 
-Node::Node(const OrtApi* api, const OrtKernelInfo* info, ElementType type, bool wide)
-    : api_(api), type_(type), wide_(wide) {
+Node::Node(const OrtApi* api, bool lends_dims, const OrtKernelInfo* info, ElementType type, bool wide)
+    : api_(api), lends_dims_(lends_dims), type_(type), wide_(wide) {
   picks_ = {ReadInts(api_, info, "p1"), ReadInts(api_, info, "p2"), ReadInts(api_, info, "p")};
   reduction_ = ReadReduction(api_, info);
   unique_ = ReadInt(api_, info, "unique", 0) != 0;
@@ -100,67 +82,91 @@ Node::Node(const OrtApi* api, const OrtKernelInfo* info, ElementType type, bool 
   table_is_constant_ = is_constant != 0;
 }
 
-Plan Node::PlanFor(const Nest& nest, const Table& table, const Parallel& parallel) const {
-  CheckBounds(nest, table, parallel);
-  return MakePlan(nest, table, unique_, parallel);
+Ints Node::ShapeOf(const OrtValue* value) const {
+  const auto check = [](std::size_t rank) {
+    if (rank <= kMaxRank) return;
+    throw InvalidArgument("a tensor has rank " + std::to_string(rank) +
+                          "; at most 16 is supported");
+  };
+  std::size_t rank = 0;
+  if (lends_dims_) {
+    int type = 0;
+    const std::int64_t* dims = nullptr;
+    Check(api_.GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank));
+    check(rank);
+    return Ints(dims, rank);
+  }
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  Check(api_.GetTensorTypeAndShape(value, &info));
+  Ints shape;
+  OrtStatus* status = api_.GetDimensionsCount(info, &rank);
+  if (status == nullptr && rank <= kMaxRank) {
+    shape = Ints(rank, 0);
+    status = api_.GetDimensions(info, rank > 0 ? &shape[0] : nullptr, rank);
+  }
+  api_.ReleaseTensorTypeAndShapeInfo(info);
+  Check(status);
+  check(rank);
+  return shape;
 }
 
-std::shared_ptr<const Node::Prepared> Node::Prepare(const Ints& data, const Ints& updates,
-                                                    const Ints& table_shape, const Table& table,
-                                                    const Parallel& parallel) {
-  const void* constant = table_is_constant_ ? table.values : nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (last_ && last_->table == constant && last_->nest.data == data &&
-        last_->nest.updates == updates && last_->nest.table == table_shape) {
-      return last_;
-    }
+const Nest& Node::NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data,
+                          const Ints& updates, const Ints& table_shape) const {
+  if (!prepared || prepared->nest.data != data || prepared->nest.updates != updates ||
+      prepared->nest.table != table_shape) {
+    prepared.reset();  // where the shapes do not fit nothing is kept
+    auto made = std::make_unique<Prepared>();
+    made->nest = MakeNest(picks_, data, updates, table_shape);
+    made->outline = MakeOutline(made->nest, unique_);
+    prepared = std::move(made);
   }
-  auto prepared = std::make_shared<Prepared>();
-  prepared->nest = MakeNest(picks_, data, updates, table_shape);
-  prepared->table = constant;
-  if (constant != nullptr) prepared->plan = PlanFor(prepared->nest, table, parallel);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  last_ = prepared;
-  return prepared;
+  return prepared->nest;
+}
+
+const Plan& Node::PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel) const {
+  if (table_is_constant_ && prepared.plan != nullptr && prepared.table == table.values)
+    return *prepared.plan;
+  prepared.plan = nullptr;
+  CheckBounds(prepared.nest, table, parallel);
+  const bool is_straight = prepared.outline.may_straighten &&
+                           Straighten(prepared.nest, table, parallel, prepared.straight);
+  prepared.plan = is_straight ? &prepared.straight : &prepared.outline.plan;
+  prepared.table = table.values;
+  return *prepared.plan;
 }
 
 void Node::Compute(OrtKernelContext* context) {
-  const OrtValue* inputs[3] = {};
-  Ints shapes[3];
+  const OrtValue* inputs[3];
   for (std::size_t i = 0; i < 3; ++i) {
     Check(api_.KernelContext_GetInput(context, i, &inputs[i]));
     if (inputs[i] == nullptr) throw InvalidArgument("input " + std::to_string(i) + " is missing");
-    shapes[i] = ShapeOf(api_, inputs[i]);
   }
-  const auto& [data_shape, table_shape, update_shape] = shapes;
+  const Ints data_shape = ShapeOf(inputs[0]), table_shape = ShapeOf(inputs[1]);
+  Loan loan(kept_);
+  const Nest& nest = NestFor(*loan, data_shape, ShapeOf(inputs[2]), table_shape);
   Table table{BytesOf(api_, inputs[1]), wide_};
 
-  const std::int64_t data_count = Count(data_shape), update_count = Count(update_shape);
   const auto bytes_of = [&](std::int64_t count) {
     return static_cast<std::size_t>(
         IsPacked(type_) ? PackedBytes(count) : count * static_cast<std::int64_t>(moves_.bytes));
   };
-  const std::size_t data_bytes = bytes_of(data_count), update_bytes = bytes_of(update_count);
+  const std::size_t data_bytes = bytes_of(nest.data_count),
+                    update_bytes = bytes_of(nest.update_count);
   Call call{api_, context};
   Parallel parallel = PoolOf(call);
   const std::int64_t work =
-      static_cast<std::int64_t>(data_bytes + update_bytes) + update_count * kBytesPerRun;
+      static_cast<std::int64_t>(data_bytes + update_bytes) + nest.update_count * kBytesPerRun;
   if (work >= 2 * parallel.grain) parallel.workers = workers_.Get(parallel);
-
-  const auto prepared = Prepare(data_shape, update_shape, table_shape, table, parallel);
-  std::optional<Plan> made;
-  if (prepared->table == nullptr) made = PlanFor(prepared->nest, table, parallel);
-  const Plan& plan = made ? *made : prepared->plan;
+  const Plan& plan = PlanFor(**loan, table, parallel);
 
   OrtValue* result = nullptr;
   Check(api_.KernelContext_GetOutput(context, std::size_t{0}, data_shape.begin(), data_shape.size(),
                                      &result));
-  if (data_count == 0) return;
+  if (nest.data_count == 0) return;
   const char* data = BytesOf(api_, inputs[0]);
   char* output = BytesOf(api_, result);
   if (type_ == ElementType::kString) {
-    return ScatterStrings(api_, plan, table, inputs[0], inputs[2], update_count, result,
+    return ScatterStrings(api_, plan, table, inputs[0], inputs[2], nest.update_count, result,
                           data == output);
   }
 

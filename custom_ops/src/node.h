@@ -1,11 +1,12 @@
 // One ScatterX node in a session: its attributes, and what is kept from one run to the next.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "pool.h"
 #include "scatterx/element.h"
+#include "scatterx/make_plan.h"
 #include "scatterx/moves.h"
 #include "scatterx/ort_abi.h"
 #include "scatterx/picks.h"
@@ -17,25 +18,46 @@ namespace scatterx {
 class Node {
  public:
   // Reads the attributes. Throws where one is missing or means nothing for this element type.
-  Node(const OrtApi* api, const OrtKernelInfo* info, ElementType type, bool wide);
+  // `lends_dims` says that the API has the slot for it.
+  Node(const OrtApi* api, bool lends_dims, const OrtKernelInfo* info, ElementType type, bool wide);
 
   void Compute(OrtKernelContext* context);
   const ort::Api& api() const { return api_; }
 
  private:
-  // What shapes alone decide, and where f is a constant of the model, the plan as well.
+  // What a run leaves for the next: what shapes alone decide, and where f is a constant of the model,
+  // the plan as well.
   struct Prepared {
     Nest nest;
+    Outline outline;
+    Plan straight;
+    const Plan* plan = nullptr;   // one of the two
     const void* table = nullptr;  // the constant that the plan is for
-    Plan plan;
   };
 
-  std::shared_ptr<const Prepared> Prepare(const Ints& data, const Ints& updates,
-                                          const Ints& table_shape, const Table& table,
-                                          const Parallel& parallel);
-  Plan PlanFor(const Nest& nest, const Table& table, const Parallel& parallel) const;
+  // A run has what was prepared for itself, and gives it back. Of runs at the same time the first
+  // gets it, and the last one's is kept.
+  class Loan {
+   public:
+    explicit Loan(std::atomic<Prepared*>& kept)
+        : kept_(kept), prepared_(kept.exchange(nullptr, std::memory_order_acq_rel)) {}
+    ~Loan() { delete kept_.exchange(prepared_.release(), std::memory_order_acq_rel); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    std::unique_ptr<Prepared>& operator*() { return prepared_; }
+
+   private:
+    std::atomic<Prepared*>& kept_;
+    std::unique_ptr<Prepared> prepared_;
+  };
+
+  Ints ShapeOf(const OrtValue* value) const;
+  const Nest& NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data, const Ints& updates,
+                      const Ints& table_shape) const;
+  const Plan& PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel) const;
 
   ort::Api api_;
+  bool lends_dims_;
   ElementType type_;
   bool wide_;  // f is int64, else int32
   Picks picks_;
@@ -44,9 +66,10 @@ class Node {
   Moves moves_;
   bool table_is_constant_ = false;
   WorkerCount workers_;
-
-  std::mutex mutex_;                      // a session may run on several threads
-  std::shared_ptr<const Prepared> last_;  // the run before
+  struct Kept : std::atomic<Prepared*> {
+    Kept() : std::atomic<Prepared*>(nullptr) {}
+    ~Kept() { delete load(); }
+  } kept_;
 };
 
 }  // namespace scatterx

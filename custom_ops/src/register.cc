@@ -39,7 +39,9 @@ int MinorVersionOf(ElementType type) {
   return IsPacked(type) ? 19 : 18;
 }
 
-const OrtApi* api_table = nullptr;  // the one of the process, set before any operator is made
+// Of the process, set before any operator is made.
+const OrtApi* api_table = nullptr;
+bool api_lends_dims = false;
 
 struct Operator : ort::CustomOp {
   ElementType type;
@@ -73,7 +75,8 @@ Operator MakeOperator(ElementType type, ElementType table_type) {
   op.CreateKernelV2 = [](const ort::CustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
                          void** kernel) {
     return AsStatus(ort::Api(api), [&] {
-      *kernel = new Node(api, info, Self(op).type, Self(op).table_type == ElementType::kInt64);
+      *kernel = new Node(api, api_lends_dims, info, Self(op).type,
+                         Self(op).table_type == ElementType::kInt64);
     });
   };
   op.KernelComputeV2 = [](void* kernel, OrtKernelContext* context) {
@@ -147,6 +150,7 @@ extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
   const ort::Api api(table);
   return AsStatus(api, [&] {
     api_table = table;
+    api_lends_dims = MinorVersion(version) >= ort::kLendsDims;
     static const Domains domains = MakeDomains(api, version);
     for (OrtCustomOpDomain* domain : domains) Check(api.AddCustomOpDomain(options, domain));
   });

@@ -5,30 +5,52 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "scatterx/cpu.h"
 #include "scatterx/parallel.h"
 
+#if SCATTERX_X86
+#include <immintrin.h>
+#endif
+
 namespace scatterx {
+
+// A run of a few lines is copied without a call: a vector at a time, and the last vector over again
+// where it is not full.
+inline constexpr std::int64_t kVector = 32, kFewLines = 256;
+
+#if SCATTERX_X86
+__attribute__((target("avx2"))) inline void CopyFewLines(char* to, const char* from,
+                                                         std::int64_t bytes) {
+  const auto copy = [&](std::int64_t i) __attribute__((target("avx2"), always_inline)) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+  };
+  for (std::int64_t i = 0; i + kVector <= bytes; i += kVector) copy(i);
+  copy(bytes - kVector);
+}
+#endif
+
+// Copies like memcpy, which for long stretches is not always the fastest way there is.
+inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
+#if SCATTERX_X86
+  constexpr std::int64_t kLong = 1 << 14;
+  if (bytes >= kLong && HasFastMoves()) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return;
+  }
+#endif
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
 
 // An output of so many bytes does not stay in the caches. To write it past them saves reading it
 // first.
 inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 
-// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
-// others may read.
-inline void Stream(char* to, const char* from, std::size_t bytes) {
-#if defined(__SSE2__)
-  constexpr std::size_t kLine = 64;
-  const std::size_t head =
-      std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
-  std::memcpy(to, from, head);
-  to += head;
-  from += head;
-  bytes -= head;
-  for (; bytes >= kLine; bytes -= kLine, to += kLine, from += kLine) {
+#if SCATTERX_X86
+namespace internal {
+
+inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
+  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
     const auto* source = reinterpret_cast<const __m128i*>(from);
     auto* target = reinterpret_cast<__m128i*>(to);
     const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
@@ -38,33 +60,59 @@ inline void Stream(char* to, const char* from, std::size_t bytes) {
     _mm_stream_si128(target + 2, c);
     _mm_stream_si128(target + 3, d);
   }
+}
+
+__attribute__((target("avx2"))) inline void StreamLinesAvx2(char* to, const char* from,
+                                                            std::int64_t bytes) {
+  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
+    const auto* source = reinterpret_cast<const __m256i*>(from);
+    auto* target = reinterpret_cast<__m256i*>(to);
+    const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1);
+    _mm256_stream_si256(target, a);
+    _mm256_stream_si256(target + 1, b);
+  }
+}
+
+}  // namespace internal
 #endif
-  std::memcpy(to, from, bytes);
+
+// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
+// others may read.
+inline void Stream(char* to, const char* from, std::int64_t bytes) {
+#if SCATTERX_X86
+  constexpr std::int64_t kLine = 64;
+  const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLine);
+  const std::int64_t head = std::min(bytes, (kLine - start) % kLine);
+  const std::int64_t lines = (bytes - head) / kLine * kLine;
+  std::memcpy(to, from, static_cast<std::size_t>(head));
+  HasAvx2() || kAlwaysAvx2 ? internal::StreamLinesAvx2(to + head, from + head, lines)
+                           : internal::StreamLines(to + head, from + head, lines);
+  to += head + lines;
+  from += head + lines;
+  bytes -= head + lines;
+#endif
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 inline void FinishStreaming() {
-#if defined(__SSE2__)
+#if SCATTERX_X86
   _mm_sfence();
 #endif
 }
 
 // Copies `bytes` bytes between places that do not overlap.
 inline void CopyAll(char* to, const char* from, std::int64_t bytes, const Parallel& parallel) {
-  const std::size_t tasks = parallel.TasksFor(bytes);
-  if (tasks == 1) {  // memcpy knows best
-    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    return;
-  }
+  const std::size_t tasks = parallel.PiecesFor(bytes);
   constexpr std::int64_t kLine = 64;
   parallel.For(tasks, [=](std::size_t i) {
     const Part lines = PartOf((bytes + kLine - 1) / kLine, i, tasks);
     const std::int64_t begin = lines.begin * kLine, end = std::min(lines.end * kLine, bytes);
-    if (begin >= end) return;
+    if (begin == end) return;
     if (bytes >= kBytesPastCaches) {
-      Stream(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+      Stream(to + begin, from + begin, end - begin);
       FinishStreaming();
     } else {
-      std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+      CopyBytes(to + begin, from + begin, end - begin);
     }
   });
 }

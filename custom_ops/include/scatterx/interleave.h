@@ -23,10 +23,12 @@ struct Grid {
 };
 
 // The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth
-// while.
+// while. Within the caches a short run is written twice before the other way has found its place.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kShortest = 512, kLeastShare = 16;
-  if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff)
+  constexpr std::int64_t kShortest = 512, kShortestCached = 2048, kLeastShare = 16;
+  const std::int64_t shortest =
+      plan.data_count * element_bytes < kBytesPastCaches ? kShortestCached : kShortest;
+  if (plan.runs == 0 || plan.run * element_bytes < shortest || plan.runs > 0x7fffffff)
     return std::nullopt;
   if (plan.runs < plan.data_count / plan.run / kLeastShare) return std::nullopt;
   std::int64_t pitch = 0;
@@ -78,12 +80,11 @@ class Stretches {
     oldest = last_;
   }
   void Move(Stretch& stretch) const {
-    const auto bytes = static_cast<std::size_t>(stretch.bytes);
-    if (bytes == 0) return;
+    if (stretch.bytes == 0) return;
     if (past_caches_) {
-      Stream(stretch.to, stretch.from, bytes);
+      Stream(stretch.to, stretch.from, stretch.bytes);
     } else {
-      std::memcpy(stretch.to, stretch.from, bytes);
+      CopyBytes(stretch.to, stretch.from, stretch.bytes);
     }
     stretch.bytes = 0;
   }
@@ -121,7 +122,7 @@ inline void Interleave(const Plan& plan, const Table& table, const Grid& grid, s
                        const Parallel& parallel) {
   const auto writers = internal::FindWriters(plan, table, grid);
   const std::int64_t bytes = plan.data_count * size, line = std::max<std::int64_t>(1, 64 / size);
-  const std::size_t tasks = parallel.TasksFor(bytes);
+  const std::size_t tasks = parallel.PiecesFor(bytes);
   parallel.For(tasks, [&](std::size_t i) {
     const Part lines = PartOf((plan.data_count + line - 1) / line, i, tasks);
     const std::int64_t end = std::min(lines.end * line, plan.data_count);

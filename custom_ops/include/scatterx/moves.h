@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "scatterx/copy.h"
+#include "scatterx/cpu.h"
 #include "scatterx/element.h"
 #include "scatterx/reduce.h"
 
@@ -52,6 +54,15 @@ void CopyShort(char* output, const char* updates, Batch batch) {
   });
 }
 
+#if SCATTERX_X86
+__attribute__((target("avx2"))) inline void CopyRunsOfLines(char* output, const char* updates,
+                                                            Batch batch, std::int64_t size) {
+  const std::int64_t bytes = batch.length * size;
+  for (std::int64_t i = 0; i < batch.count; ++i)
+    CopyFewLines(output + batch.targets[i] * size, updates + batch.Source(i) * size, bytes);
+}
+#endif
+
 // Runs that follow each other on both sides are moved as one.
 inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
   const bool joins = batch.sources == nullptr && batch.stride == batch.length;
@@ -61,8 +72,8 @@ inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_
     for (; joins && i < batch.count && batch.targets[i] == batch.targets[first] + length; ++i) {
       length += batch.length;
     }
-    std::memcpy(output + batch.targets[first] * size, updates + batch.Source(first) * size,
-                static_cast<std::size_t>(length * size));
+    CopyBytes(output + batch.targets[first] * size, updates + batch.Source(first) * size,
+              length * size);
   }
 }
 
@@ -82,27 +93,50 @@ void Copy(char* output, const char* updates, Batch batch) {
       return CopyShort<8 * kSize, size>(output, updates, batch);
     case 16 * kSize:
       return CopyShort<16 * kSize, size>(output, updates, batch);
-    default:
-      return CopyLong(output, updates, batch, size);
   }
+#if SCATTERX_X86
+  const std::int64_t bytes = batch.length * size;
+  if (bytes >= kVector && bytes <= kFewLines && (HasAvx2() || kAlwaysAvx2))
+    return CopyRunsOfLines(output, updates, batch, size);
+#endif
+  CopyLong(output, updates, batch, size);
+}
+
+// to[j] = reduce(to[j], from[j]), a block at a time: loops of a fixed length become vectors without
+// a prologue, which a short run would pay for.
+template <class T, class Reduce>
+SCATTERX_INLINE void ReduceRun(T* __restrict to, const T* __restrict from, std::int64_t length) {
+  constexpr std::int64_t kLanes = 32 / static_cast<std::int64_t>(sizeof(T));
+  const Reduce reduce;
+  std::int64_t j = 0;
+  for (; j + kLanes <= length; j += kLanes) {
+    for (std::int64_t k = j; k < j + kLanes; ++k) to[k] = reduce(to[k], from[k]);
+  }
+  for (; j < length; ++j) to[j] = reduce(to[j], from[j]);
+}
+
+template <class T, class Reduce>
+SCATTERX_INLINE void ReduceLong(T* out, const T* in, Batch batch) {
+  for (std::int64_t i = 0; i < batch.count; ++i)
+    ReduceRun<T, Reduce>(out + batch.targets[i], in + batch.Source(i), batch.length);
+}
+template <class T, class Reduce>
+SCATTERX_AVX2 void ReduceLongAvx2(T* out, const T* in, Batch batch) {
+  ReduceLong<T, Reduce>(out, in, batch);
 }
 
 template <class T, class Reduce>
 void ReduceRuns(char* output, const char* updates, Batch batch) {
   T* out = reinterpret_cast<T*>(output);
   const T* in = reinterpret_cast<const T*>(updates);
-  const Reduce reduce;
   if (batch.length == 1) {
+    const Reduce reduce;
     batch.ForEach([=](std::int64_t target, std::int64_t source) {
       out[target] = reduce(out[target], in[source]);
     });
-    return;
+  } else {
+    HasAvx2() ? ReduceLongAvx2<T, Reduce>(out, in, batch) : ReduceLong<T, Reduce>(out, in, batch);
   }
-  batch.ForEach([=, length = batch.length](std::int64_t target, std::int64_t source) {
-    T* __restrict to = out + target;
-    const T* __restrict from = in + source;
-    for (std::int64_t j = 0; j < length; ++j) to[j] = reduce(to[j], from[j]);
-  });
 }
 
 template <class T>

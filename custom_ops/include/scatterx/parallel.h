@@ -24,6 +24,15 @@ struct Parallel {
     return static_cast<std::size_t>(tasks < 1 ? 1 : tasks < most ? tasks : most);
   }
 
+  // The same for work that is as cheap in smaller pieces. Several for each thread: where one is late
+  // the others go on.
+  std::size_t PiecesFor(std::int64_t bytes) const {
+    constexpr std::size_t kPieces = 4;
+    Parallel finer = *this;
+    finer.workers = workers > 1 ? workers * kPieces : 1;
+    return finer.TasksFor(bytes);
+  }
+
   // body(i) for every i < count. The body must not throw, and no two calls may write the same byte.
   template <class Body>
   void For(std::size_t count, const Body& body) const {

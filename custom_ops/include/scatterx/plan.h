@@ -44,6 +44,9 @@ inline void TakeDims(const Nest& nest, Plan& plan) {
 
 // Merges neighbours that step as one dim, then splits off the contiguous run.
 inline void Fold(Plan& plan) {
+  if (plan.unique) {
+    for (std::size_t d = 0; d < plan.rank; ++d) plan.dims[d].owns = true;
+  }
   std::size_t rank = 0;
   for (std::size_t d = 0; d < plan.rank; ++d) {
     const Dim& inner = plan.dims[d];

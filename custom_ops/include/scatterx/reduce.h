@@ -53,14 +53,29 @@ struct Mul {
   Bool operator()(Bool x, Bool u) const { return {x.bits != 0 && u.bits != 0}; }
 };
 
+namespace internal {
+
+// Without a branch: which of the two it is cannot be guessed.
+template <class T>
+T Choose(bool first, T x, T u) {
+  const unsigned mask = 0u - static_cast<unsigned>(first);
+  return {static_cast<std::uint16_t>(u.bits ^ ((x.bits ^ u.bits) & mask))};
+}
+
+}  // namespace internal
+
 // An unordered comparison is false, so a NaN in either place gives the update.
 struct Min {
   template <class T>
   T operator()(T x, T u) const {
     return x < u ? x : u;
   }
-  Half operator()(Half x, Half u) const { return IsLess(x, u) ? x : u; }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(x, u) ? x : u; }
+  Half operator()(Half x, Half u) const {
+    return internal::Choose(IsLess(x, u), x, u);
+  }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const {
+    return internal::Choose(IsLess(x, u), x, u);
+  }
   Bool operator()(Bool x, Bool u) const { return Mul{}(x, u); }
 };
 
@@ -69,8 +84,12 @@ struct Max {
   T operator()(T x, T u) const {
     return x > u ? x : u;
   }
-  Half operator()(Half x, Half u) const { return IsLess(u, x) ? x : u; }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return IsLess(u, x) ? x : u; }
+  Half operator()(Half x, Half u) const {
+    return internal::Choose(IsLess(u, x), x, u);
+  }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const {
+    return internal::Choose(IsLess(u, x), x, u);
+  }
   Bool operator()(Bool x, Bool u) const { return Add{}(x, u); }
 };
 

@@ -29,6 +29,10 @@ class Ints {
     size_ = size;
     for (std::size_t i = 0; i < size; ++i) values_[i] = value;
   }
+  Ints(const std::int64_t* values, std::size_t size) : size_(size) {
+    CheckRank(size);
+    for (std::size_t i = 0; i < size; ++i) values_[i] = values[i];
+  }
   Ints(const Ints& other) { *this = other; }
   Ints& operator=(const Ints& other) {
     size_ = other.size_;

@@ -53,8 +53,14 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
   const auto tasks = static_cast<std::int64_t>(split.tasks);
   if (tasks == 1) return split;
   constexpr std::int64_t kLine = 64, kLongPart = 1 << 14, kShortPart = 2 * kLine;
+  // Pieces that stay apart may be more than the threads.
+  const auto pieces = [&](std::int64_t most) {
+    const std::size_t wanted = parallel.PiecesFor(plan.runs * (run_bytes + kBytesPerRun));
+    return std::max(split.tasks, std::min(wanted, static_cast<std::size_t>(most)));
+  };
   if (plan.run_owns && run_bytes / tasks >= kLongPart) {
     split.way = Split::kRun;
+    split.tasks = pieces(run_bytes / kLongPart);
     return split;
   }
   // Parts of an inner dim or of a run come back at every step around them: they must keep to the
@@ -71,6 +77,7 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
                        dim.target * element_bytes % kLine == 0;
     if (dim.owns && part >= 4 && apart && (d == 0 || part * inner_bytes >= kShortPart)) {
       split.way = Split::kDim;
+      split.tasks = pieces(d == 0 ? dim.extent / 4 : dim.extent * inner_bytes / kShortPart / 4);
       split.dim = d;
       return split;
     }
@@ -78,10 +85,11 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
   }
   if (plan.run_owns && pitch * element_bytes % kLine == 0 && run_bytes / tasks >= kShortPart) {
     split.way = Split::kRun;
+    split.tasks = pieces(run_bytes / kShortPart / 2);
     return split;
   }
   // To look at an update costs as much as to write it, unless it is long or misses the caches.
-  if (run_bytes >= kLine || plan.data_count * element_bytes >= 4 * parallel.grain) {
+  if (run_bytes >= 4 * kLine || plan.data_count * element_bytes >= 4 * parallel.grain) {
     split.way = Split::kRanges;
   }
   return split;

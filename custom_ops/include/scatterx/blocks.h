@@ -1,0 +1,69 @@
+// Copying and scattering a block at a time, while it is in the nearest caches. It takes a plan whose
+// outermost steps go to bands of the output that follow each other: then the updates of a block
+// follow each other too.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "scatterx/copy.h"
+#include "scatterx/loops.h"
+#include "scatterx/parallel.h"
+#include "scatterx/plan.h"
+
+namespace scatterx {
+
+inline constexpr std::int64_t kBlockBytes = 1 << 16;
+
+// Step i of the outermost dim writes into elements [first + i * pitch, first + (i + 1) * pitch).
+struct Bands {
+  std::int64_t first, pitch, count;
+};
+
+// The bands of a plan whose output is many blocks, and a band no more than a few.
+inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
+  if (plan.rank == 0 || plan.data_count * element_bytes < 4 * kBlockBytes) return std::nullopt;
+  const Dim& outer = plan.dims[0];
+  std::int64_t reach = plan.run - 1;  // how far a step's last element may be from its first place
+  for (std::size_t d = 1; d < plan.rank; ++d) {
+    if (plan.dims[d].target < 0) return std::nullopt;
+    reach += (plan.dims[d].extent - 1) * plan.dims[d].target;
+  }
+  for (std::size_t j = 0; j < plan.columns.count; ++j)
+    reach += (plan.columns.at[j].size - 1) * plan.columns.at[j].stride;
+  if (outer.target <= reach || outer.target * element_bytes > 4 * kBlockBytes) return std::nullopt;
+  return Bands{plan.start, outer.target, outer.extent};
+}
+
+namespace internal {
+
+inline void ScatterBlocks(const Work& work, const Bands& bands, const char* data,
+                          const Parallel& parallel) {
+  const std::int64_t size = work.Bytes();
+  const std::int64_t steps = std::max<std::int64_t>(1, kBlockBytes / (bands.pitch * size));
+  const auto copy = [&](std::int64_t begin, std::int64_t end) {
+    CopyBytes(work.output + begin * size, data + begin * size, (end - begin) * size);
+  };
+  // The last band may end beyond the output. What no band covers goes to the first and last task.
+  const auto border = [&](std::int64_t step) {
+    return std::min(bands.first + step * bands.pitch, work.plan.data_count);
+  };
+  const std::size_t tasks = parallel.PiecesFor(
+      work.plan.data_count * size + work.plan.runs * (work.plan.run * size + kBytesPerRun));
+  parallel.For(tasks, [&](std::size_t i) {
+    const Part part = PartOf(bands.count, i, tasks);
+    if (i == 0) copy(0, border(0));
+    for (std::int64_t step = part.begin; step < part.end; step += steps) {
+      const std::int64_t stop = std::min(step + steps, part.end);
+      copy(border(step), border(stop));
+      ScatterSteps(work, 0, step, stop);
+    }
+    if (i + 1 == tasks) copy(border(bands.count), work.plan.data_count);
+  });
+}
+
+}  // namespace internal
+
+}  // namespace scatterx
