@@ -120,8 +120,12 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
     index_rank = len(indices.shape) - 1
     shape = (*indices.shape[:-1], *data.shape[depth:])
-    formula = _formula(call, 1, indices)
-    columns = [formula.at({index_rank: c}) for c in range(depth)]
+    columns = [
+        found
+        if (found := indices.column(c)) is not None
+        else _formula(call, 1, indices).at({index_rank: c})
+        for c in range(depth)
+    ]
     rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
     return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
 

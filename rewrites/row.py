@@ -11,18 +11,20 @@ index's sign; the second is left out where the index is known to count from the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
 from onnx_scatterx.indexing.terms import Coord, Leaf, Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
-_BOOL = ir.DataType.BOOL
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _MOST = 1 << 20  # positions of an axis that are listed
 
 
@@ -31,9 +33,11 @@ class _Positions:
     """The axis, and the tensor of its indices with the axis of the data for each of its dims."""
 
     axis: int
-    value: ir.Value
     dtype: ir.DataType
     places: tuple[int, ...]
+    reads: tuple[ir.Value, ...]
+    cost: int
+    write: Callable[[], ir.Value]
 
 
 class RowRule(ScatterRule):
@@ -43,28 +47,26 @@ class RowRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         positions = _positions(scatter, context)
-        if positions is None or scatter.reduction not in ("none", "add", "mul"):
+        if positions is None:
             return Refusal(Reason.NO_RULE)
         axis, rank = positions.axis, len(scatter.data_shape)
         size = scatter.data_shape[axis]
         if size.constant is not None and not 0 < size.constant <= _MOST:
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
-        reduced = {"add": "Add", "mul": "Mul"}.get(scatter.reduction)
-        if reduced is not None:
-            w.require(reduced, dtype)
-        keeps = reduced is None and context.fills.has_no_negative_zero(scatter.updates)
+        ops = reducers(w, scatter.reduction, dtype)
+        keeps = not ops and context.fills.has_no_negative_zero(scatter.updates)
         signed = not scatter.signs[axis]
         added = [d for d in range(rank) if d not in positions.places]
         missing = _missing(scatter, axis)
         cost = select_cost(w, dtype, keeps_zeros=keeps) + (3 if signed else 1)
-        cost += bool(added) + bool(missing) + (reduced is not None)
+        cost += bool(added) + bool(missing) + len(ops) + positions.cost
         if size.constant is None:
             w.require("Range", ir.DataType.INT64)
             cost += context.numbers.cost(size) + 3 + 2 * signed
 
         def write() -> ir.Value:
-            index, kind = positions.value, positions.dtype
+            index, kind = positions.write(), positions.dtype
             if size.constant is None and kind != ir.DataType.INT64:
                 kind = ir.DataType.INT64  # a size may be more than 32 bits hold
                 index = w.node("Cast", [index], kind, to=kind.value)
@@ -73,11 +75,10 @@ class RowRule(ScatterRule):
             hits = [w.node("Equal", [index, line], _BOOL) for line in lines]
             hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
-            if reduced is not None:
-                new = w.node(reduced, [scatter.data, new], dtype)
+            new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype, keeps_zeros=keeps)
 
-        return Rewriting(cost, (positions.value, scatter.updates, scatter.data), write)
+        return Rewriting(cost, (*positions.reads, scatter.updates, scatter.data), write)
 
 
 def _lines(
@@ -127,6 +128,16 @@ def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     if not _aligned(scatter, along, axis):
         return None
     target = scatter.targets[axis]
+    found = _looked_up(target, along, scatter, context)
+    if found is None and not target.coords and target.constant is None:
+        return _computed(axis, target, context)
+    return None if found is None else _Positions(axis, *found)
+
+
+def _looked_up(
+    target: Term, along: dict[int, int], scatter: Scatter, context: Context
+) -> tuple[ir.DataType, tuple[int, ...], tuple[ir.Value, ...], int, Callable[[], ir.Value]] | None:
+    """Return the positions as a tensor of the graph that is read as it is."""
     (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
     if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
         return None
@@ -138,7 +149,13 @@ def _positions(scatter: Scatter, context: Context) -> _Positions | None:
     if found.shape is None or found.dtype not in (ir.DataType.INT32, ir.DataType.INT64):
         return None
     places = _places(atom, along, found.shape, scatter)
-    return None if places is None else _Positions(axis, value, found.dtype, places)
+    return None if places is None else (found.dtype, places, (value,), 0, lambda: value)
+
+
+def _computed(axis: int, target: Term, context: Context) -> _Positions:
+    """Return one position for all rows, computed anew."""
+    cost = context.numbers.cost(target)
+    return _Positions(axis, _INT64, (axis,), (), cost, lambda: context.numbers.vector(target))
 
 
 def _dim(target: Term) -> int | None:
