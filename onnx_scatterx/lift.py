@@ -18,6 +18,7 @@ from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, element, modulo, term
+from onnx_scatterx.indexing.unwrapped import unwrapped
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
@@ -58,14 +59,14 @@ def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
     call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
     try:
-        return _lift(call)
+        return _lift(call, scope)
     except RefusedError as error:
         return error.refusal
     except UnknownAttributeError as error:
         return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
 
 
-def _lift(call: Call) -> Scatter:
+def _lift(call: Call, scope: Scope) -> Scatter:
     op = call.node.op_type
     first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
     oldest, newest = first.get(op, (24, 99))
@@ -73,9 +74,9 @@ def _lift(call: Call) -> Scatter:
         raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
     data = _tensor(call, 0)
     if op == "TensorScatter":
-        return _tensor_scatter(call, data)
+        return _tensor_scatter(call, data, scope)
     indices = _tensor(call, 1)
-    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices)
+    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
 
 
 def _tensor(call: Call, i: int) -> Abstract:
@@ -110,7 +111,7 @@ def _axis(call: Call, default: int, rank: int) -> int:
     return axis % rank
 
 
-def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+def _scatter_nd(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     depth = indices.shape[-1].constant if indices.shape else None
@@ -127,10 +128,10 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         for c in range(depth)
     ]
     rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
-    return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
+    return _scatter(call, scope, data, 1, 2, shape, [*columns, *rest], range(index_rank), depth)
 
 
-def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+def _scatter_elements(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     rank = len(data.shape)
@@ -139,10 +140,10 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
     axis = _axis(call, 0, rank)
     formula = _formula(call, 1, indices)
     targets = [formula if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), None, axis)
+    return _scatter(call, scope, data, 1, 2, indices.shape, targets, range(rank), None, axis)
 
 
-def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
+def _tensor_scatter(call: Call, data: Abstract, scope: Scope) -> Scatter:
     update = _tensor(call, 1)
     assert data.shape is not None
     assert update.shape is not None
@@ -162,11 +163,12 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
         u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
     )
     targets = [target if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 2, 1, shape, targets, range(rank), None, axis)
+    return _scatter(call, scope, data, 2, 1, shape, targets, range(rank), None, axis)
 
 
 def _scatter(
     call: Call,
+    scope: Scope,
     data: Abstract,
     indices_at: int,
     updates_at: int,
@@ -187,8 +189,8 @@ def _scatter(
     gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
     found, signs = [], []
     for c, target in enumerate(targets):
-        target = simplify(target.at(gone), facts)
         named = c < depth if depth is not None else c == axis
+        target = simplify((unwrapped(target, scope) if named else target).at(gone), facts)
         positive = not named or facts.proves(target)
         if not positive and facts.proves(-target - 1):
             target, positive = simplify(target + data.shape[c], facts), True

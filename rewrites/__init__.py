@@ -15,7 +15,9 @@ from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.row import row
 from onnx_scatterx.rewrites.rule import ScatterRule
+from onnx_scatterx.rewrites.table import table
 from onnx_scatterx.rewrites.view import view
+from onnx_scatterx.rewrites.window import window
 
 RULES: tuple[Form | ScatterRule, ...] = (
     view,
@@ -25,8 +27,10 @@ RULES: tuple[Form | ScatterRule, ...] = (
     concat,
     interleave,
     gather,
+    table,
     mask,
     row,
+    window,
 )
 
 __all__ = ["RULES", "Form", "ScatterRule"]
