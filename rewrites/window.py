@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import modulus_of
+from onnx_scatterx.emit.lines import line_cost, line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
 from onnx_scatterx.indexing.terms import Term, coord
@@ -27,7 +27,6 @@ from onnx_scatterx.rewrites.positions import Positions, dim_of, positions
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_MOST = 1 << 20  # positions of an axis that are listed
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,11 @@ class WindowRule(ScatterRule):
         axis, size = window.axis, scatter.data_shape[window.axis]
         if scatter.reduction != "none" and not scatter.facts.proves(size - window.count):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
-        if size.constant is not None and not 0 < size.constant <= _MOST:
-            return Refusal(Reason.NO_RULE)
         w, dtype, numbers = context.writer, scatter.dtype, context.numbers
         w.require("Concat", dtype)
         w.require("Gather" if window.shared else "GatherElements", dtype)
         ops = reducers(w, scatter.reduction, dtype)
-        cost = window.start.cost + 8 + len(ops) + 3 * (size.constant is None)
+        cost = window.start.cost + 8 + len(ops) + line_cost(numbers, size)
         cost += numbers.cost(size) + numbers.cost(window.count)
         cost += select_cost(w, dtype, keeps_zeros=False) if ops else 0
         if not window.shared:
@@ -132,7 +129,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     rank = len(scatter.data_shape)
     others = [] if window.shared else [d for d in range(rank) if d != axis]
     size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
-    line = line_of(scatter.data_shape[axis], context)
+    line = line_of(numbers, scatter.data_shape[axis])
     last = numbers.vector(window.count - 1)
     start = window.start.write()
     if window.start.dtype != _INT64:
@@ -150,17 +147,6 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     beyond = w.node("Add", [size, last], _INT64)
     taken = w.node("Sub", [beyond, back], _INT64)
     return hit, w.node("Where", [hit, taken, line], _INT64)
-
-
-def line_of(size: Term, context: Context) -> ir.Value:
-    """Return the numbers from 0 up to a size as a vector."""
-    w = context.writer
-    if size.constant is not None:
-        return w.constant(np.arange(size.constant))
-    w.require("Range", _INT64)
-    limit = w.axes("Squeeze", context.numbers.vector(size), _INT64, [0])
-    zero, one = (w.constant(np.array(n)) for n in (0, 1))
-    return w.node("Range", [zero, limit, one], _INT64)
 
 
 window = WindowRule()
