@@ -211,7 +211,10 @@ class GraphRewriter:
             return None
         self.writer.anchor = node
         context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
+        invalid = lifted.refusal.reason is Reason.INVALID
         for rule in self.rules:
+            if invalid and not rule.keeps_invalid:
+                continue
             try:
                 found = rule.plan(lifted.scatter, context)
             except RefusedError as error:

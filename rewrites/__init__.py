@@ -11,6 +11,7 @@ from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
+from onnx_scatterx.rewrites.lookup import lookup
 from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.row import row
@@ -31,6 +32,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     mask,
     row,
     window,
+    lookup,
 )
 
 __all__ = ["RULES", "Form", "ScatterRule"]

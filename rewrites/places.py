@@ -102,6 +102,7 @@ def _sign_cost(layout: Arrangement, axis: int, context: Context) -> int:
     if s.signs[axis]:
         return 0
     size = s.data_shape[axis]
+    context.writer.require("Max", _INT64)
     return 1 + context.numbers.cost(size) + (not s.facts.proves(size - 1))
 
 

@@ -38,9 +38,14 @@ class Context:
 
 
 class ScatterRule(ABC):
-    """Rewrites a scatter of which the boxes are not known."""
+    """Rewrites a scatter of which the boxes are not known.
+
+    One that cannot run stands in a branch that is not taken. It must load there: only a rule that
+    ``keeps_invalid`` nodes as they are is asked about it.
+    """
 
     name: str
+    keeps_invalid = False
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:

@@ -56,9 +56,10 @@ class WindowRule(ScatterRule):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
         w, dtype, numbers = context.writer, scatter.dtype, context.numbers
         w.require("Concat", dtype)
+        w.require("Max", _INT64)
         w.require("Gather" if window.shared else "GatherElements", dtype)
         ops = reducers(w, scatter.reduction, dtype)
-        cost = window.start.cost + 8 + len(ops) + line_cost(numbers, size)
+        cost = window.start.cost + 9 + len(ops) + line_cost(numbers, size)
         cost += numbers.cost(size) + numbers.cost(window.count)
         cost += select_cost(w, dtype, keeps_zeros=False) if ops else 0
         if not window.shared:
@@ -142,7 +143,10 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         start = w.axes("Unsqueeze", start, _INT64, added)
     line = w.axes("Unsqueeze", line, _INT64, others)
     end = w.node("Add", [start, last], _INT64)
-    back = w.node("Mod", [w.node("Sub", [end, line], _INT64), size], _INT64)
+    ring = size
+    if not scatter.facts.proves(scatter.data_shape[axis] - 1):
+        ring = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+    back = w.node("Mod", [w.node("Sub", [end, line], _INT64), ring], _INT64)
     hit = w.node("Less", [back, count], _BOOL)
     beyond = w.node("Add", [size, last], _INT64)
     taken = w.node("Sub", [beyond, back], _INT64)

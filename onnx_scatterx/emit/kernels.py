@@ -33,6 +33,15 @@ _KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
     **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
     "Equal": ((9, {T.INT32, T.INT64, T.BOOL}),),
+    "CumSum": ((11, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),),
+    **dict.fromkeys(
+        ("ReduceMax", "ReduceMin"),
+        (
+            (13, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64, T.INT8, T.UINT8}),
+            (9, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),
+        ),
+    ),
+    "ReduceProd": ((9, {T.INT32, T.INT64}),),
     "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
     # Gather of strings runs, and gives empty strings.

@@ -256,6 +256,16 @@ class Writer:
             return self.node(op, [x], dtype, axes=list(axes))
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
+    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a ReduceMax, ReduceMin or ReduceProd of one axis, which goes.
+
+        A negative axis is none of ours: ONNX Runtime does not reduce it where there is no element.
+        """
+        self.require(op, dtype)
+        if self.version < 18:
+            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
+        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
+
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a Concat, unless there is one part."""
         if len(parts) == 1:
