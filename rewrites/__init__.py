@@ -9,6 +9,7 @@ from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
+from onnx_scatterx.rewrites.fold import fold
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
 from onnx_scatterx.rewrites.lookup import lookup
@@ -33,6 +34,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     row,
     window,
     lookup,
+    fold,
 )
 
 __all__ = ["RULES", "Form", "ScatterRule"]

@@ -129,7 +129,7 @@ def rows_cost(search: Search) -> int:
     return cost + numbers.cost(layout.positions)
 
 
-def matches(search: Search) -> tuple[ir.Value, ir.Value]:
+def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
     """Write which update goes where, [l..., P, N, r...], and the positions, [P, 1, ...]."""
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     place, behind = layout.place, len(layout.right)
@@ -139,7 +139,7 @@ def matches(search: Search) -> tuple[ir.Value, ir.Value]:
     if search.places.shared:
         rank = len(search.places.shape)
         at = squeezed(search, at, [d for d in range(rank) if d != place])
-    if search.padded:
+    if padded:
         pads = [0] * (2 * (ahead + 1 + behind))
         pads[ahead + 1 + behind + ahead] = 1
         nowhere = w.constant(np.array(-1))
@@ -164,7 +164,7 @@ def rows(search: Search) -> ir.Value:
     shared = search.places.shared
     ahead = 0 if shared else layout.place
     behind = 0 if shared else len(layout.right)
-    hit, line = matches(search)
+    hit, line = matches(search, padded=search.padded)
     updates = line_of(numbers, layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(behind)])

@@ -133,8 +133,9 @@ def assert_sound(
     left: int | None = None,
     rejected: int = 0,
     judge: Judge = run,
+    target: str = "standard",
 ) -> int:
-    """Optimize a model for `standard` and compare it with the original on every feed.
+    """Optimize a model for a target and compare it with the original on every feed.
 
     `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
     remain (None: as many as may be). Returns how many remain.
@@ -150,7 +151,7 @@ def assert_sound(
     assert len(refusals) <= rejected, f"the original rejects {refusals}"
     assert accepted, "the original accepts no feed"
 
-    optimized = optimize(original)
+    optimized = optimize(original, target)
     for feed, expected in accepted:
         actual = judge(optimized, feed)
         assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
@@ -159,10 +160,10 @@ def assert_sound(
     return remaining
 
 
-def optimize(original: onnx.ModelProto) -> onnx.ModelProto:
-    """Optimize for `standard`, and check all that can be seen without running the result."""
+def optimize(original: onnx.ModelProto, target: str = "standard") -> onnx.ModelProto:
+    """Optimize for a target, and check all that can be seen without running the result."""
     kept = original.SerializeToString(deterministic=True)
-    result = onnx_scatterx.optimize(original, target="standard")
+    result = onnx_scatterx.optimize(original, target=target)
     optimized = result.model
     assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"

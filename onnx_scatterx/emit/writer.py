@@ -257,7 +257,7 @@ class Writer:
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
     def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a ReduceMax, ReduceMin or ReduceProd of one axis, which goes.
+        """Add a ReduceMax or ReduceMin of one axis, which goes.
 
         A negative axis is none of ours: ONNX Runtime does not reduce it where there is no element.
         """
