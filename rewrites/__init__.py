@@ -9,6 +9,7 @@ from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
+from onnx_scatterx.rewrites.counted import counted
 from onnx_scatterx.rewrites.fold import fold
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
@@ -31,6 +32,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     gather,
     table,
     mask,
+    counted,
     row,
     window,
     lookup,
