@@ -18,13 +18,14 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import DOMAIN
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.transposes import cancel_transposes
 from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
 from onnx_scatterx.weighing.machine import KINDS
 
@@ -81,6 +82,8 @@ class GraphRewriter:
         while True:
             self.provenance = Provenance(self.graph, self.scope, self.kept)
             self._prepare()
+            if self._prefer():
+                continue
             chosen = self._choose()
             if chosen is not None:
                 break
@@ -106,6 +109,7 @@ class GraphRewriter:
         dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
+        cancel_transposes(self.writer.made)
         outcome.dead = {n for n in self.unread if n.graph is None}
         for node in before:
             if node.graph is not None and node not in outcome.refusals:
@@ -129,6 +133,30 @@ class GraphRewriter:
         self.aliases = self.provenance.aliases()
         self.plans = {}
         self.rewritings = {}
+
+    def _prefer(self) -> bool:
+        """Keep scatters from slices that a rule which comes first writes; tell if there are new."""
+        first = [r for r in self.rules if r.comes_first]
+        found = []
+        for node, lifted in self.provenance.scatters.items():
+            if not first or lifted.scatter is None or lifted.refusal is not None:
+                continue
+            self.writer.anchor = node
+            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first):
+                found.append(node)
+        self.kept.update(dict.fromkeys(found, Refusal(Reason.NO_RULE)))
+        return bool(found)
+
+    def _asked(self, rule: ScatterRule, scatter: Scatter) -> Rewriting | Refusal:
+        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
+        try:
+            found = rule.plan(scatter, context)
+        except RefusedError as error:
+            return error.refusal
+        if isinstance(found, Rewriting):
+            output = scatter.node.outputs[0].is_graph_output()
+            return self.writer.rehearse(found.write, as_output=output) or found
+        return found
 
     def _plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value, written in front of its producer."""
@@ -210,18 +238,11 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
         invalid = lifted.refusal.reason is Reason.INVALID
         for rule in self.rules:
             if invalid and not rule.keeps_invalid:
                 continue
-            try:
-                found = rule.plan(lifted.scatter, context)
-            except RefusedError as error:
-                found = error.refusal
-            if isinstance(found, Rewriting):
-                output = node.outputs[0].is_graph_output()
-                found = self.writer.rehearse(found.write, as_output=output) or found
+            found = self._asked(rule, lifted.scatter)
             if isinstance(found, Rewriting):
                 self.rewritings[node] = (rule.name, found)
                 return found

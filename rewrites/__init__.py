@@ -19,6 +19,7 @@ from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.row import row
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.table import table
+from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
 from onnx_scatterx.rewrites.window import window
 
@@ -30,6 +31,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     concat,
     interleave,
     gather,
+    tensorscatter,
     table,
     mask,
     counted,

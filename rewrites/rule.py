@@ -41,11 +41,13 @@ class ScatterRule(ABC):
     """Rewrites a scatter of which the boxes are not known.
 
     One that cannot run stands in a branch that is not taken. It must load there: only a rule that
-    ``keeps_invalid`` nodes as they are is asked about it.
+    ``keeps_invalid`` nodes as they are is asked about it. A rule that ``comes_first`` is asked about
+    scatters of which the boxes are known too.
     """
 
     name: str
     keeps_invalid = False
+    comes_first = False
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:

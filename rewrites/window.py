@@ -33,10 +33,12 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 class Window:
     """Rows that are written one after another along an axis, on the ring of its positions.
 
-    ``start`` is where the first goes; ``shared`` says that it is one number for all.
+    ``start`` is where the first goes, ``origin`` the same as a term; ``shared`` says that it is one
+    number for all.
     """
 
     axis: int
+    origin: Term
     start: Positions
     shared: bool
     count: Term
@@ -100,7 +102,7 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
         return None
     along = {d: d for d in range(rank) if d != axis}
     found = positions(start, axis, along, scatter, context)
-    return None if found is None else Window(axis, found, not start.coords, count)
+    return None if found is None else Window(axis, start, found, not start.coords, count)
 
 
 def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Context) -> ir.Value:

@@ -68,7 +68,8 @@ def test_axes_apart_from_each_other() -> None:
     # Axes 0 and 2 by a table, axis 1 and dim 1 in full: they are brought together and back.
     model = """g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y)
         <int64[4,1] a = {0, 2, 1, -1}, int64[4,1] b = {1, 1, 0, 0},
-         int64 zero = {0}, int64 one = {1}, int64[1] four = {4}, int64[1] second = {1}, int64[1] two = {2}, int64[1] last = {-1}> {
+         int64 zero = {0}, int64 one = {1}, int64[1] four = {4},
+         int64[1] second = {1}, int64[1] two = {2}, int64[1] last = {-1}> {
         s = Shape (u)
         n = Slice (s, second, two)
         m = Squeeze (n)
