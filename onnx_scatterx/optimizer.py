@@ -32,6 +32,9 @@ from onnx_scatterx.weighing.machine import KINDS
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters that it replaces."""
 
+WORK = "onnx_scatterx.work"
+"""The metadata key on the nodes of a dense form: how many elements its largest tensor has."""
+
 _WORTH = 32  # nodes that removing one scatter may cost
 _NEEDED = 256  # the same where the target has no such scatter
 
@@ -45,6 +48,7 @@ class Outcome:
     forms: dict[ir.Node, frozenset[str]] = field(default_factory=dict)
     refusals: dict[ir.Node, Refusal] = field(default_factory=dict)
     dead: set[ir.Node] = field(default_factory=set)
+    work: dict[ir.Node, Term] = field(default_factory=dict)
 
 
 class GraphRewriter:
@@ -98,7 +102,9 @@ class GraphRewriter:
                 self._write_shape(node)
             if node in self.rewritings:
                 name, rewriting = self.rewritings[node]
-                self._write(node.outputs[0], rewriting.write, {node}, node)
+                self._write(node.outputs[0], rewriting.write, {node}, node, rewriting.work)
+                if rewriting.work is not None:
+                    outcome.work[node] = rewriting.work
                 outcome.forms[node] = frozenset((name,))
                 dead.append(node)
             for value in [v for v in node.outputs if v in chosen]:
@@ -307,11 +313,14 @@ class GraphRewriter:
         write: Callable[[], ir.Value],
         scatters: Collection[ir.Node],
         anchor: ir.Node,
+        work: Term | None = None,
     ) -> None:
         w = self.writer
         w.anchor = anchor
         replaced = sorted(n.name or n.op_type for n in scatters)
         w.metadata = {REPLACES: ", ".join(replaced)}
+        if work is not None:
+            w.metadata = {**w.metadata, WORK: str(work)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
         result = w.current(write())

@@ -36,7 +36,8 @@ class ScatterReport:
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
     region; ``facts`` is what the proof rests on, apart from the graph itself. ``duplicates`` says
-    what ONNX leaves open, where updates collide. A node without a name goes by that of its output.
+    what ONNX leaves open, where updates collide. ``work`` is how many elements the largest tensor
+    of a dense form has. A node without a name goes by that of its output.
     """
 
     node: str
@@ -51,6 +52,7 @@ class ScatterReport:
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
     duplicates: Duplicates | None = None
+    work: str = ""
 
     @property
     def reason(self) -> Reason | None:
@@ -62,7 +64,10 @@ class ScatterReport:
         """What is done with it, and by which rules or why not."""
         if self.refusal is not None:
             return f"{self.action.value}: {self.refusal}"
-        return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
+        if not self.forms:
+            return self.action.value
+        work = f" (dense, {self.work} elements)" if self.work else ""
+        return f"{self.action.value}: {', '.join(self.forms)}{work}"
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
@@ -85,6 +90,7 @@ class ScatterReport:
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),
             "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
+            "work": self.work or None,
         }
 
 

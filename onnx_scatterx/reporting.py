@@ -134,6 +134,7 @@ def _entry(
         refusal=refusal,
         facts=() if canonical is None else tuple(_assumptions(canonical.scatter, knowledge)),
         duplicates=duplicates,
+        work=str(outcome.work.get(node, "")) if written else "",
     )
 
 

@@ -28,7 +28,7 @@ from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.rewrites.lookup import Search, allow, allows, matches, search_of
+from onnx_scatterx.rewrites.lookup import Search, allow, matches, search_of
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -43,13 +43,13 @@ class FoldRule(ScatterRule):
         if scatter.reduction == "none":
             return Refusal(Reason.NO_RULE)
         search = search_of(scatter, context)
-        if search is None or not allows(search):
+        if search is None:
             return Refusal(Reason.NO_RULE)
         w, dtype, layout = context.writer, scatter.dtype, search.layout
         extremes = scatter.reduction in ("max", "min")
+        work = allow(_elements(search), search)
         if scatter.reduction == "mul":
             return Refusal(Reason.NO_KERNEL, "a product of factors in their order")
-        allow(_elements(search), search)
         for op in _operators(scatter):
             w.require(op, dtype)
         for op in ("Concat", "Expand", "GatherElements" if extremes else "Gather"):
@@ -66,7 +66,8 @@ class FoldRule(ScatterRule):
             fold = _extreme if extremes else _total
             return layout.back(fold(search, hit, x, u), context)
 
-        return Rewriting(cost, (*search.places.reads, scatter.data, scatter.updates), write)
+        reads = (*search.places.reads, scatter.data, scatter.updates)
+        return Rewriting(cost, reads, write, work)
 
 
 def _operators(scatter: Scatter) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ the position's own row where none does. Where all updates are one number it is e
 whether there is one: y = Where(row >= P, number, x).
 
 Holds for any indices, but where updates are known to meet, which ONNX leaves open, they are left.
-The work is positions times updates: for a few updates (a known number of them) that is a few passes
-over the data; for more the target has to allow it, and how large it may be.
+The work is positions times updates. With few updates that is a few passes over the data, with few
+positions a few over the updates; for more the target has to allow it, and how large it may be.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -33,7 +33,7 @@ from onnx_scatterx.rewrites.places import Places, places_of
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_FEW = 8  # updates to one axis that every target may compare with its positions
+_FEW = 8  # updates, or positions, that every target may compare with all of the others
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,16 @@ class LookupRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         search = search_of(scatter, context)
-        if search is None or not allows(search):
-            return Refusal(Reason.NO_RULE)
-        if scatter.reduction == "none" and meets(scatter):
+        if search is None or (scatter.reduction == "none" and meets(scatter)):
             return Refusal(Reason.NO_RULE)
         number = context.fills.fill(scatter.updates)
         if number is not None and scatter.reduction in ("none", "min", "max"):
-            allow(search.compared, search)
-            return _same(search, number)
-        if scatter.reduction != "none":
+            found = _same(search, number)
+        elif scatter.reduction == "none":
+            found = _last(search)
+        else:
             return Refusal(Reason.NO_RULE)
-        allow(search.compared, search)
-        return _last(search)
+        return replace(found, work=allow(search.compared, search))
 
 
 def search_of(scatter: Scatter, context: Context) -> Search | None:
@@ -97,25 +95,27 @@ def meets(scatter: Scatter) -> bool:
     return known and Canonical(scatter).unique is False
 
 
-def allows(search: Search) -> bool:
-    """Return whether the target allows the search at all: it has few updates, or may be dense."""
-    count = search.layout.updates.constant
-    few = count is not None and count <= _FEW
-    return few or search.context.target.dense_limit is not None
+def is_dense(search: Search) -> bool:
+    """Return whether the work is more than a few passes over the data, or over the updates."""
+    counts = search.layout.updates.constant, search.layout.positions.constant
+    return not any(n is not None and n <= _FEW for n in counts)
 
 
-def allow(elements: Term, search: Search) -> None:
-    """Refuse where the largest tensor has more elements than the target allows.
+def allow(elements: Term, search: Search) -> Term | None:
+    """Return the elements of the largest tensor where that is dense, or refuse what is too large.
 
     A size that is not known counts as large as it can be.
     """
-    count, limit = search.layout.updates.constant, search.context.target.dense_limit
-    if limit is None or (count is not None and count <= _FEW):
-        return
+    if not is_dense(search):
+        return None
+    limit = search.context.target.dense_limit
+    if limit is None:
+        raise RefusedError(Reason.NO_RULE)
     _, most = search.scatter.facts.interval(elements)
     if most > limit:
         size = f"{elements} elements, the target allows {limit}"
         raise RefusedError(Reason.TOO_LARGE, size)
+    return elements
 
 
 def rows_cost(search: Search) -> int:

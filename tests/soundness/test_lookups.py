@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx_scatterx import inspect, targets
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.reasons import Reason
-from tests.support import agree, assert_sound, optimize, parse, run, sample, scatters
+from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample, scatters
 
 LIMIT = 4096
 NUMPY = {"float": "float32", "double": "float64"}
@@ -118,18 +118,22 @@ def test_the_order_of_many(reduction: str) -> None:
 
 @pytest.mark.parametrize("kind", ["float", "int64"])
 def test_a_product_stays(kind: str) -> None:
-    model = f"""g ({kind}[5] x, int64[20,1] i, {kind}[20] u) => ({kind}[5] y) {{
+    model = f"""g ({kind}[50] x, int64[20,1] i, {kind}[20] u) => ({kind}[50] y) {{
         y = ScatterND <reduction = "mul"> (x, i, u) }}"""
     (scatter,) = inspect(parse(model), target="dense").scatters
     assert scatter.reason is Reason.NO_KERNEL
 
 
-def test_dense_forms_are_asked_for() -> None:
+def test_dense_forms_are_asked_for_and_reported() -> None:
     model = parse(
         "g (float[50] x, int64[20,1] i, float[20] u) => (float[50] y){ y = ScatterND (x, i, u) }"
     )
     assert scatters(optimize(model)) == 1
     assert scatters(optimize(model, "dense")) == 0
+    (scatter,) = inspect(model, target="dense").scatters
+    assert scatter.done == "removed: lookup (dense, 1000 elements)"
+    made = {p.value for n in nodes(optimize(model, "dense")) for p in n.metadata_props}
+    assert "1000" in made
 
 
 @pytest.mark.parametrize("size", ["500", "S"])
@@ -140,6 +144,22 @@ def test_what_is_too_large_stays(size: str) -> None:
     (scatter,) = inspect(model, target="small").scatters
     assert scatter.reason is Reason.TOO_LARGE
     assert scatters(optimize(model, "unbounded")) == 0
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_few_positions_are_allowed_everywhere(reduction: str) -> None:
+    model = f"""g (float[5,3] x, int64[N,1] i, float[N,3] u) => (float[5,3] y) {{
+        y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+    rng = np.random.default_rng(0)
+    feeds = [
+        {
+            "x": sample("float32", 5, 3),
+            "i": rng.integers(-5, 5, (n, 1)),
+            "u": sample("float32", n, 3, seed=2),
+        }
+        for n in (0, 1, 40)
+    ]
+    assert_sound(model, *feeds, left=0)
 
 
 def test_a_few_updates_are_allowed_everywhere() -> None:
