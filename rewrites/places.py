@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.lines import line_cost, line_of
 from onnx_scatterx.emit.reshape import reshape, reshape_cost
-from onnx_scatterx.indexing.abstract import Shape
+from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.terms import Leaf, Term, term
+from onnx_scatterx.lift import Scatter
 from onnx_scatterx.rewrites.arrangement import Arrangement
 from onnx_scatterx.rewrites.positions import dim_of
 from onnx_scatterx.rewrites.rule import Context
@@ -34,11 +35,13 @@ Write = Callable[[], ir.Value]
 class _Index:
     """An index on one axis, as a tensor over the dims of the updates in the arrangement's order.
 
-    ``full`` are the dims that it has in full; along the others it has the extent 1.
+    ``full`` are the dims that it has in full; along the others it has the extent 1. It may be
+    ``signed``: a negative one counts from the end.
     """
 
     full: frozenset[int]
     dtype: ir.DataType
+    signed: bool
     reads: tuple[ir.Value, ...]
     cost: int
     write: Write
@@ -75,7 +78,11 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
     numbers = context.numbers
     cost = sum(i.cost for i in indices) + 2 * (len(indices) - 1)
     cost += sum(numbers.cost(t) for t in strides)
-    cost += sum(_sign_cost(layout, c, context) for c in layout.axes)
+    cost += sum(
+        _sign_cost(layout, c, context)
+        for c, index in zip(layout.axes, indices, strict=True)
+        if index.signed
+    )
     spread = not set(layout.dims) <= full
     cost += 1 + numbers.shape_cost(split) if spread else 0
     cost += reshape_cost(numbers, split, shape, s.facts)
@@ -99,8 +106,6 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
 
 def _sign_cost(layout: Arrangement, axis: int, context: Context) -> int:
     s = layout.scatter
-    if s.signs[axis]:
-        return 0
     size = s.data_shape[axis]
     context.writer.require("Max", _INT64)
     return 1 + context.numbers.cost(size) + (not s.facts.proves(size - 1))
@@ -112,7 +117,7 @@ def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) 
     at = index.write()
     if index.dtype != _INT64:
         at = w.node("Cast", [at], _INT64, to=_INT64.value)
-    if s.signs[axis]:
+    if not index.signed:
         return at
     size = context.numbers.vector(s.data_shape[axis])
     if not s.facts.proves(s.data_shape[axis] - 1):
@@ -121,9 +126,11 @@ def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) 
 
 
 def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
-    target = layout.scatter.targets[axis]
+    s = layout.scatter
+    target, signed = s.targets[axis], not s.signs[axis]
     found = _constant(target, layout, context) or _line(target, layout, context)
-    return found or _read(target, layout, context) or _given(axis, layout, context)
+    found = found or _read(target, layout, context)
+    return _given(axis, layout, context) if found is None else replace(found, signed=signed)
 
 
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -138,7 +145,7 @@ def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | N
     grid = dict(zip(order, np.indices(shape, sparse=True), strict=True))
     values = np.broadcast_to(target.evaluate(_no_leaf, lambda d: grid[d]), shape)
     array = values.astype(np.int64)
-    return _Index(target.coords, _INT64, (), 0, lambda: context.writer.constant(array))
+    return _Index(target.coords, _INT64, False, (), 0, lambda: context.writer.constant(array))
 
 
 def _no_leaf(leaf: object, parts: object) -> int:
@@ -155,7 +162,7 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     def write() -> ir.Value:
         return context.writer.axes("Unsqueeze", line_of(numbers, size), _INT64, added)
 
-    return _Index(frozenset((dim,)), _INT64, (), 1 + line_cost(numbers, size), write)
+    return _Index(frozenset((dim,)), _INT64, False, (), 1 + line_cost(numbers, size), write)
 
 
 def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -184,10 +191,17 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     return _Index(
         full,
         dtype,
+        False,
         (value,),
         bool(added),
         lambda: context.writer.axes("Unsqueeze", value, dtype, added),
     )
+
+
+def _may_be_negative(axis: int, index: Abstract, s: Scatter) -> bool:
+    """Return whether an index tensor may hold negative numbers for an axis."""
+    given = index.column(axis) if s.node.op_type == "ScatterND" else index.formula
+    return given is None or not s.facts.proves(given)
 
 
 def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
@@ -233,4 +247,4 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
 
     w.require_slice(dtype)
     cost = bool(cut or columns) + columns + moved + bool(added)
-    return _Index(full, dtype, (value,), cost, write)
+    return _Index(full, dtype, _may_be_negative(axis, found, s), (value,), cost, write)
