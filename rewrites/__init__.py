@@ -16,6 +16,7 @@ from onnx_scatterx.rewrites.interleave import interleave
 from onnx_scatterx.rewrites.lookup import lookup
 from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.permutation import permutation
 from onnx_scatterx.rewrites.row import row
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewrites.table import table
@@ -37,6 +38,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     counted,
     row,
     window,
+    permutation,
     lookup,
     fold,
 )

@@ -23,7 +23,7 @@ from onnx_scatterx.rewrites.positions import Positions, dim_of, positions
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL = ir.DataType.BOOL
-_MOST = 1 << 20  # positions of an axis that are listed
+_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
 class RowRule(ScatterRule):
@@ -37,7 +37,7 @@ class RowRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         (axis, index), rank = found, len(scatter.data_shape)
         size = scatter.data_shape[axis]
-        if size.constant is not None and not 0 < size.constant <= _MOST:
+        if size.constant == 0:
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
@@ -47,13 +47,14 @@ class RowRule(ScatterRule):
         missing = _missing(scatter, axis)
         cost = select_cost(w, dtype, keeps_zeros=keeps) + (3 if signed else 1)
         cost += bool(added) + bool(missing) + len(ops) + index.cost
-        if size.constant is None:
+        listed = size.constant is not None and size.constant <= _LISTED
+        if not listed:
             w.require("Range", ir.DataType.INT64)
             cost += context.numbers.cost(size) + 3 + 2 * signed
 
         def write() -> ir.Value:
             at, kind = index.write(), index.dtype
-            if size.constant is None and kind != ir.DataType.INT64:
+            if not listed and kind != ir.DataType.INT64:
                 kind = ir.DataType.INT64  # a size may be more than 32 bits hold
                 at = w.node("Cast", [at], kind, to=kind.value)
             at = w.axes("Unsqueeze", at, kind, added)
@@ -73,7 +74,7 @@ def _lines(
     """Return the positions of an axis, counted from the start and (signed) from the end."""
     w = context.writer
     others = [d for d in range(rank) if d != axis]
-    if size.constant is not None:
+    if size.constant is not None and size.constant <= _LISTED:
         line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
         lines = [line, line - size.constant] if signed else [line]
         return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]

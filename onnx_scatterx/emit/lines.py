@@ -9,7 +9,7 @@ from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.indexing.terms import Term
 
 _INT64 = ir.DataType.INT64
-_LISTED = 1 << 20  # positions of an axis that are listed, at most
+_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
 def line_cost(numbers: Numbers, size: Term) -> int:
