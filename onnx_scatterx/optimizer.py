@@ -35,6 +35,7 @@ REPLACES = "onnx_scatterx.replaces"
 WORK = "onnx_scatterx.work"
 """The metadata key on the nodes of a dense form: how many elements its largest tensor has."""
 
+_SHORT = 64  # letters of a term that a user reads
 _WORTH = 32  # nodes that removing one scatter may cost
 _NEEDED = 256  # the same where the target has no such scatter
 
@@ -320,7 +321,7 @@ class GraphRewriter:
         replaced = sorted(n.name or n.op_type for n in scatters)
         w.metadata = {REPLACES: ", ".join(replaced)}
         if work is not None:
-            w.metadata = {**w.metadata, WORK: str(work)}
+            w.metadata = {**w.metadata, WORK: told(work)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
         result = w.current(write())
@@ -359,6 +360,17 @@ class GraphRewriter:
             result.metadata_props.update(value.metadata_props)
         result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
         return result
+
+
+def told(work: Term) -> str:
+    """Return a number of elements as text, where it is short enough to be read.
+
+    >>> from onnx_scatterx.indexing.terms import term
+    >>> told(term(12))
+    '12'
+    """
+    text = str(work)
+    return text if len(text) <= _SHORT else "as many as the data and the updates decide"
 
 
 def _is_read(value: ir.Value, graph: ir.Graph) -> bool:

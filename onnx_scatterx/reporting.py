@@ -15,7 +15,7 @@ from onnx_scatterx.indexing.interpreter import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.native.unique import UNIQUE, is_unique
-from onnx_scatterx.optimizer import Outcome
+from onnx_scatterx.optimizer import Outcome, told
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, Report, ScatterReport
 
@@ -134,7 +134,7 @@ def _entry(
         refusal=refusal,
         facts=() if canonical is None else tuple(_assumptions(canonical.scatter, knowledge)),
         duplicates=duplicates,
-        work=str(outcome.work.get(node, "")) if written else "",
+        work=told(outcome.work[node]) if written and node in outcome.work else "",
     )
 
 
