@@ -17,6 +17,7 @@ import onnxruntime as ort
 from numpy.typing import ArrayLike
 
 import onnx_scatterx
+from onnx_scatterx.targets import AnyTarget
 
 Feed = Mapping[str, Any]
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
@@ -133,7 +134,7 @@ def assert_sound(
     left: int | None = None,
     rejected: int = 0,
     judge: Judge = run,
-    target: str = "standard",
+    target: AnyTarget = "standard",
 ) -> int:
     """Optimize a model for a target and compare it with the original on every feed.
 
@@ -160,7 +161,7 @@ def assert_sound(
     return remaining
 
 
-def optimize(original: onnx.ModelProto, target: str = "standard") -> onnx.ModelProto:
+def optimize(original: onnx.ModelProto, target: AnyTarget = "standard") -> onnx.ModelProto:
     """Optimize for a target, and check all that can be seen without running the result."""
     kept = original.SerializeToString(deterministic=True)
     result = onnx_scatterx.optimize(original, target=target)

@@ -7,22 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx import inspect, targets
+from onnx_scatterx import inspect
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.reasons import Reason
 from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample, scatters
 
-LIMIT = 4096
 NUMPY = {"float": "float32", "double": "float64"}
 REDUCTIONS = ("none", "add", "max", "min")
 
 
-@pytest.fixture(autouse=True)
-def dense(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(targets.TARGETS, "dense", Target("dense", dense_limit=1 << 40))
-    monkeypatch.setitem(targets.TARGETS, "small", Target("small", dense_limit=LIMIT))
-    unbounded = Target("unbounded", dense_limit=math.inf)
-    monkeypatch.setitem(targets.TARGETS, "unbounded", unbounded)
+DENSE = Target("dense", dense_limit=1 << 40)
+SMALL = Target("small", dense_limit=4096)
+UNBOUNDED = Target("unbounded", dense_limit=math.inf)
 
 
 @st.composite
@@ -61,7 +57,7 @@ def nd(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
 @given(nd())
 def test_scatter_nd(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case
-    assert_sound(model, *feeds, left=0, target="unbounded")
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
 @st.composite
@@ -98,7 +94,7 @@ def elements(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
 @given(elements())
 def test_scatter_elements(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case
-    assert_sound(model, *feeds, left=0, target="unbounded")
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
 @pytest.mark.parametrize("reduction", ["add", "max", "min"])
@@ -113,14 +109,14 @@ def test_the_order_of_many(reduction: str) -> None:
         u = sample("float32", n, 2, seed=seed) if seed % 2 else rng.standard_normal((n, 2)) * scale
         i = rng.integers(-5, 5, (n, 1))
         feeds.append({"x": sample("float32", 5, 2), "i": i, "u": u.astype(np.float32)})
-    assert_sound(model, *feeds, left=0, target="unbounded")
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
 @pytest.mark.parametrize("kind", ["float", "int64"])
 def test_a_product_stays(kind: str) -> None:
     model = f"""g ({kind}[50] x, int64[20,1] i, {kind}[20] u) => ({kind}[50] y) {{
         y = ScatterND <reduction = "mul"> (x, i, u) }}"""
-    (scatter,) = inspect(parse(model), target="dense").scatters
+    (scatter,) = inspect(parse(model), target=DENSE).scatters
     assert scatter.reason is Reason.NO_KERNEL
 
 
@@ -129,10 +125,10 @@ def test_dense_forms_are_asked_for_and_reported() -> None:
         "g (float[50] x, int64[20,1] i, float[20] u) => (float[50] y){ y = ScatterND (x, i, u) }"
     )
     assert scatters(optimize(model)) == 1
-    assert scatters(optimize(model, "dense")) == 0
-    (scatter,) = inspect(model, target="dense").scatters
+    assert scatters(optimize(model, DENSE)) == 0
+    (scatter,) = inspect(model, target=DENSE).scatters
     assert scatter.done == "removed: lookup (dense, 1000 elements)"
-    made = {p.value for n in nodes(optimize(model, "dense")) for p in n.metadata_props}
+    made = {p.value for n in nodes(optimize(model, DENSE)) for p in n.metadata_props}
     assert "1000" in made
 
 
@@ -141,9 +137,9 @@ def test_what_is_too_large_stays(size: str) -> None:
     # 500 * 20 comparisons, or as many as there are positions: more than the target allows.
     model = parse(f"""g (float[{size}] x, int64[20,1] i, float[20] u) => (float[{size}] y) {{
         y = ScatterND (x, i, u) }}""")
-    (scatter,) = inspect(model, target="small").scatters
+    (scatter,) = inspect(model, target=SMALL).scatters
     assert scatter.reason is Reason.TOO_LARGE
-    assert scatters(optimize(model, "unbounded")) == 0
+    assert scatters(optimize(model, UNBOUNDED)) == 0
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -181,13 +177,13 @@ def test_one_number_for_all(reduction: str, value: str) -> None:
     feeds = [
         {"x": sample("float32", b, 50), "i": rng.integers(-50, 50, (b, 30))} for b in (0, 1, 3)
     ]
-    assert_sound(model, *feeds, left=0, target="unbounded")
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
 def test_updates_that_are_known_to_meet_stay() -> None:
     model = """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}> {
         y = ScatterND (x, i, u) }"""
-    (scatter,) = inspect(parse(model), target="dense").scatters
+    (scatter,) = inspect(parse(model), target=DENSE).scatters
     assert scatter.reason is Reason.COLLIDES
 
 
@@ -209,5 +205,5 @@ def test_indices_beside_known_columns() -> None:
         {"x": sample("float32", 3, 50), "p": rng.integers(-50, 50, n), "u": sample("float32", 3, n)}
         for n in (0, 1, 60)
     ]
-    assert_sound(model, *feeds, left=0, target="unbounded")
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
     assert not agree(*(run(parse(model), f) for f in feeds[1:]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx import Reason, inspect, targets
+from onnx_scatterx import Reason, inspect
 from onnx_scatterx.emit.target import Target
 from tests.support import assert_sound, nodes, optimize, parse, sample
 
@@ -11,10 +11,7 @@ START = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] fi
     int64[1] two = {2}, int64[1] three = {3}>"""
 
 
-@pytest.fixture(autouse=True)
-def caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = Target("caches", extra=frozenset({"TensorScatter"}))
-    monkeypatch.setitem(targets.TARGETS, "caches", target)
+CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
 
 def copied(size: str, count: str, start: str = "p = Identity (q)") -> str:
@@ -47,23 +44,23 @@ def feeds(cases: list[tuple[int, int]]) -> list[dict[str, np.ndarray]]:
 
 
 def ops(model: str) -> list[str]:
-    return [n.op_type for n in nodes(optimize(parse(model, 24, 11), "caches"))]
+    return [n.op_type for n in nodes(optimize(parse(model, 24, 11), CACHES))]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_any_start(count: int) -> None:
     model = copied("5", str(count))
     cases = [(count, p) for p in range(-5, 6 - count)]
-    assert_sound(parse(model, 24, 11), *feeds(cases), target="caches")
+    assert_sound(parse(model, 24, 11), *feeds(cases), target=CACHES)
     assert ops(model).count("TensorScatter") == 1
     assert not {"ScatterND", "Transpose"} & set(ops(model))
 
 
 def test_a_start_that_is_not_negative_is_linear() -> None:
     model = copied("5", "2", "p = Max (q, zero)")
-    assert_sound(parse(model, 24, 11), *feeds([(2, p) for p in range(4)]), target="caches")
+    assert_sound(parse(model, 24, 11), *feeds([(2, p) for p in range(4)]), target=CACHES)
     (node,) = [
-        n for n in nodes(optimize(parse(model, 24, 11), "caches")) if n.op_type == "TensorScatter"
+        n for n in nodes(optimize(parse(model, 24, 11), CACHES)) if n.op_type == "TensorScatter"
     ]
     assert {a.name: a.s for a in node.attribute if a.name == "mode"} == {"mode": b"linear"}
 
@@ -84,7 +81,7 @@ def test_one_start_for_each_of_the_batch() -> None:
         }
         for b in (0, 1, 3)
     ]
-    assert_sound(parse(model, 24, 11), *given, target="caches")
+    assert_sound(parse(model, 24, 11), *given, target=CACHES)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +93,9 @@ def test_one_start_for_each_of_the_batch() -> None:
 )
 def test_what_it_cannot_say(model: str, opset: int, reason: Reason) -> None:
     parsed = parse(model, opset, 11)
-    only = inspect(parsed, target="caches", rules=["view", "concat", "tensorscatter"])
+    only = inspect(parsed, target=CACHES, rules=["view", "concat", "tensorscatter"])
     assert [s.reason for s in only.scatters] == [reason]
-    assert "TensorScatter" not in {n.op_type for n in nodes(optimize(parsed, "caches"))}
+    assert "TensorScatter" not in {n.op_type for n in nodes(optimize(parsed, CACHES))}
 
 
 def test_the_first_axis_is_the_batch() -> None:
@@ -108,7 +105,7 @@ def test_the_first_axis_is_the_batch() -> None:
         {"x": sample("float32", 5, 2), "p": np.array(p), "u": sample("float32", 2, 2)}
         for p in range(-5, 4)
     ]
-    assert_sound(parse(model, 24, 11), *given, target="caches", left=0)
+    assert_sound(parse(model, 24, 11), *given, target=CACHES, left=0)
 
 
 def test_others_do_without() -> None:
