@@ -26,7 +26,7 @@ from onnx_scatterx.rewrites.positions import dim_of
 from onnx_scatterx.rewrites.rule import Context
 
 _INT64 = ir.DataType.INT64
-_LISTED = 1 << 16  # elements of an index that is a constant
+_LISTED = 1 << 12  # elements of an index that is made a constant
 
 Write = Callable[[], ir.Value]
 

@@ -22,6 +22,8 @@ from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates that go to one element
+_FREE = 2048  # entries of tables that nobody minds
+_SPARSE = 16  # entries of tables for one update: more, and the model grows
 
 
 class TableRule(ScatterRule):
@@ -36,6 +38,8 @@ class TableRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         count = layout.positions.constant or 0
         rounds = _rounds(offsets, count)
+        if count * len(rounds) > max(_FREE, _SPARSE * len(offsets)):
+            return Refusal(Reason.TOO_COSTLY, f"tables of {count} positions")
         if scatter.reduction == "none":
             return _moved(layout, rounds, context) if len(rounds) == 1 else Refusal(Reason.NO_RULE)
         if len(rounds) > _ROUNDS:

@@ -140,6 +140,9 @@ def test_what_is_too_large_stays(size: str) -> None:
     (scatter,) = inspect(model, target=SMALL).scatters
     assert scatter.reason is Reason.TOO_LARGE
     assert scatters(optimize(model, UNBOUNDED)) == 0
+    if size == "S":
+        (scatter,) = inspect(model, target=SMALL, assume=["S <= 200"]).scatters
+        assert scatter.refusal is None
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)

@@ -95,6 +95,17 @@ def test_a_permutation_needs_no_data() -> None:
     assert "Concat" not in {n.op_type for n in nodes(optimize(parse(model)))}
 
 
+@pytest.mark.parametrize("size", [40, 200])
+def test_a_few_points_of_many(size: int) -> None:
+    # A table of all positions would be larger than the model.
+    index = np.random.default_rng(0).permutation(size * size)[:20]
+    points = np.stack([index // size, index % size], -1)
+    model = f"""g (float[{size},{size}] x, float[20] u) => (float[{size},{size}] y)
+        <int64[20,2] i = {{{numbers(points)}}}> {{ y = ScatterND (x, i, u) }}"""
+    feed = {"x": sample("float32", size, size), "u": sample("float32", 20)}
+    assert_sound(model, feed, left=0 if size == 40 else 1)
+
+
 @pytest.mark.parametrize("times", [8, 9])
 def test_updates_that_meet_often(times: int) -> None:
     index = np.array([[0, 0], [1, 2]] * times)
