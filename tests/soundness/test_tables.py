@@ -98,11 +98,11 @@ def test_a_permutation_needs_no_data() -> None:
 @pytest.mark.parametrize("size", [40, 200])
 def test_a_few_points_of_many(size: int) -> None:
     # A table of all positions would be larger than the model.
-    index = np.random.default_rng(0).permutation(size * size)[:20]
+    index = np.random.default_rng(0).permutation(size * size)[:100]
     points = np.stack([index // size, index % size], -1)
-    model = f"""g (float[{size},{size}] x, float[20] u) => (float[{size},{size}] y)
-        <int64[20,2] i = {{{numbers(points)}}}> {{ y = ScatterND (x, i, u) }}"""
-    feed = {"x": sample("float32", size, size), "u": sample("float32", 20)}
+    model = f"""g (float[{size},{size}] x, float[100] u) => (float[{size},{size}] y)
+        <int64[100,2] i = {{{numbers(points)}}}> {{ y = ScatterND (x, i, u) }}"""
+    feed = {"x": sample("float32", size, size), "u": sample("float32", 100)}
     assert_sound(model, feed, left=0 if size == 40 else 1)
 
 
