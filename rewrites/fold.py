@@ -109,8 +109,8 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Add up."""
     w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
-    keeps = search.context.fills.has_no_negative_zero(s.updates)
-    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype, keeps_zeros=keeps)
+    # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
+    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype, keeps_zeros=False)
     together = w.concat([x, new], s.dtype, axis)
     sums = w.node("CumSum", [together, w.constant(np.array(axis))], s.dtype)
     return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)

@@ -44,7 +44,7 @@ class TensorScatterRule(ScatterRule):
             return Refusal(Reason.NO_RULE)  # the first axis is the batch
         if not window.shared and [perm[c] for c in window.start.places] != [0]:
             return Refusal(Reason.NO_RULE)
-        if not facts.proves(size - window.count):
+        if not (facts.proves(size - window.count) or _is_checked(scatter, window)):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
         w.require("TensorScatter", scatter.dtype)
         linear = scatter.signs[window.axis] and all(
@@ -73,6 +73,16 @@ class TensorScatterRule(ScatterRule):
 def _only_the_run_knows(window: Window) -> bool:
     """Return whether the start is no number and depends on more than sizes."""
     return any(leaf.parts or leaf.low < 0 for leaf in window.origin.leaves())
+
+
+def _is_checked(scatter: Scatter, window: Window) -> bool:
+    """Return whether the original checks that there are no more rows than positions.
+
+    Rows that start at 0 or behind it, and all lie within the axis, are no more than it has.
+    """
+    others = [d for d in scatter.index_dims if d != window.axis]
+    nonempty = all(scatter.facts.proves(scatter.shape[d] - 1) for d in others)
+    return scatter.signs[window.axis] and nonempty
 
 
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:

@@ -112,6 +112,17 @@ def test_the_order_of_many(reduction: str) -> None:
     assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
+@pytest.mark.parametrize("width", [1, 3])
+def test_sums_of_nothing_keep_negative_zeros(width: int) -> None:
+    model = f"""g (float[N,{width}] x, int64[3,1] i) => (float[N,{width}] y)
+        <int64[2] shape = {{3, {width}}}> {{
+        u = ConstantOfShape (shape)
+        y = ScatterND <reduction = "add"> (x, i, u) }}"""
+    i = np.array([[0], [0], [1]])
+    feeds = [{"x": np.full((n, width), -0.0, np.float32), "i": i} for n in (2, 5)]
+    assert_sound(model, *feeds, left=0)
+
+
 @pytest.mark.parametrize("kind", ["float", "int64"])
 def test_a_product_stays(kind: str) -> None:
     model = f"""g ({kind}[50] x, int64[20,1] i, {kind}[20] u) => ({kind}[50] y) {{

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason, inspect
 from onnx_scatterx.emit.target import Target
-from tests.support import assert_sound, nodes, optimize, parse, sample
+from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample
 
 START = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0},
     int64[1] two = {2}, int64[1] three = {3}>"""
@@ -63,6 +64,30 @@ def test_a_start_that_is_not_negative_is_linear() -> None:
         n for n in nodes(optimize(parse(model, 24, 11), CACHES)) if n.op_type == "TensorScatter"
     ]
     assert {a.name: a.s for a in node.attribute if a.name == "mode"} == {"mode": b"linear"}
+
+
+def test_rows_that_are_contiguous_by_assumption() -> None:
+    model = parse(
+        """g (float[B,S,4] x, int64[N] p, float[B,N,4] u) => (float[B,S,4] y)
+        <int64[1] last = {-1}> {
+        t = Transpose <perm = [1, 0, 2]> (x)
+        v = Transpose <perm = [1, 0, 2]> (u)
+        j = Unsqueeze (p, last)
+        z = ScatterND (t, j, v)
+        y = Transpose <perm = [1, 0, 2]> (z) }""",
+        24,
+        11,
+    )
+    assume = ["p = contiguous", "p = nonnegative"]
+    result = onnx_scatterx.optimize(model, target=CACHES, assume=assume).model
+    assert "TensorScatter" in {n.op_type for n in nodes(result)}
+    for n, start in ((0, 0), (1, 4), (3, 1), (5, 0)):
+        feed = {
+            "x": sample("float32", 2, 5, 4),
+            "p": np.arange(n) + start,
+            "u": sample("float32", 2, n, 4, seed=1),
+        }
+        assert agree(run(model, feed), run(result, feed))
 
 
 def test_one_start_for_each_of_the_batch() -> None:
