@@ -20,6 +20,7 @@ from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, element, modulo, term
+from onnx_scatterx.indexing.unwrapped import unwrapped
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
@@ -70,14 +71,14 @@ def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
     call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
     try:
-        return _lift(call)
+        return _lift(call, scope)
     except RefusedError as error:
         return error.refusal
     except UnknownAttributeError as error:
         return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
 
 
-def _lift(call: Call) -> Scatter:
+def _lift(call: Call, scope: Scope) -> Scatter:
     op = call.node.op_type
     first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
     oldest, newest = first.get(op, (24, 99))
@@ -85,9 +86,9 @@ def _lift(call: Call) -> Scatter:
         raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
     data = input_of(call, 0)
     if op == "TensorScatter":
-        return _tensor_scatter(call, data)
+        return _tensor_scatter(call, data, scope)
     indices = input_of(call, 1)
-    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices)
+    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
 
 
 def input_of(call: Call, i: int) -> Abstract:
@@ -124,7 +125,7 @@ def _axis(call: Call, default: int, rank: int) -> int:
     return axis % rank
 
 
-def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+def _scatter_nd(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     depth = indices.shape[-1].constant if indices.shape else None
@@ -134,13 +135,17 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract) -> Scatter:
         raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
     index_rank = len(indices.shape) - 1
     shape = (*indices.shape[:-1], *data.shape[depth:])
-    formula = formula_of(call, 1, indices)
-    columns = [formula.at({index_rank: c}) for c in range(depth)]
-    rest = [coord(index_rank + c) for c in range(len(data.shape) - depth)]
-    return _scatter(call, data, 1, 2, shape, [*columns, *rest], range(index_rank), range(depth))
+    columns = [
+        found
+        if (found := indices.column(c)) is not None
+        else formula_of(call, 1, indices).at({index_rank: c})
+        for c in range(depth)
+    ]
+    targets = [*columns, *(coord(index_rank + c) for c in range(len(data.shape) - depth))]
+    return _scatter(call, scope, data, 1, 2, shape, targets, range(index_rank), range(depth))
 
 
-def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
+def _scatter_elements(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     rank = len(data.shape)
@@ -149,10 +154,11 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract) -> Scatter:
     axis = _axis(call, 0, rank)
     formula = formula_of(call, 1, indices)
     targets = [formula if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 1, 2, indices.shape, targets, range(rank), range(axis, axis + 1))
+    named = range(axis, axis + 1)
+    return _scatter(call, scope, data, 1, 2, indices.shape, targets, range(rank), named)
 
 
-def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
+def _tensor_scatter(call: Call, data: Abstract, scope: Scope) -> Scatter:
     update = input_of(call, 1)
     assert data.shape is not None
     assert update.shape is not None
@@ -172,11 +178,12 @@ def _tensor_scatter(call: Call, data: Abstract) -> Scatter:
         u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
     )
     targets = [target if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
+    return _scatter(call, scope, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
 
 
 def _scatter(
     call: Call,
+    scope: Scope,
     data: Abstract,
     indices_at: int,
     updates_at: int,
@@ -190,6 +197,7 @@ def _scatter(
     dtype = data.dtype or updates.dtype
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
+    targets = [unwrapped(t, scope) if c in named else t for c, t in enumerate(targets)]
     found, signs, facts = settled(call, data.shape, shape, targets, named)
     has_indices = indices_at < len(call.node.inputs)
     return Scatter(

@@ -20,7 +20,7 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Names, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope, interpret
 from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.lift import is_scatter
+from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.lift_reads import is_arithmetic, is_gather
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
@@ -28,12 +28,17 @@ from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.transposes import cancel_transposes
 from onnx_scatterx.weighing.costs import Costs, NodeCosts, Work
 from onnx_scatterx.weighing.machine import KINDS
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""
 
+WORK = "onnx_scatterx.work"
+"""The metadata key on the nodes of a dense form: how many elements its largest tensor has."""
+
+_SHORT = 64  # letters of a term that a user reads
 _WORTH = 32  # nodes that removing one scatter may cost
 _NEEDED = 256  # the same where the target has no such scatter
 
@@ -48,6 +53,7 @@ class Outcome:
     refusals: dict[ir.Node, Refusal] = field(default_factory=dict)
     dead: set[ir.Node] = field(default_factory=set)
     gathers: list[ir.Node] = field(default_factory=list)
+    work: dict[ir.Node, Term] = field(default_factory=dict)
 
 
 class GraphRewriter:
@@ -94,6 +100,8 @@ class GraphRewriter:
             self.provenance = Provenance(self.graph, self.scope, self.kept, self.reads)
             self.reads = {n for n in self.reads if n.outputs[0] in self.provenance.passed}
             self._prepare()
+            if self._prefer():
+                continue
             chosen = self._choose()
             # What goes with the gathers that stay is worth less than was thought.
             stay = self.reads & self.staying.keys()
@@ -111,7 +119,9 @@ class GraphRewriter:
                 self._write_shape(node)
             if node in self.rewritings:
                 name, rewriting = self.rewritings[node]
-                self._write(node.outputs[0], rewriting.write, {node}, node)
+                self._write(node.outputs[0], rewriting.write, {node}, node, rewriting.work)
+                if rewriting.work is not None:
+                    outcome.work[node] = rewriting.work
                 outcome.forms[node] = frozenset((name,))
                 dead.append(node)
             for value in [v for v in node.outputs if v in chosen]:
@@ -122,6 +132,7 @@ class GraphRewriter:
         dead += self.shapes
         dead += [n for v in self.provenance.passed if (n := v.producer()) is not None]
         remove_dead(dead)
+        cancel_transposes(self.writer.made)
         outcome.dead = {n for n in unread if n.graph is None}
         for node in self.gathers:
             if node.graph is not None:
@@ -152,6 +163,30 @@ class GraphRewriter:
         self.aliases = self.provenance.aliases()
         self.plans = {}
         self.rewritings = {}
+
+    def _prefer(self) -> bool:
+        """Keep scatters from slices that a rule which comes first writes; tell if there are new."""
+        first = [r for r in self.rules if r.comes_first]
+        found = []
+        for node, lifted in self.provenance.scatters.items():
+            if not first or lifted.scatter is None or lifted.refusal is not None:
+                continue
+            self.writer.anchor = node
+            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first):
+                found.append(node)
+        self.kept.update(dict.fromkeys(found, Refusal(Reason.NO_RULE)))
+        return bool(found)
+
+    def _asked(self, rule: ScatterRule, scatter: Scatter) -> Rewriting | Refusal:
+        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
+        try:
+            found = rule.plan(scatter, context)
+        except RefusedError as error:
+            return error.refusal
+        if isinstance(found, Rewriting):
+            output = scatter.node.outputs[0].is_graph_output()
+            return self.writer.rehearse(found.write, as_output=output) or found
+        return found
 
     def _plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value, written in front of its producer."""
@@ -236,15 +271,11 @@ class GraphRewriter:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         self.writer.anchor = node
-        context = Context(self.provenance, self.writer, self.fills, self.numbers, self.target)
+        invalid = lifted.refusal.reason is Reason.INVALID
         for rule in self.rules:
-            try:
-                found = rule.plan(lifted.scatter, context)
-            except RefusedError as error:
-                found = error.refusal
-            if isinstance(found, Rewriting):
-                output = node.outputs[0].is_graph_output()
-                found = self.writer.rehearse(found.write, as_output=output) or found
+            if invalid and not rule.keeps_invalid:
+                continue
+            found = self._asked(rule, lifted.scatter)
             if isinstance(found, Rewriting):
                 self.rewritings[node] = (rule.name, found)
                 return found
@@ -369,11 +400,14 @@ class GraphRewriter:
         write: Callable[[], ir.Value],
         scatters: Collection[ir.Node],
         anchor: ir.Node,
+        work: Term | None = None,
     ) -> None:
         w = self.writer
         w.anchor = anchor
         replaced = sorted(n.name or n.op_type for n in scatters)
         w.metadata = {REPLACES: ", ".join(replaced)}
+        if work is not None:
+            w.metadata = {**w.metadata, WORK: told(work)}
         w.stem = value.name or "scatterx"
         made = len(w.made)
         result = w.current(write())
@@ -419,6 +453,17 @@ def _why_not(plan: Plan | Refusal) -> Refusal:
     if isinstance(plan, Refusal):
         return plan
     return Refusal(Reason.NO_GAIN, f"{plan.cost} nodes" if plan.cost > 1 else "")
+
+
+def told(work: Term) -> str:
+    """Return a number of elements as text, where it is short enough to be read.
+
+    >>> from onnx_scatterx.indexing.terms import term
+    >>> told(term(12))
+    '12'
+    """
+    text = str(work)
+    return text if len(text) <= _SHORT else "as many as the data and the updates decide"
 
 
 def _is_read(value: ir.Value) -> bool:

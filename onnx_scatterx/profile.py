@@ -10,13 +10,14 @@
     max_rank = 5                           # the most dims of a tensor
     static_only = true                     # all sizes must be numbers
     dense = true                           # forms whose work is data times indices are allowed
-    dense_limit = 16777216                 # up to so many elements of one tensor
+    dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
 
 Only the name is needed.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -70,6 +71,8 @@ def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Targ
         if key not in _KINDS:
             raise ScatterXError(f"{key!r} is nothing that a profile says; {', '.join(_KINDS)} are")
         kind = _KINDS[key]
+        if key == "dense_limit" and value == math.inf:
+            continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ScatterXError(f"{key} is {_WORDS[kind]}, not {value!r}")
     if not content.get("name"):

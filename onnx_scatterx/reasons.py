@@ -31,6 +31,7 @@ class Reason(enum.Enum):
     UNKNOWN_SIZE = "a size that would be needed cannot be read from the model's tensors"
     NO_GAIN = "nothing cheaper is known"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
+    TOO_LARGE = "comparing all positions with all updates would be too large"
     NO_RULE = "none of the chosen rules writes this form"
     IN_FUNCTION = "inside a function, ScatterX would have no fallback"
 

@@ -64,7 +64,8 @@ class ScatterReport(_Entry):
 
     ``graph`` names the graph or function that it stands in; ``forms`` are the rules that write its
     region; ``facts`` is what the proof rests on, apart from the graph itself. ``duplicates`` says
-    what ONNX leaves open, where updates collide. A node without a name goes by that of its output.
+    what ONNX leaves open, where updates collide. ``work`` is how many elements the largest tensor
+    of a dense form has. A node without a name goes by that of its output.
     """
 
     node: str
@@ -79,6 +80,13 @@ class ScatterReport(_Entry):
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
     duplicates: Duplicates | None = None
+    work: str = ""
+
+    @property
+    def done(self) -> str:
+        """What is done with it, by which rules and how much work, or why not."""
+        work = f" (dense, {self.work} elements)" if self.work and self.refusal is None else ""
+        return super().done + work
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
@@ -98,6 +106,7 @@ class ScatterReport(_Entry):
             **self._told(),
             "facts": list(self.facts),
             "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
+            "work": self.work or None,
         }
 
 

@@ -16,7 +16,7 @@ from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.lift import Access, Scatter, is_scatter
 from onnx_scatterx.lift_reads import Gather, is_gather
 from onnx_scatterx.native.unique import UNIQUE, is_unique
-from onnx_scatterx.optimizer import Outcome
+from onnx_scatterx.optimizer import Outcome, told
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
 
@@ -158,6 +158,7 @@ def _entry(
         refusal=refusal,
         facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
         duplicates=duplicates,
+        work=told(outcome.work[node]) if written and node in outcome.work else "",
     )
 
 

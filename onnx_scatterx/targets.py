@@ -26,8 +26,8 @@ _SCATTERX = Target(
     "scatterx",
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
-    # A Where for one row passes over all the data; ScatterX moves the row, in place if it can.
-    spared=frozenset({"row"}),
+    # These pass over all the data; ScatterX moves what is written, in place if it can.
+    spared=frozenset({"counted", "fold", "lookup", "permutation", "row", "table", "window"}),
 )
 _ORT_CPU = replace(
     _SCATTERX,

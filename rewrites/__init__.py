@@ -9,13 +9,20 @@ from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
+from onnx_scatterx.rewrites.counted import counted
+from onnx_scatterx.rewrites.fold import fold
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
+from onnx_scatterx.rewrites.lookup import lookup
 from onnx_scatterx.rewrites.mask import mask
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.permutation import permutation
 from onnx_scatterx.rewrites.row import row
 from onnx_scatterx.rewrites.rule import ScatterRule
+from onnx_scatterx.rewrites.table import table
+from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
+from onnx_scatterx.rewrites.window import window
 
 RULES: tuple[Form | ScatterRule, ...] = (
     view,
@@ -25,8 +32,15 @@ RULES: tuple[Form | ScatterRule, ...] = (
     concat,
     interleave,
     gather,
+    tensorscatter,
+    table,
     mask,
+    counted,
     row,
+    window,
+    permutation,
+    lookup,
+    fold,
 )
 
 __all__ = ["RULES", "Form", "ScatterRule"]

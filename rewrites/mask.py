@@ -13,27 +13,27 @@ axes)``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
-from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.terms import Leaf, Term, as_term, coord, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites.masks import (
+    Mask,
+    Masked,
+    fitting,
+    fitting_cost,
+    mask_under,
+    masked,
+    placed,
+    row_of,
+)
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
-_REDUCED = {"add": "Add", "mul": "Mul"}
-
-
-@dataclass(frozen=True)
-class _Mask:
-    """A boolean (or numeric) tensor over the leading axes of the data."""
-
-    value: ir.Value
-    abstract: Abstract
+_BOOL = ir.DataType.BOOL
 
 
 class MaskRule(ScatterRule):
@@ -42,90 +42,41 @@ class MaskRule(ScatterRule):
     name = "mask"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
-        depth = sum(d is None for d in _trailing(scatter))
-        mask = _mask_of(scatter, depth, context)
-        if mask is None:
+        found = masked(scatter, context)
+        if found is None or not _is_leading(found):
             return Refusal(Reason.NO_RULE)
-        assert mask.abstract.shape is not None
-        facts = scatter.facts
-        pairs = list(zip(mask.abstract.shape, scatter.data_shape, strict=False))
-        if len(mask.abstract.shape) != depth or not all(facts.equal(a, b) for a, b in pairs):
-            return Refusal(Reason.UNKNOWN_BOUNDS, "whether the mask has the shape of the data")
-        updates = _in_order(scatter, mask, depth, context)
+        depth = len(found.axes)
+        updates = _in_order(scatter, found.mask, depth, context)
         if updates is None:
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         rank = context.provenance.abstract(updates).rank
         if rank is None or rank > len(scatter.data_shape):
             return Refusal(Reason.UNKNOWN_RANK, "what is written has more dims than the data")
         w, dtype = context.writer, scatter.dtype
-        reduced = _REDUCED.get(scatter.reduction)
-        if scatter.reduction != "none" and reduced is None:
-            return Refusal(Reason.NO_RULE)
-        if reduced is not None:
-            w.require(reduced, dtype)
-        keeps_zeros = reduced is None and context.fills.has_no_negative_zero(updates)
-        condition, is_bool = _condition(mask, scatter, depth)
-        added = len(scatter.data_shape) - depth
-        cost = select_cost(w, dtype, keeps_zeros=keeps_zeros)
-        cost += bool(added) + (reduced is not None) + (not is_bool)
+        ops = reducers(w, scatter.reduction, dtype)
+        keeps_zeros = not ops and context.fills.has_no_negative_zero(updates)
+        cost = select_cost(w, dtype, keeps_zeros=keeps_zeros) + bool(found.others) + len(ops)
+        cost += fitting_cost(found, context)
 
         def write() -> ir.Value:
-            chosen = condition
-            if not is_bool:
-                chosen = w.node("Cast", [chosen], ir.DataType.BOOL, to=ir.DataType.BOOL.value)
-            if added:
-                axes = [depth + d for d in range(added)]
-                chosen = w.axes("Unsqueeze", chosen, ir.DataType.BOOL, axes)
-            new = updates
-            if reduced is not None:
-                new = w.node(reduced, [scatter.data, updates], dtype)
+            chosen = _condition(found, context)
+            new = reduced(w, ops, scatter.data, updates, dtype)
             return select(w, chosen, new, scatter.data, dtype, keeps_zeros=keeps_zeros)
 
-        return Rewriting(cost, (condition, updates, scatter.data), write)
+        return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
 
 
-def _trailing(scatter: Scatter) -> list[int | None]:
-    """Return for each axis the dim of the updates that it runs along, None for indexed axes."""
-    found: list[int | None] = []
-    for axis, target in enumerate(scatter.targets):
-        dim = axis - len(scatter.targets) + len(scatter.shape)
-        found.append(dim if dim >= 0 and target is coord(dim) else None)
-    return found
+def _is_leading(found: Masked) -> bool:
+    """Return whether a mask stands for the leading axes, in their order, and counts dim 0."""
+    trailing = [(c, c - len(found.axes) + 1) for c, _ in found.others]
+    return (
+        found.dim == 0
+        and list(found.axes) == list(range(len(found.axes)))
+        and list(found.others) == trailing
+    )
 
 
-def _mask_of(scatter: Scatter, depth: int, context: Context) -> _Mask | None:
-    """Return the mask whose true elements the indices are, in order."""
-    if len(scatter.shape) != 1 + len(scatter.data_shape) - depth or not depth:
-        return None
-    sources = set()
-    for c, target in enumerate(scatter.targets[:depth]):
-        (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-        if not isinstance(atom, Leaf) or target is not _row(atom, c):
-            return None
-        sources.add(atom.source)
-    if len(sources) != 1:
-        return None
-    return mask_under(sources.pop(), context)
-
-
-def _row(atom: Leaf, c: int) -> Term | None:
-    """Return the term for row c of a NonZero at update x0 where the atom is that, else None."""
-    return as_term(atom) if atom.parts == (term(c), coord(0)) else None
-
-
-def mask_under(source: object, context: Context) -> _Mask | None:
-    """Return the mask that a NonZero counts, given the source of its elements."""
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    node = value.producer() if isinstance(value, ir.Value) else None
-    if node is None or node.op_type != "NonZero" or node.graph is not context.provenance.graph:
-        return None
-    (mask,) = node.inputs
-    if mask is None or context.provenance.abstract(mask).shape is None:
-        return None
-    return _Mask(mask, context.provenance.abstract(mask))
-
-
-def _in_order(scatter: Scatter, mask: _Mask, depth: int, context: Context) -> ir.Value | None:
+def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.Value | None:
     """Return a tensor that broadcasts to the data and agrees with the updates under the mask."""
     value = scatter.updates
     while True:
@@ -147,7 +98,7 @@ def _in_order(scatter: Scatter, mask: _Mask, depth: int, context: Context) -> ir
             value = first  # what is counted has as many elements as there are updates
             if not _is_copied(value):
                 return None
-        elif node.op_type == "Slice" and _is_head(node, context):
+        elif node.op_type == "Slice" and is_head(node, context):
             value = first
             if not _is_copied(value):
                 return None
@@ -171,7 +122,7 @@ def _is_copied(value: ir.Value) -> bool:
     return node is not None and node.op_type == "GatherND"
 
 
-def _is_head(node: ir.Node, context: Context) -> bool:
+def is_head(node: ir.Node, context: Context) -> bool:
     """Return whether a Slice takes the first elements of a vector."""
     starts = node.inputs[1] if len(node.inputs) > 1 else None
     known = None if starts is None else context.provenance.abstract(starts).known
@@ -186,7 +137,7 @@ def _all_equal(known: np.ndarray | None, number: int) -> bool:
     return known is not None and bool((known == number).all())
 
 
-def _vector(scatter: Scatter, mask: _Mask, depth: int, node: ir.Node, context: Context) -> bool:
+def _vector(scatter: Scatter, mask: Mask, depth: int, node: ir.Node, context: Context) -> bool:
     """Return whether an Expand repeats a tensor over trailing axes that the mask is constant on."""
     value = node.inputs[0]
     shape = None if value is None else context.provenance.abstract(value).shape
@@ -204,10 +155,13 @@ def _vector(scatter: Scatter, mask: _Mask, depth: int, node: ir.Node, context: C
         return False
     if not all(scatter.facts.equal(a, b) for a, b in zip(whole[1:], wanted, strict=True)):
         return False
-    return mask.abstract.formula.coords.isdisjoint(range(rank - tail, depth))
+    repeated = range(rank - tail, depth)
+    if not all(scatter.facts.equal(mask.shape[d], scatter.data_shape[d]) for d in repeated):
+        return False
+    return mask.abstract.formula.coords.isdisjoint(repeated)
 
 
-def _same_mask(node: ir.Node, scatter: Scatter, mask: _Mask, context: Context) -> bool:
+def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) -> bool:
     """Return whether a GatherND reads a tensor like the data where the same mask is true."""
     source, indices = node.inputs[0], node.inputs[1]
     batched = node.attributes.get("batch_dims")
@@ -229,10 +183,10 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: _Mask, context: Context) -
     sources = set()
     for c in range(len(mask.abstract.shape)):
         column = rows.formula.at({1: c})
-        (atom,) = column.atoms if len(column.atoms) == 1 else (None,)
-        if not isinstance(atom, Leaf) or column is not _row(atom, c):
+        row = row_of(column)
+        if row is None or row[1:] != (c, 0):
             return False
-        sources.add(atom.source)
+        sources.add(row[0].source)
     other = mask_under(sources.pop(), context) if len(sources) == 1 else None
     if other is None or other.abstract.shape is None:
         return False
@@ -247,15 +201,16 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: _Mask, context: Context) -
     )
 
 
-def _condition(mask: _Mask, scatter: Scatter, depth: int) -> tuple[ir.Value, bool]:
-    """Return the mask, before it was broadcast where that is all, and whether it is boolean."""
-    value = mask.value
-    node = value.producer()
-    if depth == len(scatter.data_shape) and node is not None and node.op_type == "Expand":
-        (first, *_) = node.inputs
-        if first is not None:
-            value = first
-    return value, mask.abstract.dtype == ir.DataType.BOOL
+def _condition(found: Masked, context: Context) -> ir.Value:
+    """Write the mask for the data, before it was broadcast where that is all."""
+    w, node = context.writer, found.mask.value.producer()
+    expanded = found.fits and not found.others and node is not None and node.op_type == "Expand"
+    first = node.inputs[0] if expanded and node is not None else None
+    if first is None:
+        return placed(fitting(found, context), _BOOL, found, context, [c for c, _ in found.others])
+    if found.mask.abstract.dtype == _BOOL:
+        return first
+    return w.node("Cast", [first], _BOOL, to=_BOOL.value)
 
 
 mask = MaskRule()

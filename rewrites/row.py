@@ -11,29 +11,19 @@ index's sign; the second is left out where the index is known to count from the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
-from onnx_scatterx.indexing.terms import Coord, Leaf, Term
+from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites.positions import Positions, dim_of, positions
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL = ir.DataType.BOOL
-_MOST = 1 << 20  # positions of an axis that are listed
-
-
-@dataclass(frozen=True)
-class _Positions:
-    """The axis, and the tensor of its indices with the axis of the data for each of its dims."""
-
-    axis: int
-    value: ir.Value
-    dtype: ir.DataType
-    places: tuple[int, ...]
+_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
 class RowRule(ScatterRule):
@@ -42,42 +32,40 @@ class RowRule(ScatterRule):
     name = "row"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
-        positions = _positions(scatter, context)
-        if positions is None or scatter.reduction not in ("none", "add", "mul"):
+        found = _positions(scatter, context)
+        if found is None:
             return Refusal(Reason.NO_RULE)
-        axis, rank = positions.axis, len(scatter.data_shape)
+        (axis, index), rank = found, len(scatter.data_shape)
         size = scatter.data_shape[axis]
-        if size.constant is not None and not 0 < size.constant <= _MOST:
+        if size.constant == 0:
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
-        reduced = {"add": "Add", "mul": "Mul"}.get(scatter.reduction)
-        if reduced is not None:
-            w.require(reduced, dtype)
-        keeps = reduced is None and context.fills.has_no_negative_zero(scatter.updates)
+        ops = reducers(w, scatter.reduction, dtype)
+        keeps = not ops and context.fills.has_no_negative_zero(scatter.updates)
         signed = not scatter.signs[axis]
-        added = [d for d in range(rank) if d not in positions.places]
+        added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
         cost = select_cost(w, dtype, keeps_zeros=keeps) + (3 if signed else 1)
-        cost += bool(added) + bool(missing) + (reduced is not None)
-        if size.constant is None:
+        cost += bool(added) + bool(missing) + len(ops) + index.cost
+        listed = size.constant is not None and size.constant <= _LISTED
+        if not listed:
             w.require("Range", ir.DataType.INT64)
             cost += context.numbers.cost(size) + 3 + 2 * signed
 
         def write() -> ir.Value:
-            index, kind = positions.value, positions.dtype
-            if size.constant is None and kind != ir.DataType.INT64:
+            at, kind = index.write(), index.dtype
+            if not listed and kind != ir.DataType.INT64:
                 kind = ir.DataType.INT64  # a size may be more than 32 bits hold
-                index = w.node("Cast", [index], kind, to=kind.value)
-            index = w.axes("Unsqueeze", index, kind, added)
+                at = w.node("Cast", [at], kind, to=kind.value)
+            at = w.axes("Unsqueeze", at, kind, added)
             lines = _lines(context, size, axis, rank, kind, signed)
-            hits = [w.node("Equal", [index, line], _BOOL) for line in lines]
+            hits = [w.node("Equal", [at, line], _BOOL) for line in lines]
             hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
-            if reduced is not None:
-                new = w.node(reduced, [scatter.data, new], dtype)
+            new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype, keeps_zeros=keeps)
 
-        return Rewriting(cost, (positions.value, scatter.updates, scatter.data), write)
+        return Rewriting(cost, (*index.reads, scatter.updates, scatter.data), write)
 
 
 def _lines(
@@ -86,7 +74,7 @@ def _lines(
     """Return the positions of an axis, counted from the start and (signed) from the end."""
     w = context.writer
     others = [d for d in range(rank) if d != axis]
-    if size.constant is not None:
+    if size.constant is not None and size.constant <= _LISTED:
         line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
         lines = [line, line - size.constant] if signed else [line]
         return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
@@ -104,13 +92,13 @@ def _missing(scatter: Scatter, axis: int) -> list[int]:
     return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
 
 
-def _positions(scatter: Scatter, context: Context) -> _Positions | None:
+def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | None:
     """Return the one axis that is not written in full, with its indices."""
     facts = scatter.facts
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
-        dim = _dim(target)
+        dim = dim_of(target)
         if dim is not None and dim not in along and facts.equal(scatter.shape[dim], size):
             along[dim] = axis
             continue
@@ -126,27 +114,8 @@ def _positions(scatter: Scatter, context: Context) -> _Positions | None:
         return None
     if not _aligned(scatter, along, axis):
         return None
-    target = scatter.targets[axis]
-    (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
-        return None
-    source = atom.source
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
-        return None
-    found = context.provenance.abstract(value)
-    if found.shape is None or found.dtype not in (ir.DataType.INT32, ir.DataType.INT64):
-        return None
-    places = _places(atom, along, found.shape, scatter)
-    return None if places is None else _Positions(axis, value, found.dtype, places)
-
-
-def _dim(target: Term) -> int | None:
-    """Return d where a target is exactly x_d."""
-    atoms = list(target.atoms)
-    if len(atoms) == 1 and isinstance(atoms[0], Coord) and target.items == (((atoms[0],), 1),):
-        return atoms[0].dim
-    return None
+    found = positions(scatter.targets[axis], axis, along, scatter, context)
+    return None if found is None else (axis, found)
 
 
 def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
@@ -162,34 +131,6 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     if dims != rank - 1:
         return False
     return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))
-
-
-def _places(
-    atom: Leaf, along: dict[int, int], shape: tuple[Term, ...], scatter: Scatter
-) -> tuple[int, ...] | None:
-    """Return the axis of the data for each dim of the index tensor, ascending; None if not so.
-
-    A dim of extent 1 may stand at any axis: it takes the next one. The others must be read whole:
-    the tensor may be longer than what the indices take of it.
-    """
-    rank = len(scatter.data_shape)
-    if len(shape) > rank:
-        return None
-    places: list[int] = []
-    for part, extent in zip(atom.parts, shape, strict=True):
-        dim = _dim(part)
-        if dim is not None and dim in along and scatter.facts.equal(extent, scatter.shape[dim]):
-            places.append(along[dim])
-        elif part.constant == 0 and extent.constant == 1:
-            places.append(-1)
-        else:
-            return None
-    for i in reversed(range(len(places))):
-        if places[i] < 0:
-            places[i] = (places[i + 1] if i + 1 < len(places) else rank) - 1
-    if sorted(set(places)) != places or (places and places[0] < 0):
-        return None
-    return tuple(places)
 
 
 row = RowRule()

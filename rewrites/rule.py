@@ -11,6 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -19,11 +20,15 @@ from onnx_scatterx.reasons import Refusal
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What a rule would write: its cost in nodes, the values it reads, and the writing itself."""
+    """What a rule would write: its cost in nodes, the values it reads, and the writing itself.
+
+    ``work`` is for dense forms: how many elements their largest tensor has.
+    """
 
     cost: int
     reads: tuple[ir.Value, ...]
     write: Callable[[], ir.Value]
+    work: Term | None = None
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,16 @@ class Context:
 
 
 class ScatterRule(ABC):
-    """Rewrites a scatter of which the boxes are not known."""
+    """Rewrites a scatter of which the boxes are not known.
+
+    One that cannot run stands in a branch that is not taken. It must load there: only a rule that
+    ``keeps_invalid`` nodes as they are is asked about it. A rule that ``comes_first`` is asked
+    about scatters of which the boxes are known too.
+    """
 
     name: str
+    keeps_invalid = False
+    comes_first = False
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:

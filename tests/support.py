@@ -17,6 +17,7 @@ import onnxruntime as ort
 from numpy.typing import ArrayLike
 
 import onnx_scatterx
+from onnx_scatterx.targets import AnyTarget
 
 Feed = Mapping[str, Any]
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
@@ -140,8 +141,9 @@ def assert_sound(
     rejected: int = 0,
     judge: Judge = run,
     reads: bool = False,
+    target: AnyTarget = "standard",
 ) -> int:
-    """Optimize a model for `standard` and compare it with the original on every feed.
+    """Optimize a model for a target and compare it with the original on every feed.
 
     `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
     remain (None: as many as may be). Returns how many remain. With `reads`, gathers are counted.
@@ -157,7 +159,7 @@ def assert_sound(
     assert len(refusals) <= rejected, f"the original rejects {refusals}"
     assert accepted, "the original accepts no feed"
 
-    optimized = optimize(original, reads=reads)
+    optimized = optimize(original, target, reads=reads)
     for feed, expected in accepted:
         actual = judge(optimized, feed)
         assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
@@ -167,10 +169,12 @@ def assert_sound(
     return remaining
 
 
-def optimize(original: onnx.ModelProto, *, reads: bool = False) -> onnx.ModelProto:
-    """Optimize for `standard`, and check all that can be seen without running the result."""
+def optimize(
+    original: onnx.ModelProto, target: AnyTarget = "standard", *, reads: bool = False
+) -> onnx.ModelProto:
+    """Optimize for a target, and check all that can be seen without running the result."""
     kept = original.SerializeToString(deterministic=True)
-    result = onnx_scatterx.optimize(original, target="standard", reads=reads)
+    result = onnx_scatterx.optimize(original, target=target, reads=reads)
     optimized = result.model
     assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"

@@ -265,6 +265,13 @@ def tile(c: Chain) -> Drawn:
     return [a, c.vector(c.values[a].ndim, c.ints(c.values[a].ndim, 0, 3))], {}, 1
 
 
+def top_k(c: Chain) -> Drawn:
+    a = c.some("int64", "int32", "float32", ranks=(1, 2))
+    axis = c.axis(c.values[a].ndim)
+    count = c.vector(1, [c.rng.randint(0, c.values[a].shape[axis])])
+    return [a, count], {"axis": axis, "largest": int(c.flag())}, 2
+
+
 def transpose(c: Chain) -> Drawn:
     a = c.some(*INTEGERS, "bool")
     perm = c.rng.sample(range(c.values[a].ndim), c.values[a].ndim)
@@ -373,6 +380,7 @@ DRAWS: dict[str, Draw] = {
     "Squeeze": squeeze,
     "Sub": two(*WRAPPING),
     "Tile": tile,
+    "TopK": top_k,
     "Transpose": transpose,
     "Trilu": trilu,
     "Unsqueeze": unsqueeze,

@@ -102,8 +102,10 @@ PROVOKED = {
 
 
 def refusals(model: str) -> list[Refusal | None]:
+    """Why nothing is written for scatters, or nothing better than ScatterX."""
     proto = onnx.parser.parse_model(model)
-    return [s.refusal for s in inspect(proto, target="standard").scatters]
+    reports = [inspect(proto, target=target) for target in ("standard", "scatterx")]
+    return [s.refusal for report in reports for s in report.scatters]
 
 
 @pytest.mark.parametrize("reason", PROVOKED)
@@ -156,9 +158,15 @@ def test_too_many_dims_for_the_target() -> None:
     assert scatter.reason is Reason.RANK
 
 
+def test_too_large() -> None:
+    model = onnx.parser.parse_model(nd("400,2", "int64[300,1] i,", "300,2"))
+    (scatter,) = inspect(model, target=Target("small", dense_limit=1000)).scatters
+    assert scatter.reason is Reason.TOO_LARGE
+
+
 def test_every_reason_is_provoked() -> None:
     others = {
         *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION, Reason.NO_GAIN),
-        *(Reason.NOT_IN_TARGET, Reason.RANK),
+        *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
     }
     assert {*PROVOKED, *others} == set(Reason)

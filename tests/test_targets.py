@@ -1,6 +1,7 @@
 """Targets as data: what a profile says, what is not written for it, and what it does not take."""
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -68,6 +69,11 @@ def test_a_profile(tmp_path: Path) -> None:
     ]
     assert (target.max_rank, target.static_only, target.dense_limit) == (4, True, 1 << 24)
     assert target.spared == target_of("scatterx").spared
+
+
+def test_dense_forms_without_a_limit(tmp_path: Path) -> None:
+    path = written(tmp_path / "any.toml", 'name = "any"\ndense = true\ndense_limit = inf')
+    assert target_of(path).dense_limit == math.inf
 
 
 @pytest.mark.parametrize(

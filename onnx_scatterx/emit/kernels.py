@@ -32,7 +32,19 @@ _KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     **dict.fromkeys(("Add", "Mul"), ((14, _FLOATS | _WIDE | _NARROW), (9, _FLOATS | _WIDE))),
     **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
     **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
-    "Equal": ((9, {T.INT32, T.INT64, T.BOOL}),),
+    "Equal": (
+        (11, {T.INT32, T.INT64, T.BOOL, T.FLOAT, T.DOUBLE}),
+        (9, {T.INT32, T.INT64, T.BOOL}),
+    ),
+    "IsNaN": ((13, {T.FLOAT, T.DOUBLE}), (9, {T.FLOAT})),
+    "CumSum": ((11, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),),
+    **dict.fromkeys(
+        ("ReduceMax", "ReduceMin"),
+        (
+            (13, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64, T.INT8, T.UINT8}),
+            (9, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),
+        ),
+    ),
     "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
     # Gather of strings runs, and gives empty strings.
@@ -44,6 +56,7 @@ _KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
         (11, _FLOATS | _WIDE | {T.INT8, T.UINT8}),
         (9, _FLOATS),
     ),
+    "TensorScatter": ((24, (_ALL | {T.BFLOAT16}) - {T.STRING}),),
     "Where": ((9, _FLOATS | {T.INT32, T.INT64, T.UINT32, T.INT8, T.UINT8, T.STRING}),),
 }
 

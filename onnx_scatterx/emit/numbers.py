@@ -149,6 +149,10 @@ class Numbers:
         read = self._reading_cost(t)
         if read is not None:
             return read
+        if t.offset:
+            read = self._reading_cost(t - t.offset)
+            if read is not None:
+                return read + 1
         total = 0
         for monomial, coefficient in t.items:
             total += sum(self._cost_of(a) for a in monomial)
@@ -244,6 +248,9 @@ class Numbers:
         element = self._element(t)
         if element is not None:
             return element.write(self.writer)
+        if t.offset and self._reading_cost(t - t.offset) is not None:
+            more = w.constant([abs(t.offset)])
+            return self._sum(self._vector(t - t.offset), more, t.offset)
         total: ir.Value | None = None
         # Positive parts first: they need no negation.
         for monomial, coefficient in sorted(t.items, key=lambda item: (item[1] < 0, not item[0])):

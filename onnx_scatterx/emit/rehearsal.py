@@ -55,7 +55,7 @@ class Rehearsal:
         for i in range(len(inputs)):
             node.replace_input_with(i, None)
         output = self.node(node.op_type, inputs, None, {})
-        self._ranks[node.outputs[0]] = self._ranks[output]
+        self._ranks.update(dict.fromkeys(node.outputs, self._ranks[output]))
 
     def constant(self, tensor: ir.TensorProtocol) -> ir.Value:
         """Return a constant that is not made."""
@@ -96,6 +96,8 @@ class Rehearsal:
                 return first - 1 + known[1]
             case "OneHot":
                 return first + 1
+            case "ReduceMax" | "ReduceMin" if attributes.get("keepdims") == 0:
+                return first - 1  # of one axis
             case "Range" | "Shape" | "Size":
                 return 1
             case "Where" | "Equal" | "And" | "Or" | "Greater" | "Less" | "MatMul":

@@ -40,7 +40,8 @@ def select(
 ) -> ir.Value:
     """Return ``a`` where the condition holds and ``b`` elsewhere, broadcast against each other.
 
-    ``keeps_zeros`` says that ``a`` is known to have no -0.0, so that one Where is exact.
+    ``keeps_zeros`` says that ``a`` is known to have no -0.0, so that one Where is exact; ``b`` must
+    have the shape of the result then, for a -0.0 that is repeated is lost too.
     """
     w = writer
     if dtype == _BOOL:

@@ -17,9 +17,10 @@ class Target:
     that it ``avoid``s; ``extra`` names the ``NEW`` ones that it has. ``max_rank`` is the most dims
     of a tensor, ``static_only`` says that all sizes must be numbers. ``dense_limit`` is how many
     elements the largest tensor of a dense form (whose work is data times indices) may have; None
-    allows no dense forms. ``spared`` names the rules that are only chosen where somebody asks for
-    them. ``source`` says where all this is written. ``is_timed`` says that plans are weighed by the
-    time that they take.
+    allows no dense forms. A size that is not known counts as large as it can be, so that only inf
+    allows it without a bound. ``spared`` names the rules that are only chosen where somebody asks
+    for them. ``source`` says where all this is written. ``is_timed`` says that plans are weighed by
+    the time that they take.
 
     >>> target = Target("npu", avoid=frozenset({"NonZero"}))
     >>> target.has("NonZero"), target.has("Where"), target.has("TensorScatter")
@@ -34,7 +35,7 @@ class Target:
     extra: frozenset[str] = frozenset()
     max_rank: int | None = None
     static_only: bool = False
-    dense_limit: int | None = None
+    dense_limit: float | None = None
     spared: frozenset[str] = frozenset()
     is_timed: bool = False
 

@@ -256,6 +256,38 @@ class Writer:
             return self.node(op, [x], dtype, axes=list(axes))
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
+    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a ReduceMax or ReduceMin of one axis, which goes.
+
+        A negative axis is none of ours: ONNX Runtime does not reduce it where there is no element.
+        """
+        self.require(op, dtype)
+        if self.version < 18:
+            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
+        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
+
+    def order(self, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
+        """Add a TopK that sorts int64 along an axis of ``count`` elements; return where they were.
+
+        It sorts upwards from operator set 11 on.
+        """
+        outputs = [
+            ir.Value(
+                name=self.names.new(f"{self.stem}/TopK"), type=ir.TensorType(ir.DataType.INT64)
+            )
+            for _ in range(2)
+        ]
+        attributes = [
+            ir.AttrInt64("axis", axis),
+            ir.AttrInt64("largest", 0),
+            ir.AttrInt64("sorted", 1),
+        ]
+        inputs = [self.current(x), self.current(count)]
+        node = ir.Node("", "TopK", inputs, attributes, outputs=outputs, name=outputs[0].name)
+        node.metadata_props.update(self.metadata)
+        self.insert(node)
+        return outputs[1]
+
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a Concat, unless there is one part."""
         if len(parts) == 1:

@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.fitting import fitted
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Number, Term, coord, equals, table, term
 
@@ -123,8 +124,10 @@ class Abstract:
         if not self.is_integer:
             return None
         coords = [coord(d) for d in range(self.content.ndim)]
-        if self.content.dtype == object and self.content.size > _SPELT_OUT:
-            return None
+        if self.content.dtype == object:
+            found = fitted(self.content)
+            if found is not None or self.content.size > _SPELT_OUT:
+                return found
         if self.content.dtype != object:
             wide = self.content.dtype == np.uint64 and self.content.size
             if wide and self.content.max() >= 1 << 63:
@@ -138,6 +141,16 @@ class Abstract:
                     product = product * equals(x, i)
             total = total + product
         return total
+
+    def column(self, c: int) -> Term | None:
+        """Return element c along the last dim as a term over the coordinates of the others."""
+        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
+            found = fitted(self.content[..., c])
+            if found is not None:
+                return found
+        if self.formula is None or self.rank is None:
+            return None
+        return self.formula.at({self.rank - 1: c})
 
     @property
     def scalar(self) -> Term | None:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.overflow import fits
-from onnx_scatterx.indexing.terms import Term, coord, equals, floor_div, modulo, pos, step, term
+from onnx_scatterx.indexing.terms import coord, equals, floor_div, modulo, pos, step, term
 
 Result = list[Abstract] | None
 
@@ -131,28 +131,6 @@ def cum_sum(call: Call) -> Result:
         so_far = x.formula * (place + (0 if exclusive else 1))
         return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)]
     return [Abstract(x.dtype, x.shape)]
-
-
-def non_zero(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    if x.known is not None:
-        # A scalar counts as one dim.
-        return [Abstract.of(np.array(np.nonzero(np.atleast_1d(x.known)), dtype=np.int64))]
-    rank = max(len(x.shape), 1)
-    content = x.content.constant if isinstance(x.content, Term) else None
-    if content is None or not x.shape:
-        return [Abstract(ir.DataType.INT64, (term(rank), call.unknown_shape(2)[1]))]
-    # All or nothing: row d of the result is the d-th digit of the flat position.
-    total = math.prod(x.shape, start=term(1)) if content else term(0)
-    rows, flat, which = term(0), coord(1), coord(0)
-    for d in range(rank):
-        stride = math.prod(x.shape[d + 1 :], start=term(1))
-        digit = floor_div(flat, stride)
-        digit = modulo(digit, x.shape[d]) if d else digit
-        rows = rows + digit * (equals(which, d) if rank > 1 else 1)
-    return [Abstract(ir.DataType.INT64, (term(rank), total), rows)]
 
 
 def trilu(call: Call) -> Result:

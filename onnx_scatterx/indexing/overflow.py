@@ -39,7 +39,7 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
                 return False
 
     def bounds(atom: Atom) -> Interval:
-        low, high = _capped(atom)
+        low, high = capped(atom)
         if isinstance(atom, Leaf):
             least, most = facts.range_of(atom)
             return max(low, least), min(high, most)
@@ -56,15 +56,16 @@ def most_of(t: Term) -> float:
     >>> most_of(size("n") - 1) == AXIS_LIMIT - 1
     True
     """
-    return interval_of(t, _capped)[1]
+    return interval_of(t, capped)[1]
 
 
 def _is_sized(monomial: Monomial) -> bool:
     return all(leaf.low == 0 and not leaf.parts for atom in monomial for leaf in atom.leaves)
 
 
-def _capped(atom: Atom) -> Interval:
-    low, high = atom.interval(lambda t: interval_of(t, _capped))
+def capped(atom: Atom) -> Interval:
+    """Return bounds of an atom, given that no axis is longer than ``AXIS_LIMIT``."""
+    low, high = atom.interval(lambda t: interval_of(t, capped))
     if isinstance(atom, Coord) or (isinstance(atom, Leaf) and not atom.parts and low == 0):
         high = min(high, AXIS_LIMIT)
     return low, high

@@ -1,0 +1,47 @@
+"""Combining two tensors element by element, as a scatter with a reduction combines them.
+
+ONNX Runtime's scatters compute ``x > u ? x : u`` for ``max`` (``<`` for ``min``), which differs
+from Max and Min where one is NaN or both are zeros.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.kernels import has_kernel
+from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.reasons import Reason, RefusedError
+
+_BOOL = ir.DataType.BOOL
+
+
+def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, ...]:
+    """Return the operators that a reduction takes, none for "none", or refuse."""
+    if reduction == "none":
+        return ()
+    if dtype == _BOOL:
+        one = {"add": "Or", "mul": "And"}.get(reduction)
+    else:
+        one = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}.get(reduction)
+        if reduction in ("max", "min") and not dtype.is_integer():
+            one = None
+    if one is not None and has_kernel(one, writer.version, dtype):
+        return (one,)
+    compare = {"max": "Greater", "min": "Less"}.get(reduction)
+    if compare is None or dtype == _BOOL:
+        raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
+    writer.require(compare, dtype)
+    return (compare, *("Where",) * select_cost(writer, dtype, keeps_zeros=False))
+
+
+def reduced(
+    writer: Writer, ops: tuple[str, ...], x: ir.Value, u: ir.Value, dtype: ir.DataType
+) -> ir.Value:
+    """Return updates ``u`` combined into ``x`` by what ``reducers`` gave."""
+    if not ops:
+        return u
+    if len(ops) == 1:
+        return writer.node(ops[0], [x, u], dtype)
+    takes_x = writer.node(ops[0], [x, u], _BOOL)
+    return select(writer, takes_x, x, u, dtype, keeps_zeros=False)

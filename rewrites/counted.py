@@ -1,0 +1,96 @@
+"""A write by a mask takes, for each true element, the update that its count names.
+
+    before   y = ScatterND(x, Transpose(NonZero(m)), u)
+    after    y = Where(m, Gather(u, CumSum(m, exclusive)), x)
+
+Holds for any updates, which are in the order of the mask's true elements, as masked_scatter has
+them. What is counted where the mask is false is not looked at, but must be there: the updates get
+one more row. The first elements of a vector need not be cut from it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites.mask import is_head
+from onnx_scatterx.rewrites.masks import Masked, fitting, fitting_cost, masked, placed
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+class CountedRule(ScatterRule):
+    """Rewrites masked writes of any updates."""
+
+    name = "counted"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        found = masked(scatter, context)
+        if found is None:
+            return Refusal(Reason.NO_RULE)
+        w, dtype, numbers = context.writer, scatter.dtype, context.numbers
+        for op in ("Gather", "Concat"):
+            w.require(op, dtype)
+        w.require("CumSum", _INT64)
+        ops = reducers(w, scatter.reduction, dtype)
+        updates = _source(scatter, context)
+        flat = (_total(found),)
+        cost = fitting_cost(found, context) + 8 + len(ops)
+        cost += reshape_cost(numbers, flat, found.sizes, scatter.facts)
+        cost += select_cost(w, dtype, keeps_zeros=False)
+        if found.others:
+            w.require("Expand", dtype)
+            cost += 1 + numbers.shape_cost([scatter.data_shape[c] for c, _ in found.others])
+
+        def write() -> ir.Value:
+            mask = fitting(found, context)
+            others = [c for c, _ in found.others]
+            hit = placed(mask, _BOOL, found, context, others)
+            new = _taken(found, updates, mask, context)
+            new = reduced(w, ops, scatter.data, new, dtype)
+            return select(w, hit, new, scatter.data, dtype, keeps_zeros=False)
+
+        return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
+
+
+def _total(found: Masked) -> Term:
+    return math.prod(found.sizes, start=term(1))
+
+
+def _source(scatter: Scatter, context: Context) -> ir.Value:
+    """Return the updates, or the vector whose first elements they are."""
+    node = scatter.updates.producer()
+    if node is None or node.op_type != "Slice" or node.graph is not context.provenance.graph:
+        return scatter.updates
+    first = node.inputs[0] if len(scatter.shape) == 1 and is_head(node, context) else None
+    return scatter.updates if first is None else first
+
+
+def _taken(found: Masked, updates: ir.Value, mask: ir.Value, context: Context) -> ir.Value:
+    """Write for each element of the data the update that the mask gives it."""
+    w, numbers, s = context.writer, context.numbers, found.scatter
+    ones = w.node("Cast", [mask], _INT64, to=_INT64.value)
+    line = w.node("Reshape", [ones, w.constant([-1])], _INT64)
+    count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
+    count = reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
+    count = placed(count, _INT64, found, context, ())
+    u = w.transpose(updates, s.dtype, [found.dim, *(d for _, d in found.others)])
+    more = w.constant(np.zeros([1] * len(s.shape), s.dtype.numpy()), s.dtype)
+    if found.others:
+        shape = numbers.shape([term(1), *(s.data_shape[c] for c, _ in found.others)])
+        more = w.node("Expand", [more, shape], s.dtype)
+    x = w.node("Gather", [w.concat([u, more], s.dtype, 0), count], s.dtype, axis=0)
+    order = [*sorted(found.named), *(c for c, _ in found.others)]
+    return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
+
+
+counted = CountedRule()

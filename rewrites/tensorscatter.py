@@ -1,0 +1,117 @@
+"""A cache write is a TensorScatter, where the target has that operator.
+
+    before   y = Transpose(ScatterND(Transpose(cache), [[p], ..., [p + n - 1]], Transpose(u)))
+    after    y = TensorScatter(cache, u, p)
+
+Holds where rows are written one after another along an axis behind the first (``window``), all the
+other axes in full, in a model of operator set 24. Where it is not known that the start counts from
+the start, or there may be nothing to write (which may stand anywhere), the start is taken modulo
+the size and the mode is circular: the rows go from the end to the start as negative indices do. A
+start that sizes alone decide is left to slices.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.window import Window, window_of
+
+_INT64 = ir.DataType.INT64
+_SINCE = 24
+
+
+class TensorScatterRule(ScatterRule):
+    """Raises cache writes."""
+
+    name = "tensorscatter"
+    comes_first = True
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        if not context.target.has("TensorScatter") or scatter.node.op_type == "TensorScatter":
+            return Refusal(Reason.NO_RULE)
+        window = window_of(scatter, context)
+        if window is None or scatter.reduction != "none" or not _only_the_run_knows(window):
+            return Refusal(Reason.NO_RULE)
+        w, numbers, facts = context.writer, context.numbers, scatter.facts
+        if w.version < _SINCE:
+            return Refusal(Reason.OPSET, f"TensorScatter needs operator set {_SINCE}")
+        cache, perm = _behind(scatter, context)
+        size = scatter.data_shape[window.axis]
+        if perm[window.axis] == 0:
+            return Refusal(Reason.NO_RULE)  # the first axis is the batch
+        if not window.shared and [perm[c] for c in window.start.places] != [0]:
+            return Refusal(Reason.NO_RULE)
+        if not (facts.proves(size - window.count) or _is_checked(scatter, window)):
+            return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
+        w.require("TensorScatter", scatter.dtype)
+        linear = scatter.signs[window.axis] and all(
+            facts.proves(scatter.shape[d] - 1) for d in scatter.index_dims
+        )
+        moved = perm != sorted(perm)
+        cost = window.start.cost + 2 + 2 * moved + (0 if linear else 2 + numbers.cost(size))
+        batch = scatter.data_shape[perm.index(0)]
+        cost += 1 + numbers.cost(batch) if window.shared else 0
+
+        def write() -> ir.Value:
+            start = _start(scatter, window, linear, context)
+            if window.shared:
+                start = w.node("Expand", [start, numbers.vector(batch)], _INT64)
+            back = [perm.index(c) for c in range(len(perm))]
+            u = w.transpose(scatter.updates, scatter.dtype, back)
+            mode = "linear" if linear else "circular"
+            axis = perm[window.axis]
+            inputs = [cache, u, start]
+            x = w.node("TensorScatter", inputs, scatter.dtype, axis=axis, mode=mode)
+            return w.transpose(x, scatter.dtype, perm)
+
+        return Rewriting(cost, (*window.start.reads, cache, scatter.updates), write)
+
+
+def _only_the_run_knows(window: Window) -> bool:
+    """Return whether the start is no number and depends on more than sizes."""
+    return any(leaf.parts or leaf.low < 0 for leaf in window.origin.leaves())
+
+
+def _is_checked(scatter: Scatter, window: Window) -> bool:
+    """Return whether the original checks that there are no more rows than positions.
+
+    Rows that start at 0 or behind it, and all lie within the axis, are no more than it has.
+    """
+    others = [d for d in scatter.index_dims if d != window.axis]
+    nonempty = all(scatter.facts.proves(scatter.shape[d] - 1) for d in others)
+    return scatter.signs[window.axis] and nonempty
+
+
+def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
+    """Return what the data is a Transpose of, and its perm; the data itself where it is none."""
+    same = list(range(len(scatter.data_shape)))
+    node = scatter.data.producer()
+    if node is None or node.op_type != "Transpose" or node.graph is not context.provenance.graph:
+        return scatter.data, same
+    perm = node.attributes.get("perm")
+    (cache,) = node.inputs
+    if cache is None or (perm is not None and perm.is_ref()):
+        return scatter.data, same
+    return cache, same[::-1] if perm is None else list(perm.as_ints())
+
+
+def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:
+    """Write where rows begin: a vector of one number, or one number for each of the batch."""
+    w, size = context.writer, scatter.data_shape[window.axis]
+    start = window.start.write()
+    if window.start.dtype != _INT64:
+        start = w.node("Cast", [start], _INT64, to=_INT64.value)
+    if window.shared:
+        start = w.node("Reshape", [start, w.constant([1])], _INT64)
+    if linear:
+        return start
+    ring = context.numbers.vector(size)
+    if not scatter.facts.proves(size - 1):
+        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # nothing is divided by 0
+    return w.node("Mod", [start, ring], _INT64)
+
+
+tensorscatter = TensorScatterRule()

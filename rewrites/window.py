@@ -1,0 +1,158 @@
+"""A write of n rows from a position that only the run knows is a Gather of rows.
+
+    before   y = ScatterND(cache, [[p], [p + 1], ..., [p + n - 1]], u), or TensorScatter(cache, u)
+    after    r = Mod(p + n - 1 - Range(S), S)
+             y = Gather(Concat(cache, u), Where(r < n, S + n - 1 - r, Range(S)))
+
+Indices count from the start or, negative, from the end, and a circular TensorScatter goes round:
+in each case the n rows stand on the ring of the S positions, and r counts back from the last of
+them. Where there are more rows than positions the last one wins. There may be one start for all,
+or one for each row of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.canonical import modulus_of
+from onnx_scatterx.emit.lines import line_cost, line_of
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.indexing.terms import Term, coord
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites.positions import Positions, dim_of, positions
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rows that are written one after another along an axis, on the ring of its positions.
+
+    ``start`` is where the first goes, ``origin`` the same as a term; ``shared`` says that it is one
+    number for all.
+    """
+
+    axis: int
+    origin: Term
+    start: Positions
+    shared: bool
+    count: Term
+
+
+class WindowRule(ScatterRule):
+    """Rewrites writes of consecutive rows."""
+
+    name = "window"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        window = window_of(scatter, context)
+        if window is None:
+            return Refusal(Reason.NO_RULE)
+        axis, size = window.axis, scatter.data_shape[window.axis]
+        if scatter.reduction != "none" and not scatter.facts.proves(size - window.count):
+            return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
+        w, dtype, numbers = context.writer, scatter.dtype, context.numbers
+        w.require("Concat", dtype)
+        w.require("Max", _INT64)
+        w.require("Gather" if window.shared else "GatherElements", dtype)
+        ops = reducers(w, scatter.reduction, dtype)
+        cost = window.start.cost + 9 + len(ops) + line_cost(numbers, size)
+        cost += numbers.cost(size) + numbers.cost(window.count)
+        cost += select_cost(w, dtype, keeps_zeros=False) if ops else 0
+        if not window.shared:
+            cost += 1 + numbers.shape_cost(scatter.data_shape)
+
+        def write() -> ir.Value:
+            return _write(scatter, window, ops, context)
+
+        reads = (*window.start.reads, scatter.data, scatter.updates)
+        return Rewriting(cost, reads, write)
+
+
+def window_of(scatter: Scatter, context: Context) -> Window | None:
+    """Return the window that a scatter writes, or None where it writes none.
+
+    All other axes are written in full, each along the dim of the updates in its own place.
+    """
+    rank = len(scatter.data_shape)
+    if len(scatter.shape) != rank:
+        return None
+    full = [
+        dim_of(target) == c or (target.constant == 0 and scatter.shape[c].constant == 1)
+        for c, target in enumerate(scatter.targets)
+    ]
+    pairs = zip(scatter.shape, scatter.data_shape, strict=True)
+    whole = [f and scatter.facts.equal(n, s) for f, (n, s) in zip(full, pairs, strict=True)]
+    rest = [c for c in range(rank) if not whole[c]]
+    if len(rest) != 1:
+        return None
+    (axis,) = rest
+    size, count = scatter.data_shape[axis], scatter.shape[axis]
+    target = scatter.targets[axis]
+    ring = modulus_of(target)
+    if ring is not None and scatter.facts.equal(ring[1], size):
+        target = ring[0]
+    start = target if count.constant == 1 else target - coord(axis)
+    if axis in start.coords:
+        return None
+    along = {d: d for d in range(rank) if d != axis}
+    found = positions(start, axis, along, scatter, context)
+    return None if found is None else Window(axis, start, found, not start.coords, count)
+
+
+def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Context) -> ir.Value:
+    w, dtype, axis = context.writer, scatter.dtype, window.axis
+    rank = len(scatter.data_shape)
+    hit, rows = _rows(scatter, window, context)
+    both = w.concat([scatter.data, scatter.updates], dtype, axis)
+    if window.shared:
+        new = w.node("Gather", [both, rows], dtype, axis=axis)
+        hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis))) if ops else hit
+    else:
+        shape = context.numbers.shape(scatter.data_shape)
+        everywhere = w.node("Expand", [rows, shape], _INT64)
+        new = w.node("GatherElements", [both, everywhere], dtype, axis=axis)
+    if not ops:
+        return new
+    new = reduced(w, ops, scatter.data, new, dtype)
+    return select(w, hit, new, scatter.data, dtype, keeps_zeros=False)
+
+
+def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:
+    """Return where a row goes, and which row of data and updates together each position takes.
+
+    Both are vectors over the axis where the start is shared, and else tensors of the data's rank.
+    """
+    w, numbers, axis = context.writer, context.numbers, window.axis
+    rank = len(scatter.data_shape)
+    others = [] if window.shared else [d for d in range(rank) if d != axis]
+    size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
+    line = line_of(numbers, scatter.data_shape[axis])
+    last = numbers.vector(window.count - 1)
+    start = window.start.write()
+    if window.start.dtype != _INT64:
+        start = w.node("Cast", [start], _INT64, to=_INT64.value)
+    if window.shared:
+        if len(window.start.places) > 1:
+            start = w.node("Reshape", [start, w.constant([1])], _INT64)
+    else:
+        added = [d for d in range(rank) if d not in window.start.places]
+        start = w.axes("Unsqueeze", start, _INT64, added)
+    line = w.axes("Unsqueeze", line, _INT64, others)
+    end = w.node("Add", [start, last], _INT64)
+    ring = size
+    if not scatter.facts.proves(scatter.data_shape[axis] - 1):
+        ring = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+    back = w.node("Mod", [w.node("Sub", [end, line], _INT64), ring], _INT64)
+    hit = w.node("Less", [back, count], _BOOL)
+    beyond = w.node("Add", [size, last], _INT64)
+    taken = w.node("Sub", [beyond, back], _INT64)
+    return hit, w.node("Where", [hit, taken, line], _INT64)
+
+
+window = WindowRule()

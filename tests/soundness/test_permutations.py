@@ -1,0 +1,76 @@
+"""Writes in the order of a sort: undone by the inverse order, where it keeps all elements."""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound, nodes, optimize, parse, sample
+
+
+def sorted_write(count: str, reduction: str = "none", size: str = "S") -> str:
+    return f"""g (float[B,{size}] keys, float[B,S,3] x, float[B,{count},3] u) => (float[B,S,3] y)
+        <int64[1] last = {{-1}}, int64[1] one = {{1}}, int64[1] two = {{2}},
+         int64[1] four = {{4}}> {{
+        s = Shape (x)
+        k = Slice (s, one, two)
+        values, i = TopK <axis = 1> (keys, {"k" if count == "S" else "four"})
+        j = Unsqueeze (i, last)
+        like = Shape (u)
+        e = Expand (j, like)
+        y = ScatterElements <axis = 1, reduction = "{reduction}"> (x, e, u) }}"""
+
+
+def feeds(count: int, keys: int = 12) -> list[dict[str, np.ndarray]]:
+    return [
+        {
+            "keys": sample("float32", b, keys, seed=b).round(1),
+            "x": sample("float32", b, 12, 3),
+            "u": sample("float32", b, count, 3, seed=1),
+        }
+        for b in (0, 1, 3)
+    ]
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+def test_all_positions(reduction: str) -> None:
+    model = sorted_write("S", reduction)
+    assert_sound(model, *feeds(12), left=0)
+    assert [n.op_type for n in nodes(optimize(parse(model)))].count("TopK") == 2
+
+
+def test_one_order_for_all() -> None:
+    model = """g (float[N] keys, float[N,3] x, float[N,3] u) => (float[N,3] y)
+        <int64[1] last = {-1}> {
+        k = Shape (keys)
+        values, i = TopK (keys, k)
+        j = Unsqueeze (i, last)
+        y = ScatterND (x, j, u) }"""
+    given = [
+        {
+            "keys": sample("float32", n),
+            "x": sample("float32", n, 3),
+            "u": sample("float32", n, 3, seed=1),
+        }
+        for n in (0, 1, 20)
+    ]
+    assert_sound(model, *given, left=0)
+
+
+def test_some_positions_are_looked_up() -> None:
+    # Four of the twelve: no permutation, but few.
+    model = sorted_write("4")
+    assert_sound(model, *feeds(4), left=0)
+    assert [n.op_type for n in nodes(optimize(parse(model)))].count("TopK") == 1
+
+
+def test_not_all_rows_stay() -> None:
+    # The keys may be fewer than the data has rows: then not every row is written.
+    model = """g (float[B,T] keys, float[B,S,3] x, float[B,T,3] u) => (float[B,S,3] y)
+        <int64[1] last = {-1}, int64[1] one = {1}, int64[1] two = {2}> {
+        s = Shape (keys)
+        k = Slice (s, one, two)
+        values, i = TopK <axis = 1> (keys, k)
+        j = Unsqueeze (i, last)
+        like = Shape (u)
+        e = Expand (j, like)
+        y = ScatterElements <axis = 1> (x, e, u) }"""
+    assert_sound(model, *feeds(9, 9), left=1)

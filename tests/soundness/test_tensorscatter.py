@@ -1,0 +1,139 @@
+"""Cache writes become TensorScatter where a target has it, from any start."""
+
+import numpy as np
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx import Reason, inspect
+from onnx_scatterx.emit.target import Target
+from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample
+
+START = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0},
+    int64[1] two = {2}, int64[1] three = {3}>"""
+
+
+CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
+
+
+def copied(size: str, count: str, start: str = "p = Identity (q)") -> str:
+    """As an exporter writes ``cache.index_copy(2, p + arange(n), u)``."""
+    return f"""g (float[B,2,{size},3] x, int64 q, float[B,2,{count},3] u)
+        => (float[B,2,{size},3] y) {START} {{
+        t = Transpose <perm = [2, 0, 1, 3]> (x)
+        v = Transpose <perm = [2, 0, 1, 3]> (u)
+        s = Shape (u)
+        n1 = Slice (s, two, three)
+        n = Squeeze (n1)
+        r = Range (zero, n, one)
+        {start}
+        i = Add (r, p)
+        j = Unsqueeze (i, last)
+        z = ScatterND (t, j, v)
+        y = Transpose <perm = [1, 2, 0, 3]> (z) }}"""
+
+
+def feeds(cases: list[tuple[int, int]]) -> list[dict[str, np.ndarray]]:
+    return [
+        {
+            "x": sample("float32", b, 2, 5, 3),
+            "q": np.array(p),
+            "u": sample("float32", b, 2, n, 3, seed=1),
+        }
+        for n, p in cases
+        for b in (0, 1, 2)
+    ]
+
+
+def ops(model: str) -> list[str]:
+    return [n.op_type for n in nodes(optimize(parse(model, 24, 11), CACHES))]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_any_start(count: int) -> None:
+    model = copied("5", str(count))
+    cases = [(count, p) for p in range(-5, 6 - count)]
+    assert_sound(parse(model, 24, 11), *feeds(cases), target=CACHES)
+    assert ops(model).count("TensorScatter") == 1
+    assert not {"ScatterND", "Transpose"} & set(ops(model))
+
+
+def test_a_start_that_is_not_negative_is_linear() -> None:
+    model = copied("5", "2", "p = Max (q, zero)")
+    assert_sound(parse(model, 24, 11), *feeds([(2, p) for p in range(4)]), target=CACHES)
+    (node,) = [
+        n for n in nodes(optimize(parse(model, 24, 11), CACHES)) if n.op_type == "TensorScatter"
+    ]
+    assert {a.name: a.s for a in node.attribute if a.name == "mode"} == {"mode": b"linear"}
+
+
+def test_rows_that_are_contiguous_by_assumption() -> None:
+    model = parse(
+        """g (float[B,S,4] x, int64[N] p, float[B,N,4] u) => (float[B,S,4] y)
+        <int64[1] last = {-1}> {
+        t = Transpose <perm = [1, 0, 2]> (x)
+        v = Transpose <perm = [1, 0, 2]> (u)
+        j = Unsqueeze (p, last)
+        z = ScatterND (t, j, v)
+        y = Transpose <perm = [1, 0, 2]> (z) }""",
+        24,
+        11,
+    )
+    assume = ["p = contiguous", "p = nonnegative"]
+    result = onnx_scatterx.optimize(model, target=CACHES, assume=assume).model
+    assert "TensorScatter" in {n.op_type for n in nodes(result)}
+    for n, start in ((0, 0), (1, 4), (3, 1), (5, 0)):
+        feed = {
+            "x": sample("float32", 2, 5, 4),
+            "p": np.arange(n) + start,
+            "u": sample("float32", 2, n, 4, seed=1),
+        }
+        assert agree(run(model, feed), run(result, feed))
+
+
+def test_one_start_for_each_of_the_batch() -> None:
+    model = """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y)
+        <int64[2] behind = {1, 2}> {
+        q = Unsqueeze (p, behind)
+        s = Shape (u)
+        i = Expand (q, s)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    rng = np.random.default_rng(0)
+    given = [
+        {
+            "x": sample("float32", b, 4, 3),
+            "p": rng.integers(-4, 4, b),
+            "u": sample("float32", b, 1, 3),
+        }
+        for b in (0, 1, 3)
+    ]
+    assert_sound(parse(model, 24, 11), *given, target=CACHES)
+
+
+@pytest.mark.parametrize(
+    ("model", "opset", "reason"),
+    [
+        (copied("5", "2"), 23, Reason.OPSET),  # the operator came with 24
+        (copied("S", "2"), 24, Reason.MAY_COLLIDE),  # it takes no more rows than there are
+    ],
+)
+def test_what_it_cannot_say(model: str, opset: int, reason: Reason) -> None:
+    parsed = parse(model, opset, 11)
+    only = inspect(parsed, target=CACHES, rules=["view", "concat", "tensorscatter"])
+    assert [s.reason for s in only.scatters] == [reason]
+    assert "TensorScatter" not in {n.op_type for n in nodes(optimize(parsed, CACHES))}
+
+
+def test_the_first_axis_is_the_batch() -> None:
+    model = """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y)
+        <int64[2,1] r = {0, 1}> { i = Add (r, p) y = ScatterND (x, i, u) }"""
+    given = [
+        {"x": sample("float32", 5, 2), "p": np.array(p), "u": sample("float32", 2, 2)}
+        for p in range(-5, 4)
+    ]
+    assert_sound(parse(model, 24, 11), *given, target=CACHES, left=0)
+
+
+def test_others_do_without() -> None:
+    assert "TensorScatter" not in {
+        n.op_type for n in nodes(optimize(parse(copied("5", "2"), 24, 11)))
+    }
