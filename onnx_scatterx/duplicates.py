@@ -19,19 +19,21 @@ _SHOWN = 4  # updates of one group that are listed
 class Duplicates:
     """That updates of a scatter may collide; ``groups`` are those that do, by their indices.
 
-    ``certain`` says that some do, ``settled`` that the last was made to win, ``native`` that the
-    scatter is a ScatterX.
+    ``certain`` says that some do, ``settled`` that the last was made to win, ``last`` where the
+    last one is taken all the same.
     """
 
     certain: bool
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
     settled: bool = False
-    native: bool = False
+    last: str = ""
 
     def __str__(self) -> str:
         if self.settled:
             return "where updates go to the same element, the last of them stays"
-        open_ = "and ONNX does not say which stays" + ("; in ScatterX the last" * self.native)
+        open_ = "and ONNX does not say which stays" + (
+            f"; {self.last} the last" if self.last else ""
+        )
         if not self.certain:
             return f"updates may go to the same element, {open_}"
         if not self.groups:
@@ -50,12 +52,10 @@ class Duplicates:
         return {"certain": self.certain, "updates": groups, "settled": self.settled}
 
 
-def duplicates_of(
-    node: ir.Node, canonical: Canonical, unique: str, *, native: bool
-) -> Duplicates | None:
+def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
     """Return what ONNX leaves open about a scatter, or None where no two updates collide.
 
-    ``unique`` is what the report says of that.
+    ``unique`` is what the report says of that, ``last`` where the last one is taken.
     """
     if node.meta.get(SETTLED) and unique == "proven":
         return Duplicates(True, settled=True)
@@ -65,4 +65,4 @@ def duplicates_of(
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
     if canonical.transformer is not None and unique == "collides":
         groups = canonical.transformer.collisions()
-    return Duplicates(unique == "collides", groups, native=native)
+    return Duplicates(unique == "collides", groups, last=last)

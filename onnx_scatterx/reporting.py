@@ -21,6 +21,7 @@ from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
+_LAST = {"lookup"}  # the rules that take the last of the updates that meet
 
 
 @dataclass(frozen=True)
@@ -132,19 +133,23 @@ def _entry(
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
     written = action is Action.REMOVED
-    if written and _NATIVE & outcome.forms.get(node, frozenset()):
+    forms = outcome.forms.get(node, frozenset())
+    if written and _NATIVE & forms:
         # It is gone, and still a scatter: why it is no slice is worth knowing.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
     goes = action in (Action.REMOVED, Action.DEAD)
-    unique = _uniqueness(canonical, refusal, action is Action.REMOVED)
+    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not forms & _LAST)
     if unique == "unknown" and canonical is not None and not goes:
         proven = node.meta.get(UNIQUE)
         if proven is None and isinstance(canonical.access, Scatter):
             proven = is_unique(canonical.access, outcome.provenance)
         unique = "proven" if proven else unique
     duplicates = None
-    if canonical is not None and (not goes or node.meta.get(SETTLED)):
-        duplicates = duplicates_of(node, canonical, unique, native=action is Action.NATIVE)
+    last = "in ScatterX" if action is Action.NATIVE else ""
+    if forms & _LAST:
+        last = "as written"
+    if canonical is not None and (not goes or last or node.meta.get(SETTLED)):
+        duplicates = duplicates_of(node, canonical, unique, last)
     return ScatterReport(
         node=name,
         op=node.op_type,
@@ -154,7 +159,7 @@ def _entry(
         verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
         unique=unique,
         action=action,
-        forms=tuple(sorted(outcome.forms.get(node, ()))) if written else (),
+        forms=tuple(sorted(forms)) if written else (),
         refusal=refusal,
         facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
         duplicates=duplicates,
