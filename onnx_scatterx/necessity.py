@@ -15,8 +15,8 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.optimizer import REPLACES
 from onnx_scatterx.report import GatherReport, ScatterReport
+from onnx_scatterx.rewriting.replace import REPLACES
 
 Clauses: TypeAlias = "tuple[Clause, ...]"
 Written: TypeAlias = "tuple[object, ...]"

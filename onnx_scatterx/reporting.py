@@ -16,9 +16,10 @@ from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.lift import Access, Scatter, is_scatter
 from onnx_scatterx.lift_reads import Gather, is_gather
 from onnx_scatterx.native.unique import UNIQUE, is_unique
-from onnx_scatterx.optimizer import Outcome, told
+from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
+from onnx_scatterx.rewriting.replace import told
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
 _LAST = {"lookup"}  # the rules that take the last of the updates that meet
