@@ -19,8 +19,9 @@ from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, Comparison, b
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.expressions import evaluate, names
 from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.known import Elements
 from onnx_scatterx.indexing.overflow import most_of
-from onnx_scatterx.indexing.prove import Elements, Facts
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Leaf, Term, coord, modulo, term
 
 
