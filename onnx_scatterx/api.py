@@ -27,6 +27,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.model_data import to_proto
+from onnx_scatterx.model_opset import raise_opset
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
@@ -201,6 +202,7 @@ def optimize(
     assume: Assume = None,
     deterministic: bool = False,
     sizes: Mapping[str, int] | None = None,
+    opset: int | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -213,7 +215,8 @@ def optimize(
     a mapping; what is used of it stands in the report and in the metadata of the new model.
     ``deterministic`` makes the last update win where several are known to go to one element, which
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
-    time: any result is right at all sizes. Raises ScatterXError where the model cannot be read, the
+    time: any result is right at all sizes. ``opset`` raises an older model to this operator set,
+    as TensorScatter needs 24. Raises ScatterXError where the model cannot be read or raised, the
     target cannot be had, or an assumption names nothing of the model.
 
     >>> import onnx.parser
@@ -228,8 +231,9 @@ def optimize(
         target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
     )
     loaded, proto, source_path = _loaded(model)
+    raised = opset is not None and raise_opset(loaded, opset)
     report, _ = optimize_ir(loaded, settings)
-    if not report.entries:
+    if not report.entries and not raised:
         return Result(loaded if proto is None else proto, report, source_path)
     if proto is None:
         return Result(loaded, report)

@@ -72,7 +72,9 @@ def _optimize(args: argparse.Namespace) -> int:
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
     rules = None if args.rules is None else args.rules.split(",")
-    result = optimize(args.model, rules=rules, sizes=dict(args.size), **_settings(args))
+    result = optimize(
+        args.model, rules=rules, sizes=dict(args.size), opset=args.opset, **_settings(args)
+    )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -195,6 +197,9 @@ def _parser() -> Parser:
     add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     add_strict(optimize)
     optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument(
+        "--opset", type=count, metavar="N", help="raise the model to this operator set first"
+    )
     optimize.add_argument(
         "--size",
         type=size,

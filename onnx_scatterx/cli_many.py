@@ -51,6 +51,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "assume": args.assume,
         "deterministic": args.deterministic,
         "sizes": dict(args.size),
+        "opset": args.opset,
     }
 
 

@@ -1,0 +1,51 @@
+"""Models are raised to a newer operator set where that is asked for."""
+
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.emit.target import Target
+from onnx_scatterx.errors import ModelError, ScatterXError
+from tests.support import parse
+
+MODELS = Path(__file__).parents[1] / "models"
+CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
+
+
+@pytest.mark.parametrize("how", ["dynamo", "dynamo_dynamic", "ts"])
+def test_caches_become_tensor_scatter(how: str) -> None:
+    path = MODELS / f"kv_cache_{how}.onnx"
+    result = onnx_scatterx.optimize(path, target=CACHES, opset=24)
+    scatters = [n.op_type for n in result.model.graph.node if "Scatter" in n.op_type]
+    assert scatters == ["TensorScatter", "TensorScatter"]
+    onnx.checker.check_model(result.model, full_check=True)
+    assert onnx_scatterx.verify(path, result.model, samples=12).same
+
+
+def test_a_model_without_scatters_is_raised_too() -> None:
+    model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+    raised = onnx_scatterx.optimize(model, opset=24).model
+    assert {o.domain: o.version for o in raised.opset_import} == {"": 24}
+    assert onnx_scatterx.verify(model, raised, samples=4).same
+    assert onnx_scatterx.optimize(raised, opset=20).model is raised
+
+
+def test_what_cannot_be_raised() -> None:
+    model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+    with pytest.raises(ScatterXError, match="onnx knows 9 to"):
+        onnx_scatterx.optimize(model, opset=999)
+    old = parse("g (float[N] x) => (float[N] y) { y = Upsample <scales = [1.0]> (x) }", opset=9)
+    with pytest.raises(ModelError, match="cannot be raised to operator set 24"):
+        onnx_scatterx.optimize(old, opset=24)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    assert (
+        main(["optimize", str(MODELS / "kv_cache_ts.onnx"), "-o", str(out), "--opset", "24"]) == 0
+    )
+    assert next(o.version for o in onnx.load(out).opset_import if not o.domain) == 24
