@@ -63,6 +63,7 @@ class Known:
         self._seen: dict[Term, None] = {}  # in the order in which they were learnt
         self._bounds: dict[Atom, Interval] = {}
         self._bounded: set[Leaf] = set()
+        self._intervals: dict[Atom, Interval] = {}
         self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
         self._by_leaf: dict[Leaf, list[Term]] = {}
         self._by_piece: dict[Atom, list[Term]] = {}
@@ -105,6 +106,7 @@ class Known:
 
     def _forget(self) -> None:
         """Forget what could not be proven or simplified before."""
+        self._intervals.clear()
         self.simplified.clear()
         self.memo.clear()
 
@@ -136,6 +138,11 @@ class Known:
         return t.interval()
 
     def _atom_interval(self, atom: Atom) -> Interval:
+        if atom not in self._intervals:
+            self._intervals[atom] = self._bounds_of(atom)
+        return self._intervals[atom]
+
+    def _bounds_of(self, atom: Atom) -> Interval:
         low, high = atom.interval(self.interval)
         if isinstance(atom, Coord) and atom.dim in self.extents:
             high = min(high, self.interval(self.extents[atom.dim])[1] - 1)
@@ -169,8 +176,7 @@ class Known:
                 low = max(low, -(offset // c))
             else:
                 high = min(high, offset // -c)
-            self._bounds[atom] = (low, high)
-            self._bounded |= atom.leaves
+            self._bound(atom, low, high)
         if fact.piecewise and len(fact.leaves()) == 1 and not fact.coords:
             self._learn_least(fact)
         for atom in fact.atoms:
@@ -183,6 +189,11 @@ class Known:
         for leaf in fact.leaves():
             self._by_leaf.setdefault(leaf, []).append(fact)
 
+    def _bound(self, atom: Atom, low: float, high: float) -> None:
+        self._bounds[atom] = (low, high)
+        self._bounded |= atom.leaves
+        self._intervals.clear()
+
     def _learn_least(self, fact: Term) -> None:
         """Learn from which number on a fact about one size can hold."""
         (leaf,) = fact.leaves()
@@ -192,8 +203,7 @@ class Known:
         for n in range(int(low), int(low) + _TRIED):
             if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
                 break
-            self._bounds[leaf] = (n + 1, high)
-            self._bounded.add(leaf)
+            self._bound(leaf, n + 1, high)
 
     def _related(self, fact: Term) -> set[Leaf]:
         """Return the leaves that a fact can say something of, by itself or through others."""
