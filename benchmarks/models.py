@@ -30,7 +30,6 @@ import onnx
 import onnxruntime as ort
 
 import onnx_scatterx
-from onnx_scatterx.api import check_target
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
 SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")
@@ -141,13 +140,9 @@ def seconds(run: Callable[[], Any], repeat: int) -> float:
 
 
 def makers() -> dict[str, Callable[[onnx.ModelProto], onnx.ModelProto]]:
-    """Return the targets that this version has, and the other tools."""
-    made: dict[str, Callable[[onnx.ModelProto], onnx.ModelProto]] = {}
-    for target in TARGETS:
-        with contextlib.suppress(onnx_scatterx.ScatterXError):
-            check_target(target)
-            made[target] = lambda model, t=target: onnx_scatterx.optimize(model, target=t).model
-    return made | TOOLS
+    """Return the targets and the other tools."""
+    ours = {t: lambda m, t=t: onnx_scatterx.optimize(m, target=t).model for t in TARGETS}
+    return ours | TOOLS
 
 
 def measure(
@@ -186,6 +181,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--models", type=Path, metavar="DIR", help="keep the exported models here")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write a table of Markdown")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -202,6 +198,28 @@ def main() -> None:
             print(f"    {label:24}{mean:6.2f} over {len(medians)} models, least {min(medians):.2f}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
+    if arguments.table:
+        arguments.table.write_text(table(results))
+
+
+def table(results: dict[str, Any]) -> str:
+    """Return the figures as a table of Markdown: ratios, and nodes and scatters after the slash."""
+    labels = list(next(iter(results.values()))["variants"])
+    head = ["model", "ms", "nodes", *labels]
+    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
+    for name, result in results.items():
+        cells = [f"{result['seconds'] * 1e3:.2f}", f"{result['nodes']} / {result['scatters']}"]
+        for label in labels:
+            line = result["variants"][label]
+            counts = f"{line['nodes']} / {line['scatters']}"
+            cells.append(f"{line['ratio']:.2f} ({counts})" if "ratio" in line else line["wrong"])
+        rows.append([name, *cells])
+    means = []
+    for label in labels:
+        medians = [v["ratio"] for r in results.values() if "ratio" in (v := r["variants"][label])]
+        means.append(f"**{math.exp(statistics.fmean(map(math.log, medians))):.2f}**")
+    rows.append(["geometric mean", "", "", *means])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
 def exported(only: str, folder: Path | None) -> Any:
