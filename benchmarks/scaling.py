@@ -4,7 +4,7 @@
 
 Every block is a slice assignment as exporters write it for dynamic shapes (ten nodes with one
 ScatterND between transposes) on the result of the block before, followed by an elementwise
-operator. Prints seconds and the ratio to the size before.
+operator. Prints CPU seconds and the ratio to the size before.
 """
 
 import argparse
@@ -48,16 +48,16 @@ def main() -> None:
     points = []
     for blocks in arguments.blocks:
         proto = model(blocks)
-        start = time.perf_counter()
+        start = time.process_time()
         report = onnx_scatterx.optimize(proto, target="standard").report
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         size = f"{len(proto.graph.node):8} nodes {blocks:7} scatters {seconds:8.2f} s"
         growth = 1.0 if before is None else seconds / before[0] * before[1] / blocks
         print(f"{size}  {growth:5.2f} times as long per node  {report.summary()}")
         before = seconds, blocks
         points.append((len(proto.graph.node), seconds))
     if arguments.plot:
-        lines({"optimize": points}, "nodes", "seconds", arguments.plot)
+        lines({"optimize": points}, "nodes", "CPU seconds", arguments.plot)
 
 
 def lines(series: dict[str, list[tuple[float, float]]], across: str, up: str, path: str) -> None:
