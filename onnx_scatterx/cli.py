@@ -24,6 +24,7 @@ from onnx_scatterx.cli_arguments import (
     add_strict,
     add_target,
     count,
+    rule_names,
     size,
 )
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
@@ -42,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parser().parse_args(argv)
         status = int(args.run(args))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where a shell has closed it
+            sys.stdout.flush()
     except SystemExit as stop:  # of argparse
         return stop.code if isinstance(stop.code, int) else _DONE
     except KeyboardInterrupt:
@@ -53,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
     except ScatterXError as error:
         return complain(error, _FAILED)
+    except MemoryError as error:
+        return complain(f"not enough memory: {error}", _FAILED)
     except OSError as error:
         return complain(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
     except Exception:  # a bug of ours is no answer, which status 1 would be
@@ -71,9 +75,8 @@ def _optimize(args: argparse.Namespace) -> int:
 
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
-    rules = None if args.rules is None else args.rules.split(",")
     result = optimize(
-        args.model, rules=rules, sizes=dict(args.size), opset=args.opset, **_settings(args)
+        args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **_settings(args)
     )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
@@ -196,7 +199,7 @@ def _parser() -> Parser:
     add_target(optimize)
     add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     add_strict(optimize)
-    optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     optimize.add_argument(
         "--opset", type=count, metavar="N", help="raise the model to this operator set first"
     )

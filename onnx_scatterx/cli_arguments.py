@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from onnx_scatterx.cli_output import complain
 
+_MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that complains in one line."""
@@ -82,7 +84,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
 
 def add_seed(command: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
+    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="of the inputs (0)")
 
 
 def add_inputs(command: argparse.ArgumentParser) -> None:
@@ -115,7 +117,7 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     told = threads or "all"
     command.add_argument(
-        "--threads", type=_natural, default=threads, metavar="N", help=f"for one node ({told})"
+        "--threads", type=_threads, default=threads, metavar="N", help=f"for one node ({told})"
     )
     command.add_argument(
         "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
@@ -149,6 +151,21 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
     return int(text)
+
+
+def _threads(text: str) -> int:
+    if _natural(text) > _MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} threads are more than {_MOST_THREADS}")
+    return int(text)
+
+
+def rule_names(text: str) -> list[str]:
+    """Split the names of rules.
+
+    >>> rule_names("view, concat")
+    ['view', 'concat']
+    """
+    return [name.strip() for name in text.split(",")]
 
 
 def named_file(text: str) -> tuple[str | None, str]:

@@ -42,10 +42,9 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
-    rules = None if args.rules is None else args.rules.split(",")
     return {
         "target": args.target,
-        "rules": rules,
+        "rules": args.rules,
         "distrust_dims": args.distrust_dims,
         "reads": args.reads,
         "assume": args.assume,
