@@ -10,6 +10,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
@@ -180,9 +181,10 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _die_quietly() -> None:
-    """Let Ctrl-C end a worker without a traceback."""
+    """Let Ctrl-C end a worker without a traceback, and with nothing half-written."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _mask_interrupts(signal.SIG_UNBLOCK)
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
 
 @contextlib.contextmanager
