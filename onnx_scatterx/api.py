@@ -58,9 +58,7 @@ class Result:
 
         Raises ScatterXError where the file cannot be written or is one that was read.
         """
-        model_io.save(
-            self.model, path, source_path=self.source_path, source_data=self.source_data
-        )
+        model_io.save(self.model, path, source_path=self.source_path, source_data=self.source_data)
 
 
 def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from onnx_scatterx.cli_output import complain
 
@@ -18,6 +18,22 @@ class Parser(argparse.ArgumentParser):
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
         raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
+
+
+class Version(argparse.Action):
+    """Print the version of the package that is installed, and end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(version("onnx-scatterx"))
+        except PackageNotFoundError:
+            print("not installed: run from its source")
+        raise SystemExit(0)
 
 
 def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
@@ -122,6 +138,18 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     command.add_argument(
         "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
     )
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what optimize, inspect and explain are told alike."""
+    names = ("target", "assume", "distrust_dims", "deterministic", "reads")
+    return {name: getattr(args, name) for name in names}
+
+
+def checks(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what verify is told, also by optimize."""
+    names = ("samples", "seed", "assume", "distrust_dims")
+    return {name: getattr(args, name) for name in names}
 
 
 def count(text: str) -> int:
