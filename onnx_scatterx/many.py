@@ -84,7 +84,7 @@ def optimize_many(
             progress(len(done), len(tasks))
 
     if executor is not None:
-        lost = _submit(executor, tasks, note)
+        lost = _submit(executor, tasks, note, run_task)
         for task in lost:
             note(_failed(task, "its worker died"))
     else:
@@ -137,14 +137,19 @@ def _tasks(
     return [Task(source, place, options, verify) for source, place in kept]
 
 
-def _submit(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> list[Task]:
+def _submit(
+    executor: Executor,
+    tasks: list[Task],
+    note: Callable[[Outcome], None],
+    run: Callable[[Task], Outcome],
+) -> list[Task]:
     """Run tasks in an executor; return those that were lost with a worker."""
     futures: dict[Future[Outcome], Task] = {}
     lost: list[Task] = []
     with _uninterrupted():
         for task in tasks:
             try:
-                futures[executor.submit(run_task, task)] = task
+                futures[executor.submit(run, task)] = task
             except BrokenExecutor:
                 lost.append(task)
     for future in as_completed(futures):
@@ -161,11 +166,11 @@ def _submit(executor: Executor, tasks: list[Task], note: Callable[[Outcome], Non
 def _run_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
     workers = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
     with _processes(workers) as pool:
-        lost = _submit(pool, tasks, note)
+        lost = _submit(pool, tasks, note, _run_or_leave)
     # A dead process takes the whole pool along, and it is not known whose fault it was.
     for task in lost:
         with _processes(1) as pool:
-            for dead in _submit(pool, [task], note):
+            for dead in _submit(pool, [task], note, _run_or_leave):
                 note(_failed(dead, "its process died, perhaps for want of memory"))
 
 
@@ -181,10 +186,18 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _die_quietly() -> None:
-    """Let Ctrl-C end a worker without a traceback, and with nothing half-written."""
+    """Let Ctrl-C end a worker without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _mask_interrupts(signal.SIG_UNBLOCK)
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+
+
+def _run_or_leave(task: Task) -> Outcome:
+    """Run a task; after Ctrl-C, when what is half-written has been undone, leave the process."""
+    try:
+        return run_task(task)
+    except SystemExit:
+        os._exit(130)  # a worker of the pool would go on with the next task
 
 
 @contextlib.contextmanager
