@@ -10,7 +10,7 @@ install:
 test *ARGS:
     pytest {{ARGS}}
 
-# Everything that CI checks besides the tests.
+# Form, lint and types.
 lint:
     ruff format --check .
     ruff check .

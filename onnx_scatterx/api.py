@@ -26,7 +26,7 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.model_data import to_proto
+from onnx_scatterx.model_data import data_files, to_proto
 from onnx_scatterx.model_opset import raise_opset
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.native import is_ours
@@ -51,13 +51,14 @@ class Result:
     model: Any
     report: Report
     source_path: Path | None = None
+    source_data: tuple[Path, ...] = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; external data stays with it.
 
-        Raises ScatterXError where the file cannot be written or is the one that was read.
+        Raises ScatterXError where the file cannot be written or is one that was read.
         """
-        model_io.save(self.model, path, source_path=self.source_path)
+        model_io.save(self.model, path, source_path=self.source_path, source_data=self.source_data)
 
 
 def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
@@ -231,13 +232,13 @@ def optimize(
         target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
     )
     loaded, proto, source_path = _loaded(model)
+    data = data_files(loaded)
     raised = opset is not None and raise_opset(loaded, opset)
     report, _ = optimize_ir(loaded, settings)
-    if not report.entries and not raised:
-        return Result(loaded if proto is None else proto, report, source_path)
-    if proto is None:
-        return Result(loaded, report)
-    return Result(to_proto(loaded), report, source_path)
+    made: Any = loaded
+    if proto is not None:
+        made = to_proto(loaded) if report.entries or raised else proto
+    return Result(made, report, source_path, data)
 
 
 def inspect(

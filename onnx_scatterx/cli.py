@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx import cli_bench, cli_run
 from onnx_scatterx.cli_arguments import (
     Parser,
+    Version,
     add_assume,
     add_distrust,
     add_draws,
@@ -23,7 +24,10 @@ from onnx_scatterx.cli_arguments import (
     add_reads,
     add_strict,
     add_target,
+    checks,
     count,
+    rule_names,
+    settings,
     size,
 )
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
@@ -42,7 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parser().parse_args(argv)
         status = int(args.run(args))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where a shell has closed it
+            sys.stdout.flush()
     except SystemExit as stop:  # of argparse
         return stop.code if isinstance(stop.code, int) else _DONE
     except KeyboardInterrupt:
@@ -53,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
     except ScatterXError as error:
         return complain(error, _FAILED)
+    except MemoryError as error:
+        return complain(f"not enough memory: {error}", _FAILED)
     except OSError as error:
         return complain(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
     except Exception:  # a bug of ours is no answer, which status 1 would be
@@ -71,9 +78,8 @@ def _optimize(args: argparse.Namespace) -> int:
 
     place_of(args.output, args.model)
     report = report_place(args.report, (args.model, args.output))
-    rules = None if args.rules is None else args.rules.split(",")
     result = optimize(
-        args.model, rules=rules, sizes=dict(args.size), opset=args.opset, **_settings(args)
+        args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
     )
     verification = _verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
@@ -85,17 +91,6 @@ def _optimize(args: argparse.Namespace) -> int:
             show(verification)
     status = _answer(verification, f"; {args.output} is not written")
     return status or _strictly(args, result.report)
-
-
-def _settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what optimize, inspect and explain are told alike."""
-    return {
-        "target": args.target,
-        "assume": args.assume,
-        "distrust_dims": args.distrust_dims,
-        "deterministic": args.deterministic,
-        "reads": args.reads,
-    }
 
 
 def _strictly(args: argparse.Namespace, report: Report) -> int:
@@ -118,7 +113,7 @@ def _targets(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
-    report = inspect(args.model, **_settings(args))
+    report = inspect(args.model, **settings(args))
     show(report.to_json() if args.json else report)
     return _strictly(args, report)
 
@@ -126,7 +121,7 @@ def _inspect(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    show(explain(args.model, args.node, **_settings(args)))
+    show(explain(args.model, args.node, **settings(args)))
     return _DONE
 
 
@@ -146,15 +141,7 @@ def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification
     from onnx_scatterx.verification import verify
 
     with progress("verifying") as tell:
-        return verify(
-            before,
-            after,
-            samples=args.samples,
-            seed=args.seed,
-            assume=args.assume,
-            distrust_dims=args.distrust_dims,
-            progress=tell,
-        )
+        return verify(before, after, progress=tell, **checks(args))
 
 
 def _answer(verification: Verification | None, consequence: str = "") -> int:
@@ -180,6 +167,7 @@ def _parser() -> Parser:
         description="Rewrites the scatter nodes of ONNX models to slices, where that is proven.",
         epilog="exit status: 0 done, 1 the answer is no, 2 could not run",
     )
+    parser.add_argument("--version", action=Version, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def command(name: str, run: Any, text: str) -> argparse.ArgumentParser:
@@ -196,7 +184,7 @@ def _parser() -> Parser:
     add_target(optimize)
     add_reads(optimize, "rewrite gathers too, where slices are no dearer")
     add_strict(optimize)
-    optimize.add_argument("--rules", metavar="A,B", help="use these rules only")
+    optimize.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     optimize.add_argument(
         "--opset", type=count, metavar="N", help="raise the model to this operator set first"
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from onnx_scatterx.cli_output import complain
+
+_MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,6 +18,22 @@ class Parser(argparse.ArgumentParser):
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
         raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
+
+
+class Version(argparse.Action):
+    """Print the version of the package that is installed, and end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(version("onnx-scatterx"))
+        except PackageNotFoundError:
+            print("not installed: run from its source")
+        raise SystemExit(0)
 
 
 def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
@@ -82,7 +100,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
 
 def add_seed(command: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="of the inputs (0)")
+    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="of the inputs (0)")
 
 
 def add_inputs(command: argparse.ArgumentParser) -> None:
@@ -115,11 +133,23 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     told = threads or "all"
     command.add_argument(
-        "--threads", type=_natural, default=threads, metavar="N", help=f"for one node ({told})"
+        "--threads", type=_threads, default=threads, metavar="N", help=f"for one node ({told})"
     )
     command.add_argument(
         "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
     )
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what optimize, inspect and explain are told alike."""
+    names = ("target", "assume", "distrust_dims", "deterministic", "reads")
+    return {name: getattr(args, name) for name in names}
+
+
+def checks(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what verify is told, also by optimize."""
+    names = ("samples", "seed", "assume", "distrust_dims")
+    return {name: getattr(args, name) for name in names}
 
 
 def count(text: str) -> int:
@@ -149,6 +179,21 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
     return int(text)
+
+
+def _threads(text: str) -> int:
+    if _natural(text) > _MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} threads are more than {_MOST_THREADS}")
+    return int(text)
+
+
+def rule_names(text: str) -> list[str]:
+    """Split the names of rules.
+
+    >>> rule_names("view, concat")
+    ['view', 'concat']
+    """
+    return [name.strip() for name in text.split(",")]
 
 
 def named_file(text: str) -> tuple[str | None, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from onnx_scatterx.cli_arguments import checks, settings
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
 
@@ -21,9 +21,12 @@ def optimize_directory(args: argparse.Namespace) -> int:
             args.model,
             args.output,
             jobs=args.jobs,
-            verify=_checks(args) if args.verify else False,
+            verify=checks(args) if args.verify else False,
             progress=tell,
-            **_options(args),
+            rules=args.rules,
+            sizes=dict(args.size),
+            opset=args.opset,
+            **settings(args),
         )
     with in_whole(report, summary.to_json):
         pass
@@ -39,26 +42,3 @@ def optimize_directory(args: argparse.Namespace) -> int:
         count = f"{len(violating)} of {len(summary.outcomes)} models"
         return complain(f"the target {args.target} does not take all of {count}", 1)
     return 0
-
-
-def _options(args: argparse.Namespace) -> dict[str, Any]:
-    rules = None if args.rules is None else args.rules.split(",")
-    return {
-        "target": args.target,
-        "rules": rules,
-        "distrust_dims": args.distrust_dims,
-        "reads": args.reads,
-        "assume": args.assume,
-        "deterministic": args.deterministic,
-        "sizes": dict(args.size),
-        "opset": args.opset,
-    }
-
-
-def _checks(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "samples": args.samples,
-        "seed": args.seed,
-        "assume": args.assume,
-        "distrust_dims": args.distrust_dims,
-    }

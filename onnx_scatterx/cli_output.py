@@ -14,6 +14,8 @@ from onnx_scatterx.errors import ScatterXError, one_line
 
 def show(content: object) -> None:
     """Print to stdout: in color on a terminal, else as text that any encoding can hold."""
+    if sys.stdout is None:  # closed by the shell
+        return
     if sys.stdout.isatty():
         from rich.console import Console
 

@@ -231,7 +231,8 @@ MISSING = {
     Reason.UNKNOWN_ATTRIBUTE: "one value of the attribute for all callers; inline the function",
     Reason.OLD_OPERATOR: "an operator set that has the operator; convert the model",
     Reason.UNKNOWN_INDICES: "indices that follow from constants and sizes alone",
-    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is",
+    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is; "
+    "where you know it of an input, --assume 'NAME: nonnegative' says it",
     Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",

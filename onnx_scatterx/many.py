@@ -6,14 +6,17 @@ will do, also one whose workers are on other machines with the same files.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.many_summary import Outcome, Summary
@@ -81,7 +84,7 @@ def optimize_many(
             progress(len(done), len(tasks))
 
     if executor is not None:
-        lost = _submit(executor, tasks, note)
+        lost = _submit(executor, tasks, note, run_task)
         for task in lost:
             note(_failed(task, "its worker died"))
     else:
@@ -91,8 +94,13 @@ def optimize_many(
 
 def models_in(directory: Path) -> list[Path]:
     """Return the models in a directory at any depth, in the order of their names."""
-    found = (p for p in directory.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-    return sorted(p for p in found if not p.name.startswith("."))
+    found = (Path(d, name) for d, _, names in os.walk(directory, onerror=_unread) for name in names)
+    models = (p for p in found if p.suffix in SUFFIXES and p.is_file())
+    return sorted(p for p in models if not p.name.startswith("."))
+
+
+def _unread(error: OSError) -> NoReturn:
+    raise ScatterXError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
 def _tasks(
@@ -129,15 +137,21 @@ def _tasks(
     return [Task(source, place, options, verify) for source, place in kept]
 
 
-def _submit(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> list[Task]:
+def _submit(
+    executor: Executor,
+    tasks: list[Task],
+    note: Callable[[Outcome], None],
+    run: Callable[[Task], Outcome],
+) -> list[Task]:
     """Run tasks in an executor; return those that were lost with a worker."""
     futures: dict[Future[Outcome], Task] = {}
     lost: list[Task] = []
-    for task in tasks:
-        try:
-            futures[executor.submit(run_task, task)] = task
-        except BrokenExecutor:
-            lost.append(task)
+    with _uninterrupted():
+        for task in tasks:
+            try:
+                futures[executor.submit(run, task)] = task
+            except BrokenExecutor:
+                lost.append(task)
     for future in as_completed(futures):
         error = future.exception()
         if error is None:
@@ -152,17 +166,53 @@ def _submit(executor: Executor, tasks: list[Task], note: Callable[[Outcome], Non
 def _run_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
     workers = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
     with _processes(workers) as pool:
-        lost = _submit(pool, tasks, note)
+        lost = _submit(pool, tasks, note, _run_or_leave)
     # A dead process takes the whole pool along, and it is not known whose fault it was.
     for task in lost:
         with _processes(1) as pool:
-            for dead in _submit(pool, [task], note):
+            for dead in _submit(pool, [task], note, _run_or_leave):
                 note(_failed(dead, "its process died, perhaps for want of memory"))
 
 
-def _processes(workers: int) -> ProcessPoolExecutor:
+@contextlib.contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     # A forked copy of a process with threads may hang.
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_die_quietly)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing more is begun
+
+
+def _die_quietly() -> None:
+    """Let Ctrl-C end a worker without a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _mask_interrupts(signal.SIG_UNBLOCK)
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+
+
+def _run_or_leave(task: Task) -> Outcome:
+    """Run a task; after Ctrl-C, when what is half-written has been undone, leave the process."""
+    try:
+        return run_task(task)
+    except SystemExit:
+        os._exit(130)  # a worker of the pool would go on with the next task
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off, also in the processes that are started meanwhile."""
+    _mask_interrupts(signal.SIG_BLOCK)
+    try:
+        yield
+    finally:
+        _mask_interrupts(signal.SIG_UNBLOCK)
+
+
+def _mask_interrupts(how: int) -> None:
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(how, {signal.SIGINT})
 
 
 def run_task(task: Task) -> Outcome:
@@ -185,8 +235,10 @@ def run_task(task: Task) -> Outcome:
                 return _failed(task, f"not compared, as it ran on no input: {reason}")
         if same is not False:
             result.save(task.output)
-    except (ScatterXError, OSError) as error:
+    except ScatterXError as error:
         return _failed(task, one_line(error))
+    except OSError as error:
+        return _failed(task, f"{error.filename or task.output}: {error.strerror or error}")
     except Exception as error:  # one model that shows a bug must not stop the others
         return _failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start

@@ -174,6 +174,12 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
                     yield from attribute.as_tensors()
 
 
+def data_files(model: ir.Model) -> tuple[Path, ...]:
+    """Return the files of external data that a model has."""
+    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))
+
+
 def set_base_dir(model: ir.Model, directory: Path) -> None:
     """Say where the external data of a model lie, in functions too."""
     for tensor in ir_tensors(model):

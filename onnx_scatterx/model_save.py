@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -50,24 +50,28 @@ def save(
     path: str | os.PathLike[str],
     *,
     source_path: str | os.PathLike[str] | None = None,
+    source_data: Collection[Path] = (),
     message_limit: int = MESSAGE_LIMIT,
 ) -> Saved:
     """Write a model to a file, in the format that the file's extension names (binary otherwise).
 
-    `source_path` is the file that the model came from: it is never overwritten, and external data
-    of a `ModelProto` are found beside it. Weights in memory beyond `message_limit` bytes go to
+    `source_path` is the file that the model came from, and `source_data` are its external data, of
+    which the model may need some no longer: none of them is overwritten. External data of a
+    `ModelProto` are found beside the source. Weights in memory beyond `message_limit` bytes go to
     `<path>.data`.
 
     Raises `ModelError`: the output is the input or one of its data files, cannot be written, or a
     different file has the name of a data file that must be brought along.
     """
     target = place_of(path, source_path)
+    if any(_same_file(target, file) for file in source_data):
+        raise ModelError(f"{path}: the output is a data file of the input; choose another path")
     message = None
     if isinstance(model, onnx.ModelProto):
         message, model = model, from_proto(model)
         set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
     try:
-        return _save(model, message, target, message_limit)
+        return _save(model, message, target, set(source_data), message_limit)
     except OSError as error:
         raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
     except (google.protobuf.message.EncodeError, ValueError) as error:
@@ -89,7 +93,11 @@ def place_of(
 
 
 def _save(
-    model: ir.Model, message: onnx.ModelProto | None, target: Path, message_limit: int
+    model: ir.Model,
+    message: onnx.ModelProto | None,
+    target: Path,
+    source_data: set[Path],
+    message_limit: int,
 ) -> Saved:
     if target.exists() and not target.is_file():  # a device or a pipe
         whole = to_proto(model) if message is None else message
@@ -100,7 +108,7 @@ def _save(
         heavy = _too_heavy(model, message_limit)
         outside: list[ir.ExternalTensor] = []
         if heavy:
-            name = _free_name(target, {file.path for file in data})
+            name = _free_name(target, source_data | {file.path for file in data})
             directory = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
             weights = [value.const_value for value in heavy if value.const_value is not None]
@@ -229,9 +237,9 @@ def _unseen(path: Path) -> Path:
 
 
 def _free_name(target: Path, taken: set[Path]) -> str:
-    """Return a name for the target's data file that no data file of the model has."""
+    """Return a name for the target's data file that no file in `taken` has."""
     name = f"{target.name}.data"
-    while target.with_name(name) in taken:
+    while any(_same_file(target.with_name(name), file) for file in taken):
         name += "_"
     return name
 

@@ -17,6 +17,8 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto
 table { border-collapse: collapse; margin: 1rem 0 }
 th, td { text-align: left; vertical-align: top; padding: .3rem .8rem; border: 1px solid #8885 }
 td { overflow-wrap: anywhere }
+td:first-child, td:last-child { min-width: 12rem }
+td:nth-child(2), td:nth-child(4) { overflow-wrap: normal }
 pre { white-space: pre-wrap }
 tr.kept td:last-child { color: #b35900 }
 tr.removed td:last-child, tr.dead td:last-child { color: #1a7f37 }

@@ -162,6 +162,8 @@ def _opened(
     if isinstance(model, onnx.ModelProto):
         return ort.InferenceSession(model.SerializeToString(), options, providers, **more)
     path = Path(model)
+    if path.is_dir():
+        raise ModelError(f"{path}: is a directory, not an ONNX model")
     if not path.is_file():
         raise ModelError(f"{path}: no such file")
     return ort.InferenceSession(path, options, providers, **more)

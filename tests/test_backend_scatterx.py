@@ -1,14 +1,12 @@
 """ONNX's own node tests of the scatter operators hold for target `scatterx`, library or not."""
 
-import numpy as np
 import onnx
-import onnx.numpy_helper
 import pytest
 
 import onnx_scatterx
 from tests.native_support import RUNTIME, natives, run_native
 from tests.support import agree, run
-from tests.test_backend import CASES, Case
+from tests.test_backend import CASES, Case, with_constant_indices
 
 KNOWN = [c for c in CASES if "tensorscatter" not in c.name or RUNTIME >= (1, 25)]
 
@@ -33,11 +31,4 @@ def test_fed_indices(case: Case) -> None:
 
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
 def test_constant_indices(case: Case) -> None:
-    ((inputs, expected),) = case.data
-    place = 2 if "tensorscatter" in case.name else 1
-    model = onnx.ModelProto()
-    model.CopyFrom(case.model)
-    name = model.graph.input.pop(place).name
-    model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(inputs[place]), name))
-    fed = [*inputs[:place], *inputs[place + 1 :]]
-    hold(Case(case.name, model, [(fed, expected)]))
+    hold(with_constant_indices(case))

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,7 +71,7 @@ def test_optimize_quietly_with_chosen_rules(
     assert capsys.readouterr() == ("", "")
     assert scatters(onnx.load(out)) == 2
     assert "none of the chosen rules" in page.read_text() or "kept" in page.read_text()
-    assert main([*arguments, "--rules", "view,concat"]) == 0
+    assert main([*arguments, "--rules", "view, concat"]) == 0
     assert scatters(onnx.load(out)) == 0
 
 
@@ -248,6 +250,25 @@ def test_bad_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(os.listdir(tmp_path)) == 4
 
 
+def test_the_data_of_the_source_are_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even where the optimized model reads them no longer."""
+    text = "g (float[1, 300] u) => (float[1, 300] y) { y = ScatterND(w, i, u) }"
+    model = parse(text.replace("{", "<int64[1, 1] i = {0}> {", 1))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((1, 300), "f"), "w"))
+    source = tmp_path / "m.onnx"
+    onnx.save(model, source, save_as_external_data=True, location="w.bin", size_threshold=1000)
+    before = (tmp_path / "w.bin").read_bytes()
+    (tmp_path / "link.onnx").symlink_to(tmp_path / "w.bin")
+    for out in "w.bin", "link.onnx":
+        assert main(["optimize", str(source), "-o", str(tmp_path / out)]) == 2
+        assert "the output is a data file of the input" in error_of(capsys)
+    assert (tmp_path / "w.bin").read_bytes() == before
+    assert main(["optimize", str(source), "-o", str(tmp_path / "out.onnx")]) == 0
+    assert not onnx.load(tmp_path / "out.onnx", load_external_data=False).graph.initializer
+
+
 def test_bad_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = saved(tmp_path / "m.onnx", ROW)
     text = tmp_path / "m.json"
@@ -294,6 +315,9 @@ def test_no_report_without_its_model(
             "'batch=x' is not like 'batch=8'",
         ),
         (["calibrate", "-o", "."], "is a directory"),
+        (["verify", YOLOX, YOLOX, "--seed", "-1"], "'-1' is no number from 0 on"),
+        (["run", KV, "--threads", "100000"], "100000 threads are more than 1024"),
+        (["run", "."], "is a directory, not an ONNX model"),
         (["verify", YOLOX, YOLOX, "--assume", "x"], "'x' is not like 'seq <= 512'"),
         (["verify", YOLOX, YOLOX, "--assume", "q < 3"], "cannot assume anything of 'q'"),
     ],
@@ -331,6 +355,49 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     monkeypatch.setattr(onnx_scatterx.api, "inspect", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
+
+
+def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def large(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr(onnx_scatterx.api, "inspect", large)
+    assert main(["inspect", YOLOX]) == 2
+    assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals a group of processes")
+def test_interrupted_workers(tmp_path: Path) -> None:
+    """They end at once, in silence, and leave nothing half-written."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "onnx_scatterx", "optimize", str(MODELS), "-o", str(out)]
+    options = ["--jobs", "2", "--verify", "--samples", "100000"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, *options], stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        while not out.exists() and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        printed = process.communicate(timeout=60)
+    assert printed == ("", "onnx-scatterx: interrupted\n")
+    assert process.returncode == 130
+    assert list(out.rglob("*")) == []
+
+
+def test_output_may_be_closed() -> None:
+    program = (
+        "import sys; from onnx_scatterx.cli import main; sys.stdout = None\n"
+        f"sys.exit(main(['inspect', {YOLOX!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line
 
 
 def test_nobody_reads_on() -> None:

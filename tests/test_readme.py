@@ -75,15 +75,25 @@ def test_the_picture() -> None:
 
 
 def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = re.findall(r"^\| `(\w+) .*?` \| (.*) \|$", README, re.M)
-    assert len(rows) == 6
-    for command, told in rows:
-        assert main([command, "--help"]) == 0
-        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
-        if command == "optimize":
-            options.remove("--output")  # -o
-            options -= {"--samples", "--seed"}  # told with verify
-        assert options == set(re.findall(r"--[a-z-]+", told.split("; `optimize")[0]))
+    page = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
+    sections = [part for part in page.split("\n## ")[1:] if not part.startswith("The ")]
+    assert main(["--help"]) == 0
+    listed = re.findall(r"^    ([a-z]+)", capsys.readouterr().out, re.M)
+    assert sorted(section.split()[0] for section in sections) == sorted(listed)
+    for section in sections:
+        assert main([section.split()[0], "--help"]) == 0
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--output"}
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+        told = {option for row in rows for option in re.findall(r"--[a-z-]+", row)}
+        assert options == told - {"--output"}, section
+
+
+def test_the_options_of_the_readme_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["optimize", "--help"]) == 0
+    options = capsys.readouterr().out
+    told = re.findall(r"^\| `(--[a-z-]+)", README, re.M)
+    assert len(told) > 5
+    assert [option for option in told if option not in options] == []
 
 
 def test_links_and_rules() -> None:
@@ -91,3 +101,13 @@ def test_links_and_rules() -> None:
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).exists()] == []
     assert set(re.findall(r"\[(\w+)\]\(rewrites/", README)) == {r.name for r in RULES}
+
+
+def test_it_leads_everywhere() -> None:
+    """To every folder of code, and to every page, at the most by way of another page."""
+    folders = {path.parent.name for path in (ROOT / "onnx_scatterx").glob("*/__init__.py")}
+    assert [f for f in folders - {"rewrites"} if f"(onnx_scatterx/{f})" not in README] == []
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
+    linked = {name for name in pages if f"(docs/{name})" in README}
+    linked |= {name for page in linked for name in pages if f"({name})" in pages[page]}
+    assert linked == set(pages)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -300,3 +301,19 @@ def test_an_original_that_differs_from_itself_is_not_compared() -> None:
         result = comparison.result(0, 0.0)
         assert (result.accepted, len(result.differences)) == (accepted, differences)
     assert "other outputs every time" in str(result)
+
+
+def test_an_interrupt_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python would wait for it at the end, however soon it comes."""
+    start = threading.Timer.start
+
+    def interrupted(timer: threading.Timer) -> None:
+        start(timer)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Timer, "start", interrupted)
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt):
+        verify(unary("y = Neg(x)"), unary("y = Neg(x)"))
+    left = [t for t in threading.enumerate() if t not in before and not t.daemon]
+    assert left == []

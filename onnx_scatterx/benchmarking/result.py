@@ -122,7 +122,8 @@ class Benchmark:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title="ms in each operator (and how many nodes)", title_justify="left")
+        title = "ms in each operator (and how many nodes), profiled in whole microseconds"
+        table = Table(title=title, title_justify="left")
         table.add_column("operator", overflow="fold")
         found = [by_operator(t.profile) for t in self.timings]
         most: dict[str, float] = {}

@@ -129,8 +129,9 @@ class Runner:
             process.kill()
 
         timer = threading.Timer(timeout, give_up)
-        timer.start()
+        timer.daemon = True  # Ctrl-C may come while it starts, and must not wait for it
         try:
+            timer.start()
             assert process.stdout is not None
             header, tensors = receive(process.stdout)
         except EOFError:
