@@ -24,10 +24,11 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 @dataclass(frozen=True)
 class Mask:
-    """A boolean (or numeric) tensor of known rank."""
+    """A boolean (or numeric) tensor of known rank, and how many of its elements are true."""
 
     value: ir.Value
     abstract: Abstract
+    count: Term
 
     @property
     def shape(self) -> Shape:
@@ -74,9 +75,10 @@ def mask_under(source: object, context: Context) -> Mask | None:
     if node is None or node.op_type != "NonZero" or node.graph is not context.provenance.graph:
         return None
     (mask,) = node.inputs
-    if mask is None or not context.provenance.abstract(mask).shape:
+    found = context.provenance.abstract(node.outputs[0]).shape
+    if mask is None or found is None or not context.provenance.abstract(mask).shape:
         return None
-    return Mask(mask, context.provenance.abstract(mask))
+    return Mask(mask, context.provenance.abstract(mask), found[1])
 
 
 def row_of(target: Term) -> tuple[Leaf, int, int] | None:
@@ -118,10 +120,13 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     mask = mask_under(sources.pop(), context)
     if mask is None or max(rows) >= len(mask.shape):
         return None
+    (dim,) = dims
+    if not scatter.facts.equal(scatter.shape[dim], mask.count):
+        return None  # the first few true elements only
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     if any(a is None and mask.shape[r].constant != 1 for r, a in enumerate(axes)):
         return None
-    return Masked(scatter, mask, axes, dims.pop(), tuple(others))
+    return Masked(scatter, mask, axes, dim, tuple(others))
 
 
 def fitting_cost(found: Masked, context: Context) -> int:
