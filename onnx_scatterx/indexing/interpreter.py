@@ -21,9 +21,9 @@ from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.failing import FailsError, fails
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.reduction import REDUCTIONS
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.reduction import REDUCTIONS
 from onnx_scatterx.indexing.terms import Term, as_term, coord, element, size, term
 from onnx_scatterx.indexing.transfers import TRANSFERS
 from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_nodes
