@@ -136,7 +136,9 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     if mask is None or max(rows) >= len(mask.shape):
         return None
     (dim,) = dims
-    if not scatter.facts.equal(scatter.shape[dim], mask.count):
+    # Where an axis is empty there is nothing to be written.
+    facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
+    if not facts.equal(scatter.shape[dim], mask.count):
         return None  # the first few true elements only
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     found = Masked(scatter, mask, axes, dim, tuple(others))

@@ -234,6 +234,28 @@ def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: i
     assert_sound(model, *feeds, left=0)
 
 
+def test_updates_that_are_broadcast_against_one_row_of_the_data() -> None:
+    # As TorchScript writes index_add: there is no such row where the data has none.
+    model = f"""g (float[T,3] x, bool[2,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
+        n = NonZero (m)
+        r = Constant <value = int64 {{1}}> ()
+        d = Gather <axis = 0> (n, r)
+        b = Unsqueeze (d, minus)
+        zero = Constant <value_ints = [0]> ()
+        one = Constant <value_ints = [1]> ()
+        first = Slice (x, zero, one, zero)
+        s = Shape (first)
+        v = Expand (u, s)
+        t = Shape (v)
+        i = Expand (b, t)
+        y = ScatterElements <axis = 0, reduction = "add"> (x, i, v) }}"""
+    feeds = []
+    for t in (9, 1, 0):
+        for m in masks(2, t):
+            feeds.append({"x": hard(t, 3), "m": m, "u": hard(m.sum(), 3)})
+    assert_sound(model, *feeds)
+
+
 def test_rows_that_a_mask_names_too_often_stay() -> None:
     model = f"""g (float[T,3] x, bool[9,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
         n = NonZero (m)
