@@ -6,6 +6,12 @@
 Holds for any updates, which are in the order of the mask's true elements, as masked_scatter has
 them. What is counted where the mask is false is not looked at, but must be there: the updates get
 one more row. The first elements of a vector need not be cut from it.
+
+An element that several true elements name (a token that an expert is given twice) is written that
+often, in their order:
+
+    before   y = ScatterND<reduction="add">(x, NonZero(m)[1], u)             m of shape [K, N]
+    after    y_k+1 = Where(m[k], y_k + Gather(u, count[k]), y_k)             K times
 """
 
 from __future__ import annotations
@@ -44,9 +50,12 @@ class CountedRule(ScatterRule):
         ops = reducers(w, scatter.reduction, dtype)
         updates = _source(scatter, context)
         flat = (_total(found),)
-        cost = fitting_cost(found, context) + 8 + len(ops)
+        cost = fitting_cost(found, context) + 8
         cost += reshape_cost(numbers, flat, found.sizes, scatter.facts)
-        cost += select_cost(w, dtype, keeps_zeros=False)
+        cost += len(found.rounds) * (len(ops) + select_cost(w, dtype, keeps_zeros=False))
+        if len(found.rounds) > 1:
+            w.require("Gather", _BOOL)
+            cost += len(found.rounds) * (2 * len(found.unnamed) + 3)
         if found.others:
             w.require("Expand", dtype)
             cost += 1 + numbers.shape_cost([scatter.data_shape[c] for c, _ in found.others])
@@ -54,10 +63,15 @@ class CountedRule(ScatterRule):
         def write() -> ir.Value:
             mask = fitting(found, context)
             others = [c for c, _ in found.others]
-            hit = placed(mask, _BOOL, found, context, others)
-            new = _taken(found, updates, mask, context)
-            new = reduced(w, ops, scatter.data, new, dtype)
-            return select(w, hit, new, scatter.data, dtype, keeps_zeros=False)
+            counts = _counts(found, mask, context)
+            rows = _rows(found, updates, context)
+            x = scatter.data
+            for at in found.rounds:
+                hit = placed(mask, _BOOL, found, context, others, at)
+                new = _taken(found, rows, placed(counts, _INT64, found, context, (), at), context)
+                new = reduced(w, ops, x, new, dtype)
+                x = select(w, hit, new, x, dtype, keeps_zeros=False)
+            return x
 
         return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
 
@@ -75,20 +89,30 @@ def _source(scatter: Scatter, context: Context) -> ir.Value:
     return scatter.updates if first is None else first
 
 
-def _taken(found: Masked, updates: ir.Value, mask: ir.Value, context: Context) -> ir.Value:
-    """Write for each element of the data the update that the mask gives it."""
+def _counts(found: Masked, mask: ir.Value, context: Context) -> ir.Value:
+    """Write for each element of the mask how many before it are true."""
     w, numbers, s = context.writer, context.numbers, found.scatter
     ones = w.node("Cast", [mask], _INT64, to=_INT64.value)
     line = w.node("Reshape", [ones, w.constant([-1])], _INT64)
     count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
-    count = reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
-    count = placed(count, _INT64, found, context, ())
+    return reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
+
+
+def _rows(found: Masked, updates: ir.Value, context: Context) -> ir.Value:
+    """Write the updates, one after the other, and one more."""
+    w, numbers, s = context.writer, context.numbers, found.scatter
     u = w.transpose(updates, s.dtype, [found.dim, *(d for _, d in found.others)])
     more = w.constant(np.zeros([1] * len(s.shape), s.dtype.numpy()), s.dtype)
     if found.others:
         shape = numbers.shape([term(1), *(s.data_shape[c] for c, _ in found.others)])
         more = w.node("Expand", [more, shape], s.dtype)
-    x = w.node("Gather", [w.concat([u, more], s.dtype, 0), count], s.dtype, axis=0)
+    return w.concat([u, more], s.dtype, 0)
+
+
+def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) -> ir.Value:
+    """Write for each element of the data the update that the mask gives it."""
+    w, s = context.writer, found.scatter
+    x = w.node("Gather", [rows, counts], s.dtype, axis=0)
     order = [*sorted(found.named), *(c for c, _ in found.others)]
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
 

@@ -190,6 +190,8 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
     other = mask_under(sources.pop(), context) if len(sources) == 1 else None
     if other is None or other.abstract.shape is None:
         return False
+    if not scatter.facts.equal(rows.shape[0], other.count):
+        return False
     if other.value is mask.value:
         return True
     same = other.abstract.formula is not None and other.abstract.formula is mask.abstract.formula

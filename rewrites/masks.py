@@ -14,20 +14,22 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
-from onnx_scatterx.indexing.terms import Leaf, Term, as_term, term
+from onnx_scatterx.indexing.terms import Leaf, Term, as_term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.rewrites.positions import dim_of
 from onnx_scatterx.rewrites.rule import Context
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_ROUNDS = 8  # writes that one by a mask may become
 
 
 @dataclass(frozen=True)
 class Mask:
-    """A boolean (or numeric) tensor of known rank."""
+    """A boolean (or numeric) tensor of known rank, and how many of its elements are true."""
 
     value: ir.Value
     abstract: Abstract
+    count: Term
 
     @property
     def shape(self) -> Shape:
@@ -40,7 +42,8 @@ class Mask:
 class Masked:
     """A scatter by a mask: ``axes[r]`` is the axis that dim r of the mask stands for.
 
-    It is None for a dim of extent 1 that no axis has. ``dim`` counts the true elements in the
+    It is None for a dim that no axis has: its elements, few, are written one after the other, in
+    ``rounds``. ``dim`` counts the true elements in the
     updates; ``others`` are (axis, dim) pairs for what is written in full.
     """
 
@@ -56,9 +59,22 @@ class Masked:
         return [a for a in self.axes if a is not None]
 
     @property
+    def unnamed(self) -> list[int]:
+        """The dims of the mask that no axis has."""
+        return [r for r, a in enumerate(self.axes) if a is None]
+
+    @property
+    def rounds(self) -> list[tuple[int, ...]]:
+        """The positions on these dims, in the order in which they are written."""
+        return list(np.ndindex(*(self.mask.shape[r].constant or 0 for r in self.unnamed)))
+
+    @property
     def sizes(self) -> Shape:
         """The shape that the mask should have."""
-        return tuple(term(1) if a is None else self.scatter.data_shape[a] for a in self.axes)
+        return tuple(
+            own if a is None else self.scatter.data_shape[a]
+            for own, a in zip(self.mask.shape, self.axes, strict=True)
+        )
 
     @property
     def fits(self) -> bool:
@@ -74,9 +90,10 @@ def mask_under(source: object, context: Context) -> Mask | None:
     if node is None or node.op_type != "NonZero" or node.graph is not context.provenance.graph:
         return None
     (mask,) = node.inputs
-    if mask is None or not context.provenance.abstract(mask).shape:
+    found = context.provenance.abstract(node.outputs[0]).shape
+    if mask is None or found is None or not context.provenance.abstract(mask).shape:
         return None
-    return Mask(mask, context.provenance.abstract(mask))
+    return Mask(mask, context.provenance.abstract(mask), found[1])
 
 
 def row_of(target: Term) -> tuple[Leaf, int, int] | None:
@@ -103,10 +120,10 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
                 return None
             others.append((axis, dim))
             continue
-        found = row_of(target)
-        if found is None or found[1] in rows:
+        counted = row_of(target)
+        if counted is None or counted[1] in rows:
             return None
-        atom, row, dim = found
+        atom, row, dim = counted
         rows[row] = axis
         sources.add(atom.source)
         dims.add(dim)
@@ -118,10 +135,14 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     mask = mask_under(sources.pop(), context)
     if mask is None or max(rows) >= len(mask.shape):
         return None
+    (dim,) = dims
+    # Where an axis is empty there is nothing to be written.
+    facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
+    if not facts.equal(scatter.shape[dim], mask.count):
+        return None  # the first few true elements only
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
-    if any(a is None and mask.shape[r].constant != 1 for r, a in enumerate(axes)):
-        return None
-    return Masked(scatter, mask, axes, dims.pop(), tuple(others))
+    found = Masked(scatter, mask, axes, dim, tuple(others))
+    return found if 1 <= len(found.rounds) <= _ROUNDS else None
 
 
 def fitting_cost(found: Masked, context: Context) -> int:
@@ -150,14 +171,22 @@ def fitting(found: Masked, context: Context) -> ir.Value:
 
 
 def placed(
-    x: ir.Value, dtype: ir.DataType, found: Masked, context: Context, added: Iterable[int]
+    x: ir.Value,
+    dtype: ir.DataType,
+    found: Masked,
+    context: Context,
+    added: Iterable[int],
+    at: tuple[int, ...] = (),
 ) -> ir.Value:
     """Write a tensor over the mask's dims over the axes that they stand for, ascending.
 
-    ``added`` are axes of extent 1 that it gets.
+    ``at`` is the position on the dims that no axis has, ``added`` are axes of extent 1 to add.
     """
     w = context.writer
-    gone = [r for r, a in enumerate(found.axes) if a is None]
-    x = w.axes("Squeeze", x, dtype, gone)
+    if len(found.rounds) == 1:
+        x = w.axes("Squeeze", x, dtype, found.unnamed)
+    else:
+        for r, i in reversed(list(zip(found.unnamed, at, strict=True))):
+            x = w.node("Gather", [x, w.constant(np.array(i))], dtype, axis=r)
     order = sorted(range(len(found.named)), key=lambda i: found.named[i])
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))

@@ -176,6 +176,12 @@ def reduction(first_with_input: int, *kinds: str) -> Draw:
     return draw
 
 
+def position(c: Chain) -> Drawn:
+    a = c.some("int32", "float32", ranks=(1, 2, 3))
+    attributes = {"keepdims": int(c.flag())}
+    return [a], attributes | ({"axis": c.axis(c.values[a].ndim)} if c.flag() else {}), 1
+
+
 def reshape(c: Chain) -> Drawn:
     a = c.some(*INTEGERS, "bool")
     shape = list(c.values[a].shape)
@@ -320,6 +326,8 @@ DRAWS: dict[str, Draw] = {
     "Abs": one(*WRAPPING, "int8"),
     "Add": two(*WRAPPING),
     "And": two("bool"),
+    "ArgMax": position,
+    "ArgMin": position,
     "AveragePool": window,
     "Cast": cast,
     "CastLike": lambda c: ([cast(c)[0][0], c.some(*INTEGERS, "bool", "float32")], {}, 1),

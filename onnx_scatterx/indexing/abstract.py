@@ -26,7 +26,17 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.fitting import fitted
 from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Number, Term, coord, equals, table, term
+from onnx_scatterx.indexing.terms import (
+    Number,
+    Term,
+    as_term,
+    coord,
+    equals,
+    minimum,
+    step,
+    table,
+    term,
+)
 
 Shape: TypeAlias = "tuple[Term, ...]"
 
@@ -184,11 +194,32 @@ def broadcast_dims(dims: Iterable[Term]) -> Term:
     for dim in dims:
         if dim is result or dim.constant == 1:
             continue
+        if dim.constant is None and result.constant is None:
+            shorter = _shorter(dim, result) or _shorter(result, dim)
+            if shorter is not None:
+                result = shorter
+                continue
         if result.constant == 1 or (dim.constant is not None and result.constant is None):
             result = dim
         elif result.constant is None and result.interval()[0] < 2:
             result = result + equals(result, 1) * (dim - result)
     return result
+
+
+def _shorter(flag: Term, dim: Term) -> Term | None:
+    """Return the extent of a dim broadcast against one that is 0 or 1, or 0 where that is.
+
+    ``n`` and ``n * [m >= 1]`` are ``n * [m >= 1]``, and so are ``n`` and ``[m >= 1]``.
+    """
+    for atom in flag.atoms:
+        (part, *_) = atom.parts or (term(0),)
+        if flag is minimum(part + 1, 1) and part.interval()[0] >= -1:
+            flag = step(part)
+    if flag.interval()[1] <= 1:
+        return flag * dim
+    flags = (as_term(a) for a in flag.atoms)
+    narrow = (f for f in flags if f.interval()[1] <= 1 and f.interval()[0] >= 0)
+    return flag if any(dim * f is flag for f in narrow) else None
 
 
 def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
@@ -206,7 +237,11 @@ def broadcast_coords(shape: Shape, result: Shape, facts: Facts) -> dict[int, Num
         x = coord(d + lead)
         if extent.constant == 1:
             coords[d] = 0
-        elif extent.interval()[0] >= 2 or facts.equal(extent, target):
+        elif (
+            extent.interval()[0] >= 2
+            or facts.equal(extent, target)
+            or facts.proves(extent - target)
+        ):
             coords[d] = x
         else:
             coords[d] = x - equals(extent, 1) * x

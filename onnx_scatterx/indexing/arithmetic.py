@@ -138,7 +138,7 @@ def elementwise(call: Call) -> Result:
     if len(inputs) < len(call.inputs):
         return None
     dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
-    if len(inputs) > 2:  # Min and Max of many
+    if op in ("Min", "Max"):  # of one, two or many
         numeric = _folded(numeric)
         symbolic = None if symbolic is None else _folded(symbolic)
     if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):

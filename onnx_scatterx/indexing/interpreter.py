@@ -8,6 +8,7 @@ what a rewriting of the body may rest on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -18,10 +19,12 @@ from onnx_scatterx.indexing import control, creation, functions, shapes, validit
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
+from onnx_scatterx.indexing.failing import FailsError, fails
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.reduction import REDUCTIONS
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import Term, coord, element, size, term
+from onnx_scatterx.indexing.terms import Term, as_term, coord, element, size, term
 from onnx_scatterx.indexing.transfers import TRANSFERS
 from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_nodes
 
@@ -40,14 +43,27 @@ class Interpreter:
     """Walks a model once; ``interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
+    ``filled`` are sizes that are known not to be 0; ``doubted`` are others that would have to be
+    for a rank to be known. With ``empty``, a size, it is asked whether the model runs where that
+    is 0: FailsError says that it does not.
     """
 
     def __init__(
-        self, model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause] = ()
+        self,
+        model: ir.Model,
+        *,
+        distrust_dims: bool,
+        assumed: Sequence[Clause] = (),
+        filled: Sequence[Term] = (),
+        empty: Term | None = None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
+        self.filled = tuple(filled)
+        self.empty = empty
+        self.declared: set[Term] = set()
+        self.doubted: dict[Term, None] = {}
         self.values: dict[ir.Value, Abstract] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -75,6 +91,7 @@ class Interpreter:
             self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
         assumptions = Assumptions(self.assumed, symbols)
         assumptions.learn_sizes(facts)
+        facts.learn(d - 1 for d in self.filled)
         for value, shape in shapes.items():
             token = assumptions.token(value)
             found = self.with_content(value, Abstract(value.dtype, shape), token, facts)
@@ -93,7 +110,8 @@ class Interpreter:
             else:
                 found = size(name or f"{value.name}.{axis}", (value, axis))
             symbols.setdefault(name or f"{value.name}[{axis}]", []).append(found)
-            yield found
+            self.declared.add(found)
+            yield term(0) if found is self.empty else found
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether callers cannot override an initializer.
@@ -121,13 +139,26 @@ class Interpreter:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
         call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+        if self.empty is not None and live and node.graph is self.model.graph and fails(call):
+            raise FailsError
         results = self._results(call, scope)
+        self._doubt(call, results)
         if live and node.domain in ("", "ai.onnx"):
             scope.facts.learn(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = self.with_content(value, result, scope.token, scope.facts)
         for value in node.outputs[len(results) :]:
             scope.values[value] = Abstract(value.dtype, None)
+
+    def _doubt(self, call: Call, results: Sequence[Abstract]) -> None:
+        """Note the sizes of a tensor that must have elements for the rank of its reduction."""
+        x = call.input(0)
+        if x is None or not x.shape or call.node.op_type not in REDUCTIONS:
+            return
+        if results[0].shape is None:
+            sizes = (d for d in x.shape if not call.facts.proves(d - 1))
+            leaves = (as_term(leaf) for d in sizes for leaf in d.leaves())
+            self.doubted.update(dict.fromkeys(s for s in leaves if s in self.declared))
 
     def _input(self, value: ir.Value, scope: Scope) -> Abstract:
         return scope.values.get(value) or Abstract(value.dtype, None)
@@ -226,5 +257,24 @@ def interpret(
 
     ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
     in it; runtimes do not check that. ``assumed`` is what the user says of symbols and inputs.
+
+    Where it takes a tensor with elements to know a rank, it is asked at which sizes the model
+    cannot run without them.
     """
-    return Interpreter(model, distrust_dims=distrust_dims, assumed=assumed).run()
+    walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
+    filled: tuple[Term, ...] = ()
+    while True:
+        interpreter = walk(filled=filled)
+        knowledge = interpreter.run()
+        found = [s for s in interpreter.doubted if _is_refused(walk(filled=filled, empty=s))]
+        if not found:
+            return knowledge
+        filled = (*filled, *found)
+
+
+def _is_refused(interpreter: Interpreter) -> bool:
+    try:
+        interpreter.run()
+    except FailsError:
+        return True
+    return False

@@ -1,4 +1,4 @@
-"""The transfer function of the Reduce operators."""
+"""The transfer function of the Reduce operators, and of ArgMax and ArgMin."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.finding import position_of
 from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, maximum, minimum, step, term, where
@@ -24,28 +25,54 @@ _FOLDS: dict[str, Callable[[Any, Any], Term]] = {
 _STARTS = {"ReduceSum": term(0), "ReduceProd": term(1)}  # the others have none
 
 
+REDUCTIONS = (
+    "ArgMax",
+    "ArgMin",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+)
+
+
 def reduction(call: Call) -> list[Abstract] | None:
-    """Transfer a Reduce operator: its shape, and its elements where they are a few integers."""
+    """Transfer a Reduce operator: its shape, and its elements where they are a few integers.
+
+    ArgMax and ArgMin reduce one axis, to positions on it.
+    """
     x = call.inputs[0]
     if x is None or x.shape is None:
         return None
-    axes = call.numbers(1, "axes")
+    finds = call.node.op_type.startswith("Arg")
+    axes = [call.integer("axis", 0)] if finds else call.numbers(1, "axes")
     if not axes:
         if call.integer("noop_with_empty_axes", 0):
             return [x if call.node.op_type in _FOLDS else Abstract(x.dtype, x.shape)]
         axes = list(range(len(x.shape)))
     keep = bool(call.integer("keepdims", 1))
     gone = {a % len(x.shape) for a in axes} if x.shape else set()
+    dtype = ir.DataType.INT64 if finds else x.dtype
     unreduced = {a % len(x.shape) for a in axes if a < 0} if x.shape else set()
     if unreduced and not all(call.facts.proves(d - 1) for d in x.shape):
         # ONNX Runtime does not reduce a negative axis of a tensor without elements.
-        return [Abstract(x.dtype, _kept_if_empty(x.shape, gone, unreduced) if keep else None)]
+        if unreduced == gone and any(d.constant == 0 for d in x.shape):
+            return [Abstract(dtype, x.shape)]
+        return [Abstract(dtype, _kept_if_empty(x.shape, gone, unreduced) if keep else None)]
     shape = tuple(
         term(1) if d in gone else n for d, n in enumerate(x.shape) if keep or d not in gone
     )
+    if finds and gone:
+        at = position_of(call, 0, len(shape), x.shape[gone.copy().pop()].constant)
+        return [Abstract(dtype, shape, at)]
     elements = _reduced(x, gone, call.node.op_type, call.facts)
     if elements is None or x.dtype is None:
-        return [Abstract(x.dtype, shape)]
+        return [Abstract(dtype, shape)]
     dims = [d.constant for d in shape]
     return [Abstract.explicit(elements.reshape([d or 0 for d in dims]), x.dtype)]
 

@@ -58,21 +58,7 @@ TRANSFERS: dict[str, Transfer] = {
     "AveragePool": windows.pool,
     "Conv": windows.conv,
     "MaxPool": windows.pool,
-    **dict.fromkeys(
-        (
-            "ReduceL1",
-            "ReduceL2",
-            "ReduceLogSum",
-            "ReduceLogSumExp",
-            "ReduceMax",
-            "ReduceMean",
-            "ReduceMin",
-            "ReduceProd",
-            "ReduceSum",
-            "ReduceSumSquare",
-        ),
-        reduction.reduction,
-    ),
+    **dict.fromkeys(reduction.REDUCTIONS, reduction.reduction),
     **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
     **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
 }

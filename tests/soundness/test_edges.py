@@ -119,3 +119,17 @@ def test_indices_that_are_part_of_a_longer_tensor(rows: int) -> None:
             y = ScatterElements <axis = 1> (x, i, u) }}"""
     feed = {"x": sample("float32", rows, 4), "u": sample("float32", rows, 1, seed=1)}
     assert_sound(model, {**feed, "k": i64([0, 3, -1, 2, 1])})
+
+
+@pytest.mark.parametrize("op", ["Min", "Max"])
+def test_the_least_and_the_greatest_of_one_number(op: str) -> None:
+    model = f"""g (float[N,3] x, float[2,3] u) => (float[N,3] y) {{
+        first = Constant <value_ints = [1]> ()
+        i = {op} (first)
+        step = Constant <value_ints = [0, 1]> ()
+        rows = Add (i, step)
+        last = Constant <value_ints = [-1]> ()
+        at = Unsqueeze (rows, last)
+        y = ScatterND (x, at, u) }}"""
+    feeds = [{"x": sample("float32", n, 3), "u": sample("float32", 2, 3)} for n in (3, 5)]
+    assert_sound(model, *feeds, left=0)

@@ -217,6 +217,56 @@ def test_a_mask_of_one_row() -> None:
     assert_sound(model, *feeds)
 
 
+@pytest.mark.parametrize("reduction", ["none", "add", "max", "mul"])
+@pytest.mark.parametrize(("shape", "row"), [("2,T", 1), ("T,3", 0), ("2,T,2", 1)])
+def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: int) -> None:
+    # Tokens that experts get, each from the first and from the second choice of a router.
+    model = f"""g (float[T,3] x, bool[{shape}] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
+        n = NonZero (m)
+        r = Constant <value = int64 {{{row}}}> ()
+        d = Gather <axis = 0> (n, r)
+        b = Unsqueeze (d, minus)
+        y = ScatterND <reduction = "{reduction}"> (x, b, u) }}"""
+    feeds = []
+    for t in (9, 1, 0):
+        for m in masks(*(t if n == "T" else int(n) for n in shape.split(","))):
+            feeds.append({"x": hard(t, 3), "m": m, "u": hard(m.sum(), 3)})
+    assert_sound(model, *feeds, left=0)
+
+
+def test_updates_that_are_broadcast_against_one_row_of_the_data() -> None:
+    # As TorchScript writes index_add: there is no such row where the data has none.
+    model = f"""g (float[T,3] x, bool[2,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
+        n = NonZero (m)
+        r = Constant <value = int64 {{1}}> ()
+        d = Gather <axis = 0> (n, r)
+        b = Unsqueeze (d, minus)
+        zero = Constant <value_ints = [0]> ()
+        one = Constant <value_ints = [1]> ()
+        first = Slice (x, zero, one, zero)
+        s = Shape (first)
+        v = Expand (u, s)
+        t = Shape (v)
+        i = Expand (b, t)
+        y = ScatterElements <axis = 0, reduction = "add"> (x, i, v) }}"""
+    feeds = []
+    for t in (9, 1, 0):
+        for m in masks(2, t):
+            feeds.append({"x": hard(t, 3), "m": m, "u": hard(m.sum(), 3)})
+    assert_sound(model, *feeds)
+
+
+def test_rows_that_a_mask_names_too_often_stay() -> None:
+    model = f"""g (float[T,3] x, bool[9,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
+        n = NonZero (m)
+        r = Constant <value = int64 {{1}}> ()
+        d = Gather <axis = 0> (n, r)
+        b = Unsqueeze (d, minus)
+        y = ScatterND (x, b, u) }}"""
+    feeds = [{"x": hard(9, 3), "m": m, "u": hard(m.sum(), 3)} for m in masks(9, 9)]
+    assert_sound(model, *feeds, left=1)
+
+
 def test_rows_of_two_masks_stay() -> None:
     model = f"""g (float[4,4] x, bool[4,4] m, bool[4,4] o, float[K] u) => (float[4,4] y) {NAMES} {{
         n = NonZero (m)
