@@ -79,6 +79,15 @@ def test_a_tail_of_symbolic_length_counts_with_a_range() -> None:
     assert "Range" in operators(model)
 
 
+def test_strings_are_weighed() -> None:
+    x, y = sample("string", 6, 4), sample("string", 2, 4, seed=1)
+    check(
+        ROWS.replace("float", "string").replace("Neg", "Identity") % "1, 2",
+        {"x": x, "y": y},
+        target="ort-cpu",
+    )
+
+
 def test_functions_keep_slices() -> None:
     text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z) { z = local.f(x, y) }
         <domain: "local", opset_import: ["" : 18]> f (x, y) => (z) {
