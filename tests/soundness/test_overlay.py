@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import onnx_ir as ir
 import pytest
 
@@ -77,6 +78,16 @@ def test_a_tail_of_symbolic_length_counts_with_a_range() -> None:
     model = check(text, *feeds, target="ort-cpu")
     assert operators(model).count("ScatterX") == 1
     assert "Range" in operators(model)
+
+
+def test_there_is_no_range_in_operator_set_9(tmp_path: Path) -> None:
+    """Slices that the run bounds are not there either: the positions are what the model has."""
+    text = "g (float[4] x, int64[1] i, float[1] u) => (float[4] y) { y = Scatter(x, i, u) }"
+    original = parse(text, opset=9)
+    result = onnx_scatterx.optimize(original, target="ort-cpu", assume=["i: nonnegative"])
+    assert operators(result.model).count("ScatterX") == 1
+    feed = {"x": X[0], "i": np.int64([3]), "u": Y[0, :1]}
+    assert agree(run(original, feed), run_native(result.model, feed))
 
 
 def test_strings_are_weighed() -> None:
