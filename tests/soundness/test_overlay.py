@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import onnx_ir as ir
 import pytest
 
@@ -23,7 +22,7 @@ from tests.native_support import (
     run_native,
     unique,
 )
-from tests.support import Feed, agree, parse, run, sample
+from tests.support import Feed, agree, i64, parse, run, sample
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 
@@ -86,7 +85,7 @@ def test_there_is_no_range_in_operator_set_9(tmp_path: Path) -> None:
     original = parse(text, opset=9)
     result = onnx_scatterx.optimize(original, target="ort-cpu", assume=["i: nonnegative"])
     assert operators(result.model).count("ScatterX") == 1
-    feed = {"x": X[0], "i": np.int64([3]), "u": Y[0, :1]}
+    feed = {"x": X[0], "i": i64([3]), "u": Y[0, :1]}
     assert agree(run(original, feed), run_native(result.model, feed))
 
 
