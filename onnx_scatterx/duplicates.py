@@ -63,6 +63,7 @@ def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -
     if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
         return None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    if canonical.transformer is not None and unique == "collides":
+    # Where targets are out of bounds, which a node that never runs may have, none are grouped.
+    if canonical.transformer is not None and canonical.unique is False:
         groups = canonical.transformer.collisions()
     return Duplicates(unique == "collides", groups, last=last)

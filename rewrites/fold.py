@@ -59,7 +59,7 @@ class FoldRule(ScatterRule):
         cost += select_cost(w, dtype, keeps_zeros=False)
         cost += context.numbers.shape_cost(_spread(search))
         cost += line_cost(context.numbers, layout.positions)
-        cost += line_cost(context.numbers, layout.updates + 1)
+        cost += line_cost(context.numbers, layout.updates)
 
         def write() -> ir.Value:
             hit, x, u = _side_by_side(search)

@@ -125,7 +125,8 @@ def rows_cost(search: Search) -> int:
     if search.padded:
         w.require("Pad", _INT64)
     cost = search.places.cost + 6 + search.padded
-    cost += line_cost(numbers, layout.positions) + line_cost(numbers, layout.updates)
+    count = layout.updates + search.padded
+    cost += line_cost(numbers, layout.positions) + line_cost(numbers, count)
     return cost + numbers.cost(layout.positions)
 
 

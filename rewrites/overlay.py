@@ -62,6 +62,8 @@ class OverlayForm(Form):
         if not 0 < len(cells) <= _PATCHES:
             return Refusal(Reason.NO_RULE)
         patches = [_patch(cell, region, planner) for cell in cells]
+        if any(patch.table is None for patch in patches):
+            planner.writer.require("Range", ir.DataType.INT64)
         plans = [planner.require(patch.region) for patch in patches]
         work = [] if _may_be_overwritten(base, planner) else [Work("ScatterX", region.extents, 0)]
         work += [Work("ScatterX", p.region.extents, p.outer) for p in patches]

@@ -26,6 +26,9 @@ class Work:
     outer: int
 
 
+_STRING = 32  # bytes that ONNX Runtime moves for one
+
+
 class Costs(Protocol):
     """A way to weigh plans."""
 
@@ -53,6 +56,11 @@ class TimeCosts:
         """Return the nanoseconds of some nodes that do some work."""
         total = nodes * self.machine.launch
         for w in work:
-            size = self.sizes.product(w.extents) * max(dtype.itemsize, 1)
+            size = self.sizes.product(w.extents) * _size(dtype)
             total += self.machine.time(w.kind, size, self.sizes.product(w.extents[: w.outer]))
         return total
+
+
+def _size(dtype: ir.DataType) -> float:
+    """Return how many bytes an element takes."""
+    return _STRING if dtype.is_string() else max(dtype.itemsize, 1)

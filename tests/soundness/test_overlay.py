@@ -22,7 +22,7 @@ from tests.native_support import (
     run_native,
     unique,
 )
-from tests.support import Feed, agree, parse, run, sample
+from tests.support import Feed, agree, i64, parse, run, sample
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 
@@ -77,6 +77,25 @@ def test_a_tail_of_symbolic_length_counts_with_a_range() -> None:
     model = check(text, *feeds, target="ort-cpu")
     assert operators(model).count("ScatterX") == 1
     assert "Range" in operators(model)
+
+
+def test_there_is_no_range_in_operator_set_9(tmp_path: Path) -> None:
+    """Slices that the run bounds are not there either: the positions are what the model has."""
+    text = "g (float[4] x, int64[1] i, float[1] u) => (float[4] y) { y = Scatter(x, i, u) }"
+    original = parse(text, opset=9)
+    result = onnx_scatterx.optimize(original, target="ort-cpu", assume=["i: nonnegative"])
+    assert operators(result.model).count("ScatterX") == 1
+    feed = {"x": X[0], "i": i64([3]), "u": Y[0, :1]}
+    assert agree(run(original, feed), run_native(result.model, feed))
+
+
+def test_strings_are_weighed() -> None:
+    x, y = sample("string", 6, 4), sample("string", 2, 4, seed=1)
+    check(
+        ROWS.replace("float", "string").replace("Neg", "Identity") % "1, 2",
+        {"x": x, "y": y},
+        target="ort-cpu",
+    )
 
 
 def test_functions_keep_slices() -> None:

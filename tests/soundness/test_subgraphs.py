@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, f32, i64, parse, sample
+import onnx_scatterx
+from tests.support import agree, assert_sound, f32, i64, parse, run, sample
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18, 21])
@@ -97,6 +98,22 @@ def test_data_that_grows_in_a_loop() -> None:
                     more = Identity (c) }> }"""
     feed = {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)}
     assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 4)))
+
+
+def test_a_body_that_never_runs_may_be_out_of_bounds() -> None:
+    text = """g (float[1,0] x, float[2] u, int64 n) => (float[R,C] y)
+        <bool go = {1}, int64[2,2] i = {0, 0, 0, 0}> {
+            y = Loop (n, go, x) <body = b (int64 k, bool c, float[M,N] d)
+                => (bool more, float[P,Q] e) {
+                    e = ScatterND (d, i, u)
+                    more = Identity (c) }> }"""
+    feed = {"x": sample("float32", 1, 0), "u": sample("float32", 2), "n": i64(0)}
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="standard", rules=["fold"])
+    (scatter,) = result.report.scatters
+    assert scatter.duplicates is not None
+    assert scatter.duplicates.groups == ()
+    assert all(map(agree, run(model, feed), run(result.model, feed)))
 
 
 def test_two_carried_values_change_places() -> None:
