@@ -221,3 +221,20 @@ def test_indices_beside_known_columns() -> None:
     ]
     assert_sound(model, *feeds, left=0, target=UNBOUNDED)
     assert not agree(*(run(parse(model), f) for f in feeds[1:]))
+
+
+def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:
+    """One more than the updates is counted where there may be none: that has a cost of its own."""
+    text = """g (int8[1,2,1] x, int8[2,1,3] u, int64[2] p, int64[3] ends, bool go)
+        => (int8[A,B,C] y) {
+        y = If (go) <
+            else_branch = e () => (int8[A,B,C] z) { z = Identity (x) },
+            then_branch = t () => (int8[A,B,C] w) <int64[3] zeros = {0, 0, 0}> {
+                a = Transpose <perm = [1, 2, 0]> (x)
+                b = TensorScatter <axis = 2, mode = "circular"> (a, u, p)
+                c = Slice (b, zeros, ends)
+                d = TensorScatter <axis = -2, mode = "circular"> (b, c)
+                w = Transpose <perm = [2, 0, 1]> (d) }> }"""
+    feed = {"x": sample("int8", 1, 2, 1), "u": sample("int8", 2, 1, 3), "p": np.array([0, 0])}
+    feed |= {"ends": np.array([2, 1, 1]), "go": np.array(False)}
+    assert_sound(parse(text, opset=24, ir_version=11), feed, target=UNBOUNDED)
