@@ -33,7 +33,8 @@ from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.necessity import Effect, needed
 from onnx_scatterx.optimizer import rewrite_model
-from onnx_scatterx.report import Action, Report
+from onnx_scatterx.report import Report
+from onnx_scatterx.report_entries import Action
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
 from onnx_scatterx.rewrites import RULES, ScatterRule
 from onnx_scatterx.settle import settle

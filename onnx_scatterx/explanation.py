@@ -17,7 +17,7 @@ from onnx_scatterx.explanation_terms import Wording, component_text, shape_text
 from onnx_scatterx.lift import Access
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Action, GatherReport, ScatterReport
+from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.reporting import Account, box_text
 from onnx_scatterx.targets import AnyTarget
 

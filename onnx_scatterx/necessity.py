@@ -15,7 +15,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
-from onnx_scatterx.report import GatherReport, ScatterReport
+from onnx_scatterx.report_entries import GatherReport, ScatterReport
 from onnx_scatterx.rewriting.replace import REPLACES
 
 Clauses: TypeAlias = "tuple[Clause, ...]"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.report import Action, Report
+from onnx_scatterx.report import Report
+from onnx_scatterx.report_entries import Action
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification

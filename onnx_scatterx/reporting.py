@@ -18,7 +18,8 @@ from onnx_scatterx.lift_reads import Gather, is_gather
 from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Action, GatherReport, Report, ScatterReport
+from onnx_scatterx.report import Report
+from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.rewriting.replace import told
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.reasons import Reason
-from onnx_scatterx.report import Action
+from onnx_scatterx.report_entries import Action
 from tests.native_support import (
     body,
     check,
