@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions import Clause
+from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
-from onnx_scatterx.emit.writer import Names
 from onnx_scatterx.indexing.interpreter import Knowledge, interpret
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter

@@ -8,35 +8,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.kernels import has_kernel
+from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.rehearsal import Rehearsal
 from onnx_scatterx.emit.target import STANDARD, Target
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 
 FAR = 2**63 - 1  # a Slice that ends here runs to the end of the axis
-
-
-class Names:
-    """Names that no value or node of a model has."""
-
-    def __init__(self, model: ir.Model) -> None:
-        self._taken: set[str] = set()
-        for graph in [*model.graphs(), *(f.graph for f in model.functions.values())]:
-            self._taken.update(graph.initializers)
-            self._taken.update(v.name for v in graph.inputs if v.name)
-            for node in graph:
-                self._taken.add(node.name or "")
-                self._taken.update(v.name for v in node.outputs if v.name)
-        self._next: dict[str, int] = {}
-
-    def new(self, stem: str) -> str:
-        """Return a name with this stem that is not taken, and take it."""
-        while True:
-            number = self._next.get(stem, 0)
-            self._next[stem] = number + 1
-            name = f"{stem}_{number}" if number else stem
-            if name not in self._taken:
-                self._taken.add(name)
-                return name
 
 
 class Writer:

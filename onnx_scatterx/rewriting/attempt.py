@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.numbers import Numbers, Sources
+from onnx_scatterx.emit.names import Names
+from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.target import Target
-from onnx_scatterx.emit.writer import Names, Writer
+from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter, is_scatter
