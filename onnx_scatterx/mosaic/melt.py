@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.span import Span
 
 

@@ -15,7 +15,7 @@ from onnx_scatterx.indexing.reshaping import axis_groups
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.indexing.terms import term
-from onnx_scatterx.mosaic.cells import Mosaic, joined
+from onnx_scatterx.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.mosaic.reads import read
 from onnx_scatterx.mosaic.regroup import regrouped
 

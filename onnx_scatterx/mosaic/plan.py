@@ -19,8 +19,9 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.alias import Aliases
-from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.fills import Fills
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.span import ZERO, Span
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.weighing.costs import Costs, Work

@@ -14,8 +14,8 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.lift_reads import Gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias
-from onnx_scatterx.mosaic.cells import Mosaic
 from onnx_scatterx.mosaic.melt import melted
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES
 from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.writes import written

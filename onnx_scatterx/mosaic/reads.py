@@ -6,7 +6,8 @@ from onnx_scatterx.footprint import Line, Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, maximum, minimum
 from onnx_scatterx.lift_reads import Gather
-from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.reasons import Reason, RefusedError
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.mosaic.cells import Cell, Mosaic
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.sources import Combined, Source, View, Walk
 from onnx_scatterx.mosaic.span import ZERO, Span
 

@@ -9,7 +9,8 @@ from onnx_scatterx.footprint import Line, Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, minimum
 from onnx_scatterx.lift import Scatter
-from onnx_scatterx.mosaic.cells import Cell, Mosaic, full_box
+from onnx_scatterx.mosaic.cells import Cell, full_box
+from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.sources import Combined, Walk
 from onnx_scatterx.mosaic.span import ONE, Span
 from onnx_scatterx.reasons import Reason, RefusedError

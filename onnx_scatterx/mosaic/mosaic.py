@@ -1,0 +1,203 @@
+"""A tensor as a mosaic: cells that cover it exactly, and what becomes of them where it is moved.
+
+>>> import onnx_ir as ir
+>>> from onnx_scatterx.indexing.terms import size
+>>> n = size("n")
+>>> x = Mosaic.of(ir.Value(name="x"), (n, term(4)))
+>>> x.transposed((1, 0)).cells[0]
+[0, 4) x [0, n) <- x[1, 0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.abstract import Shape
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_span
+from onnx_scatterx.mosaic.sources import View, Walk
+from onnx_scatterx.mosaic.span import ONE, ZERO, Span
+
+
+@dataclass(frozen=True)
+class Mosaic:
+    """A tensor's shape and the cells that cover it: disjoint, and every element is in one."""
+
+    shape: Shape
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, value: ir.Value, shape: Shape) -> Mosaic:
+        """Return a tensor that is its own source."""
+        walks = tuple(Walk(d, 1, ZERO) for d in range(len(shape)))
+        return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
+
+    def with_shape(self, shape: Shape) -> Mosaic | None:
+        """Return a tensor that is one other, whole, with the same sizes in other terms."""
+        if len(self.cells) != 1 or len(shape) != len(self.shape):
+            return None
+        (cell,) = self.cells
+        view = cell.source
+        if not isinstance(view, View) or view.is_reshaped or cell.box != full_box(self.shape):
+            return None
+        if {w.dim for w in view.walks} < set(range(len(shape))):
+            return None  # broadcast: nothing ties the source to the other sizes
+        extents = list(view.shape)
+        for axis, w in enumerate(view.walks):
+            if w.dim is None:
+                continue
+            if (w.step, w.start.constant) != (1, 0) or extents[axis] is not self.shape[w.dim]:
+                return None
+            extents[axis] = shape[w.dim]
+        view = replace(view, shape=tuple(extents))
+        return Mosaic(shape, (Cell(full_box(shape), view),))
+
+    def _each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:
+        cells = [change(c) for c in self.cells]
+        if any(c is None for c in cells):
+            return None
+        return Mosaic(shape, tuple(c for c in cells if c is not None))
+
+    def transposed(self, perm: Sequence[int]) -> Mosaic:
+        """Return the tensor with its axes in another order: new axis d is the old ``perm[d]``."""
+        place = {old: new for new, old in enumerate(perm)}
+        cells = tuple(
+            Cell(tuple(c.box[p] for p in perm), c.source.mapped(_renamed(place)))
+            for c in self.cells
+        )
+        return Mosaic(tuple(self.shape[p] for p in perm), cells)
+
+    def unsqueezed(self, axes: Iterable[int]) -> Mosaic:
+        """Return the tensor with axes of extent 1 put in at these places of the result."""
+        new = set(axes)
+        rank = len(self.shape) + len(new)
+        old = [d for d in range(rank) if d not in new]
+        place = dict(enumerate(old))
+        unit = Span.interval(ZERO, ONE)
+
+        def spread(box: Sequence[object], fill: object) -> list[object]:
+            it = iter(box)
+            return [fill if d in new else next(it) for d in range(rank)]
+
+        cells = tuple(
+            Cell(tuple(spread(c.box, unit)), c.source.mapped(_renamed(place)))  # type: ignore[arg-type]
+            for c in self.cells
+        )
+        return Mosaic(tuple(spread(self.shape, ONE)), cells)  # type: ignore[arg-type]
+
+    def squeezed(self, axes: Iterable[int]) -> Mosaic | None:
+        """Return the tensor without these axes of extent 1."""
+        gone = set(axes)
+        kept = [d for d in range(len(self.shape)) if d not in gone]
+        place = {old: new for new, old in enumerate(kept)}
+
+        def change(c: Cell) -> Cell | None:
+            if any(c.box[d] != Span.interval(ZERO, ONE) for d in gone):
+                return None
+
+            def walk(w: Walk) -> Walk:
+                if w.dim in gone:
+                    return Walk(None, 0, w.start)
+                return _renamed(place)(w)
+
+            return Cell(tuple(c.box[d] for d in kept), c.source.mapped(walk))
+
+        return self._each(tuple(self.shape[d] for d in kept), change)
+
+    def expanded(self, shape: Shape) -> Mosaic | None:
+        """Return the tensor broadcast to a shape."""
+        lead = len(shape) - len(self.shape)
+        spread = self.unsqueezed(range(lead))
+        wide = {d for d, (a, b) in enumerate(zip(spread.shape, shape, strict=True)) if a is not b}
+        if any(spread.shape[d].constant != 1 for d in wide):
+            return None
+
+        def change(c: Cell) -> Cell | None:
+            if any(c.box[d] != Span.interval(ZERO, ONE) for d in wide):
+                return None
+
+            def walk(w: Walk) -> Walk:
+                return Walk(None, 0, w.start) if w.dim in wide else w
+
+            box = tuple(
+                Span.interval(ZERO, shape[d]) if d in wide else s for d, s in enumerate(c.box)
+            )
+            return Cell(box, c.source.mapped(walk))
+
+        return spread._each(shape, change)
+
+    def sliced(self, axis: int, first: Term, count: Term, step: int, facts: Facts) -> Mosaic | None:
+        """Return the positions ``first + step * i``, ``0 <= i < count``, of an axis."""
+        shape = (*self.shape[:axis], count, *self.shape[axis + 1 :])
+        if step == -1:
+            cells = [c.relocated(axis, -1, first) for c in self.cells]
+        elif step == 1:
+            cells = [c.relocated(axis, 1, -first) for c in self.cells]
+        elif step > 1:
+            cells = [every(c, axis, first, step) for c in self.cells]
+        else:
+            return None
+        window = Span.interval(ZERO, count)
+        found: list[Cell] = []
+        for old, cell in zip(self.cells, cells, strict=True):
+            if cell is None:
+                return None
+            reaches = _reaches(old.box[axis], self.shape[axis], facts)
+            box = with_span(cell.box, axis, _stretched(cell.box[axis], count, reaches, step))
+            part = Cell(box, cell.source).within(with_span(box, axis, window), facts)
+            if part is not None:
+                found.append(part)
+        return Mosaic(shape, tuple(found))
+
+    def overlaid(self, cells: Iterable[Cell], facts: Facts) -> Mosaic:
+        """Return the tensor with cells written over it."""
+        kept = list(self.cells)
+        for new in cells:
+            if new.is_empty(facts):
+                continue
+            kept = [part for old in kept for part in _uncovered(old, new, facts)] + [new]
+        return Mosaic(self.shape, tuple(kept))
+
+
+def _uncovered(old: Cell, new: Cell, facts: Facts) -> list[Cell]:
+    return [part for part in old.outside(new.box, facts) if not part.is_empty(facts)]
+
+
+def _reaches(span: Span, extent: Term, facts: Facts) -> tuple[bool, bool]:
+    """Return whether a span starts where its axis starts, and ends where it ends."""
+    if span.modulus != 1:
+        return False, False
+    return facts.equal(span.low, 0), facts.equal(span.high, extent)
+
+
+def _stretched(span: Span, count: Term, reaches: tuple[bool, bool], step: int) -> Span:
+    """Let a span that reaches an end of the axis reach that end of the slice.
+
+    A slice that is not empty lies within its axis; of an empty one every span is empty.
+    """
+    if span.modulus != 1:
+        return span
+    first, last = reaches if step > 0 else reaches[::-1]
+    return Span.interval(ZERO if first else span.low, count if last else span.high)
+
+
+def _renamed(place: dict[int, int]) -> Callable[[Walk], Walk]:
+    return lambda w: w if w.dim is None else replace(w, dim=place[w.dim])
+
+
+def joined(parts: Sequence[Mosaic], axis: int, shape: Shape) -> Mosaic | None:
+    """Return tensors put side by side along an axis."""
+    cells: list[Cell] = []
+    start = term(0)
+    for part in parts:
+        for cell in part.cells:
+            moved = cell.relocated(axis, 1, start)
+            if moved is None:
+                return None
+            cells.append(moved)
+        start = start + part.shape[axis]
+    return Mosaic(shape, tuple(cells))
