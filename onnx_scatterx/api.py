@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx import model_io
-from onnx_scatterx.assumptions import (
+from onnx_scatterx.clauses import (
     METADATA,
     Assume,
     Clause,

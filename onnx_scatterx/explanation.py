@@ -9,8 +9,8 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.api import AnyModel, Settings, inspect_accounts
-from onnx_scatterx.assumptions import Assume
 from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.clauses import Assume
 from onnx_scatterx.components import normal_picks
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.explanation_terms import Wording, component_text, shape_text

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause
+from onnx_scatterx.clauses import Clause
 from onnx_scatterx.report_entries import GatherReport, ScatterReport
 from onnx_scatterx.rewriting.replace import REPLACES
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.api import Rules, Settings, optimize_ir
-from onnx_scatterx.assumptions import Assume
+from onnx_scatterx.clauses import Assume
 from onnx_scatterx.report import Report
 from onnx_scatterx.targets import AnyTarget
 

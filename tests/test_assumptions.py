@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason, ScatterXError
-from onnx_scatterx.assumptions import METADATA, Assumption, clauses, statement
+from onnx_scatterx.assumptions import Assumption
+from onnx_scatterx.clauses import METADATA, clauses, statement
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.terms import floor_div, size
 from onnx_scatterx.model_io import load

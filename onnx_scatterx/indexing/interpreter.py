@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import Clause
+from onnx_scatterx.clauses import Clause
 from onnx_scatterx.indexing import control, creation, functions, shapes, validity
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import NOTHING, Assumption, Clause, check
+from onnx_scatterx.assumptions import NOTHING, Assumption
+from onnx_scatterx.clauses import Clause, check
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.expressions import names
 from onnx_scatterx.verification.bounds import input_demands, landmarks

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.assumptions import Assume, clauses, from_metadata
+from onnx_scatterx.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.model_io import ModelLike
 from onnx_scatterx.verification.comparison import Comparison

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from onnx_scatterx.assumptions import clauses
+from onnx_scatterx.clauses import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.model_io import ModelLike
 from onnx_scatterx.verification.draws import Manner, Source
