@@ -8,8 +8,9 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions import Assumption
+from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.bounds import input_demands
-from onnx_scatterx.verification.draw import FLAVOURS, Drawer
+from onnx_scatterx.verification.draw import Drawer
 from onnx_scatterx.verification.files import analysed
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.sizes import SizeSearch, Symbol

@@ -12,11 +12,11 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions import NOTHING, Assumption
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.expressions import evaluate
+from onnx_scatterx.verification.arrays import floats, integers, mask
 from onnx_scatterx.verification.interface import Input
 from onnx_scatterx.verification.sizes import FREE, Combination
 from onnx_scatterx.verification.uses import Bound, Bounds, Demands
 
-FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
 _SPAN = 4096  # numbers that are looked at for some that are allowed
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
@@ -101,13 +101,13 @@ class Drawer:
         if dtype == ir.DataType.STRING:
             return np.asarray(rng.choice(np.array(_WORDS, dtype=object), size=shape), dtype=object)
         if dtype == ir.DataType.BOOL:
-            return np.asarray(_mask(rng, shape))
+            return np.asarray(mask(rng, shape))
         if dtype.is_integer():
             return np.asarray(self._integers(rng, shape, sizes)).astype(dtype.numpy())
         with np.errstate(all="ignore"):
-            return np.asarray(_floats(rng, shape, flavour)).astype(dtype.numpy())
+            return np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
 
-    def _integers(
+    def integers(
         self, rng: np.random.Generator, shape: tuple[int, ...], sizes: Combination
     ) -> np.ndarray:
         common = self.demands.get(None, frozenset())
@@ -137,7 +137,7 @@ class Drawer:
         if unique and self.assumption.comparisons:
             return self._chosen(rng, shape, low, high, sizes)
         distinct = unique or any(bound.distinct for bound in bounds)
-        values = _integers(rng, shape, low, high, distinct)
+        values = integers(rng, shape, low, high, distinct)
         if any(bound.nonzero for bound in bounds):
             values = np.where(values == 0, 1, values)
         landmarks = [n for n in self.landmarks if self.assumption.allows(n, self.own(sizes))]
@@ -210,50 +210,3 @@ def _bounded(bound: Bound, sizes: Combination) -> tuple[int, int] | None:
         return None
     low = -size if bound.signed else 0
     return low - bound.offset, size + bound.slack - 1 - bound.offset
-
-
-def _integers(
-    rng: np.random.Generator,
-    shape: tuple[int, ...],
-    low: int,
-    high: int,
-    distinct: bool,
-) -> np.ndarray:
-    count = int(np.prod(shape))
-    span = high - low + 1
-    choice = rng.random()
-    if count <= span and count > 1 and choice < 0.3:
-        return np.arange(count).reshape(shape) + rng.integers(low, high - count + 2)
-    if distinct and count <= span <= 1 << 20:
-        return rng.permutation(span)[:count].reshape(shape) + low
-    if distinct and shape and shape[-1] <= span <= 1 << 12:  # distinct in every row at least
-        rows = rng.random((*shape[:-1], span)).argsort(axis=-1)
-        return np.asarray(rows[..., : shape[-1]] + low)
-    if choice > 0.95:
-        low = high = int(rng.integers(low, high, endpoint=True))
-    return rng.integers(low, high, size=shape, endpoint=True)
-
-
-def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    kind = rng.random()
-    if kind < 0.2 and shape:  # lengths
-        return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
-    return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
-
-
-def _floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
-    if flavour == "counting":  # every element differs from every other
-        values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
-    elif flavour == "ties":
-        values = rng.integers(-2, 3, shape).astype(np.float64)
-    elif flavour == "unit":
-        values = rng.random(shape)
-    elif flavour == "tiny":
-        values = rng.standard_normal(shape) * 1e-40
-    else:
-        values = rng.standard_normal(shape)
-    if flavour in ("special", "tiny"):
-        special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-42, -1e-42, 1e30])
-        places = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
-        values = np.where(places, rng.choice(special, shape), values)
-    return values

@@ -10,8 +10,9 @@ from onnx_scatterx.assumptions import NOTHING, Assumption
 from onnx_scatterx.clauses import Clause, check
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.expressions import names
+from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.bounds import input_demands, landmarks
-from onnx_scatterx.verification.draw import FLAVOURS, Drawer, limit_name, rank_name
+from onnx_scatterx.verification.draw import Drawer, limit_name, rank_name
 from onnx_scatterx.verification.files import analysed
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
