@@ -8,17 +8,19 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.api import AnyModel, Settings, inspect_accounts
+from onnx_scatterx.api import AnyModel, inspect_accounts
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.clauses import Assume
 from onnx_scatterx.components import normal_picks
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.explanation_terms import Wording, component_text, shape_text
+from onnx_scatterx.footprint_text import box_text
 from onnx_scatterx.lift import Access
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
-from onnx_scatterx.reporting import Account, box_text
+from onnx_scatterx.reporting import Account
+from onnx_scatterx.settings import Settings
 from onnx_scatterx.targets import AnyTarget
 
 _BOXES = 8  # that are listed
