@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,36 +12,16 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx import model_io
-from onnx_scatterx.clauses import (
-    METADATA,
-    Assume,
-    Clause,
-    as_metadata,
-    check,
-    clauses,
-    from_metadata,
-)
-from onnx_scatterx.emit.target import Target
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.clauses import Assume
 from onnx_scatterx.model_data import data_files, to_proto
 from onnx_scatterx.model_opset import raise_opset
-from onnx_scatterx.mosaic.plan import Form
-from onnx_scatterx.native import is_ours
-from onnx_scatterx.native.functions import finish
-from onnx_scatterx.necessity import Effect, needed
-from onnx_scatterx.optimizer import rewrite_model
+from onnx_scatterx.model_rewrite import optimize_ir
 from onnx_scatterx.report import Report
-from onnx_scatterx.report_entries import Action
-from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
-from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.settle import settle
-from onnx_scatterx.targets import AnyTarget, costs_of, rules_of, target_of
-from onnx_scatterx.violations import violations
+from onnx_scatterx.reporting import Account
+from onnx_scatterx.settings import Rules, Settings
+from onnx_scatterx.targets import AnyTarget
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
-Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 
 
 @dataclass(frozen=True)
@@ -60,138 +39,6 @@ class Result:
         Raises ScatterXError where the file cannot be written or is one that was read.
         """
         model_io.save(self.model, path, source_path=self.source_path, source_data=self.source_data)
-
-
-def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
-    """Return rules by name or by themselves, in order; None means all that there are.
-
-    >>> [rule.name for rule in chosen_rules(["view", "concat"])]
-    ['view', 'concat']
-    """
-    if rules is None:
-        return RULES
-    by_name = {rule.name: rule for rule in RULES}
-    found: list[Form | ScatterRule] = []
-    for rule in rules:
-        if isinstance(rule, Form | ScatterRule):
-            found.append(rule)
-        elif rule in by_name:
-            found.append(by_name[rule])
-        else:
-            raise ScatterXError(f"no rule is called {rule!r}; there are {', '.join(by_name)}")
-    return tuple(found)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to optimize: for which target, with which rules, on which assumptions."""
-
-    target: Target
-    rules: tuple[Form | ScatterRule, ...]
-    distrust_dims: bool
-    assumed: tuple[Clause, ...] = ()
-    deterministic: bool = False
-    sizes: Mapping[str, int] | None = None
-    reads: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        target: AnyTarget,
-        rules: Rules | None,
-        distrust_dims: bool,
-        assume: Assume,
-        deterministic: bool = False,
-        *,
-        sizes: Mapping[str, int] | None = None,
-        reads: bool = False,
-    ) -> Settings:
-        """Return what the arguments of the public functions say, or raise ScatterXError."""
-        chosen = target_of(target)
-        forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic, sizes, reads)
-
-
-def optimize_ir(
-    model: ir.Model, settings: Settings, *, planned: bool = False
-) -> tuple[Report, tuple[Account, ...]]:
-    """Optimize a model in place; return the report, and what it was made of.
-
-    ``planned`` makes the report say what would be done.
-    """
-    given = settings.assumed
-    kept: tuple[Clause, ...] = ()
-    rests: list[tuple[Clause, ...]] = []
-    if given:
-        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
-        kept, rests = needed(given, lambda some: _effect(model.clone(), settings, some))
-    before = _operators(model)
-    accounts = _rewritten(model, settings, kept)
-    if kept:
-        accounts = tuple(
-            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(_assumed, rest))))
-            for a, rest in zip(accounts, rests, strict=True)
-        )
-        used = [c for a, rest in zip(accounts, rests, strict=True) if _goes(a) for c in rest]
-        earlier = from_metadata(model.metadata_props)
-        if used:
-            found = dict.fromkeys((*earlier, *(c for c in kept if c in used)))
-            model.metadata_props[METADATA] = as_metadata(found)
-    report = report_of(
-        settings.target.name,
-        accounts,
-        before,
-        _operators(model),
-        planned=planned,
-        reads=settings.reads,
-    )
-    idle = tuple(str(c) for c in given if c not in kept)
-    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
-    return replace(report, not_needed=idle, violations=left), accounts
-
-
-def _assumed(clause: Clause) -> str:
-    return f"assumed: {clause}"
-
-
-def _goes(account: Account) -> bool:
-    return account.entry.action is not Action.KEPT
-
-
-def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
-    """Rewrite a model, and return what can be seen of it."""
-    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
-
-
-def _rewritten(
-    model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
-) -> tuple[Account, ...]:
-    """Rewrite a model on these assumptions alone."""
-    if settings.deterministic:
-        known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
-        settle(model, known, settings.target)
-    names = names_of(model)
-    outcomes, knowledge = rewrite_model(
-        model,
-        settings.rules,
-        settings.target,
-        distrust_dims=settings.distrust_dims,
-        assumed=assumed,
-        costs=costs_of(settings.target, settings.sizes),
-        reads=settings.reads,
-    )
-    accounts = accounts_of(outcomes, knowledge, names)
-    if settings.target.native:
-        finish(model)
-    return accounts
-
-
-def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in model.graph.all_nodes())
-    for function in model.functions.values():
-        if not is_ours(function.domain):  # what a ScatterX falls back to
-            counts.update(n.op_type for n in function.all_nodes())
-    return counts
 
 
 def optimize(

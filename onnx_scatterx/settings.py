@@ -1,0 +1,70 @@
+"""Settings: what the arguments of the public functions say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnx_scatterx.clauses import (
+    Assume,
+    Clause,
+    clauses,
+)
+from onnx_scatterx.emit.target import Target
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.rewrites import RULES, ScatterRule
+from onnx_scatterx.targets import AnyTarget, rules_of, target_of
+
+Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
+
+
+def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
+    """Return rules by name or by themselves, in order; None means all that there are.
+
+    >>> [rule.name for rule in chosen_rules(["view", "concat"])]
+    ['view', 'concat']
+    """
+    if rules is None:
+        return RULES
+    by_name = {rule.name: rule for rule in RULES}
+    found: list[Form | ScatterRule] = []
+    for rule in rules:
+        if isinstance(rule, Form | ScatterRule):
+            found.append(rule)
+        elif rule in by_name:
+            found.append(by_name[rule])
+        else:
+            raise ScatterXError(f"no rule is called {rule!r}; there are {', '.join(by_name)}")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to optimize: for which target, with which rules, on which assumptions."""
+
+    target: Target
+    rules: tuple[Form | ScatterRule, ...]
+    distrust_dims: bool
+    assumed: tuple[Clause, ...] = ()
+    deterministic: bool = False
+    sizes: Mapping[str, int] | None = None
+    reads: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        target: AnyTarget,
+        rules: Rules | None,
+        distrust_dims: bool,
+        assume: Assume,
+        deterministic: bool = False,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        reads: bool = False,
+    ) -> Settings:
+        """Return what the arguments of the public functions say, or raise ScatterXError."""
+        chosen = target_of(target)
+        forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
+        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic, sizes, reads)
