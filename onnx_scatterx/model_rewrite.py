@@ -7,13 +7,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.clauses import (
-    METADATA,
-    Clause,
-    as_metadata,
-    check,
-    from_metadata,
-)
+from onnx_scatterx.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.native import is_ours

@@ -122,6 +122,14 @@ def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
     return outcome.graph.name or "main"
 
 
+def _fate(node: ir.Node, outcome: Outcome) -> tuple[Action, Refusal | None]:
+    """Return what was done with a node, and why not more."""
+    if node in outcome.dead:
+        return Action.DEAD, None
+    refusal = outcome.refusals.get(node)
+    return Action.REMOVED if refusal is None else Action.KEPT, refusal
+
+
 def _entry(
     node: ir.Node,
     canonical: Canonical | None,
@@ -130,10 +138,7 @@ def _entry(
     name: str,
     knowledge: Knowledge,
 ) -> ScatterReport:
-    refusal = outcome.refusals.get(node)
-    action = Action.REMOVED if refusal is None else Action.KEPT
-    if node in outcome.dead:
-        action, refusal = Action.DEAD, None
+    action, refusal = _fate(node, outcome)
     written = action is Action.REMOVED
     forms = outcome.forms.get(node, frozenset())
     if written and _NATIVE & forms:
@@ -177,10 +182,7 @@ def _read_entry(
     name: str,
     knowledge: Knowledge,
 ) -> GatherReport:
-    refusal = outcome.refusals.get(node)
-    action = Action.REMOVED if refusal is None else Action.KEPT
-    if node in outcome.dead:
-        action, refusal = Action.DEAD, None
+    action, refusal = _fate(node, outcome)
     return GatherReport(
         node=name,
         op=node.op_type,

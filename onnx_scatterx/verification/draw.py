@@ -107,7 +107,7 @@ class Drawer:
         with np.errstate(all="ignore"):
             return np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
 
-    def integers(
+    def _integers(
         self, rng: np.random.Generator, shape: tuple[int, ...], sizes: Combination
     ) -> np.ndarray:
         common = self.demands.get(None, frozenset())
