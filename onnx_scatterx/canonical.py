@@ -16,6 +16,7 @@ import numpy as np
 from onnx_scatterx.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.footprint import Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import FloorDiv, Leaf, Term, as_term, coord
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
@@ -40,10 +41,9 @@ class Canonical:
             return None
         if math.prod(shape) * len(data_shape) > _NUMBERS:
             return None
-        grid = np.indices(shape, np.int64, sparse=True)
         provision = np.empty((*shape, len(data_shape)), np.int64)
         for axis, target in enumerate(s.targets):
-            provision[..., axis] = target.evaluate(_no_leaf, lambda d: grid[d])
+            provision[..., axis] = tabulated(target, dict(enumerate(shape)))
         return XTransformer.from_provision(provision, data_shape)
 
     @cached_property
@@ -166,7 +166,3 @@ def _number(t: Term) -> Term | int:
 def _numbers(shape: tuple[Term, ...]) -> tuple[int, ...] | None:
     numbers = [n.constant for n in shape]
     return None if None in numbers else tuple(n for n in numbers if n is not None)
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")

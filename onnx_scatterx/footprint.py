@@ -16,6 +16,7 @@ import numpy as np
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import (
     Atom,
     Coord,
@@ -194,10 +195,7 @@ def _runs(
     if np.prod(list(numbers.values())) > _LOOKED_AT:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
     dims = sorted(numbers)
-    grid = dict(zip(dims, np.indices([numbers[d] for d in dims], sparse=True), strict=True))
-    values = np.broadcast_to(
-        target.evaluate(_no_leaf, lambda d: grid[d]), [numbers[d] for d in dims]
-    )
+    values = tabulated(target, {d: numbers[d] for d in dims})
     best: tuple[int, list[tuple[Term | int, Term | int]]] | None = None
     for place, dim in enumerate(dims):
         cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
@@ -208,10 +206,6 @@ def _runs(
     if len(best[1]) > _PIECES:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(best[1])} runs")
     return best
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")
 
 
 def _breaks(values: np.ndarray, *, pairs: bool) -> list[tuple[int, int]]:

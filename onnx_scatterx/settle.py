@@ -13,7 +13,6 @@ such a dim alone it is the last along that dim.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -23,6 +22,7 @@ from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import FAR, Writer
 from onnx_scatterx.indexing.interpreter import Knowledge, Scope
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.layout import is_narrow
@@ -186,13 +186,11 @@ def _rows(scatter: Scatter) -> np.ndarray | None:
     named = len(scatter.data_shape) - (len(scatter.shape) - len(scatter.index_dims))
     if len(sizes) < len(extents) or np.prod(sizes) * named > _ROWS or 0 in sizes:
         return None
-    grid = np.indices(sizes, np.int64, sparse=True)
     columns = []
     for axis, target in enumerate(scatter.targets[:named]):
         if target.leaves() or not is_narrow(target, scatter):
             return None
-        values: Any = target.evaluate(_no_leaf, lambda d: grid[d])
-        column = np.broadcast_to(values, sizes).ravel()
+        column = tabulated(target, dict(enumerate(sizes))).ravel()
         size = scatter.data_shape[axis].constant
         if bool((column < 0).any()):
             if size is None:
@@ -200,7 +198,3 @@ def _rows(scatter: Scatter) -> np.ndarray | None:
             column = np.where(column < 0, column + size, column)
         columns.append(column)
     return np.stack(columns, axis=1)
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")

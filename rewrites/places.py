@@ -19,6 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.lines import line_cost, line_of
 from onnx_scatterx.emit.reshape import reshape, reshape_cost
 from onnx_scatterx.indexing.abstract import Abstract, Shape
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import Leaf, Term, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.rewrites.arrangement import Arrangement
@@ -136,20 +137,12 @@ def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is made of numbers alone."""
     s, order = layout.scatter, layout.dims_in_order
-    extents = [s.shape[d].constant if d in target.coords else 1 for d in order]
-    if target.leaves() or None in extents:
+    known = [(d, s.shape[d].constant if d in target.coords else 1) for d in order]
+    extents = {d: n for d, n in known if n is not None}
+    if target.leaves() or len(extents) < len(known) or math.prod(extents.values()) > _LISTED:
         return None
-    shape = [n for n in extents if n is not None]
-    if math.prod(shape) > _LISTED:
-        return None
-    grid = dict(zip(order, np.indices(shape, sparse=True), strict=True))
-    values = np.broadcast_to(target.evaluate(_no_leaf, lambda d: grid[d]), shape)
-    array = values.astype(np.int64)
+    array = tabulated(target, extents).astype(np.int64)
     return _Index(target.coords, _INT64, False, (), 0, lambda: context.writer.constant(array))
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")
 
 
 def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:

@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.arrangement import Arrangement, arranged
@@ -51,29 +52,23 @@ def _offsets(layout: Arrangement) -> np.ndarray | None:
     """Return the position that each update goes to, or None where it is not known."""
     s = layout.scatter
     sizes = [s.data_shape[c].constant for c in layout.axes]
-    extents = {d: s.shape[d].constant for d in layout.dims}
+    extents = {d: n for d in layout.dims if (n := s.shape[d].constant) is not None}
     targets = [s.targets[c] for c in layout.axes]
-    if None in sizes or None in extents.values() or any(t.leaves() for t in targets):
+    if None in sizes or len(extents) < len(layout.dims) or any(t.leaves() for t in targets):
         return None
-    shape = [n for n in extents.values() if n is not None]
     count, number = layout.positions.constant, layout.updates.constant
     if not count or not number or max(count, number) > _MOST:
         return None
     if any(not t.coords <= extents.keys() for t in targets):
         return None
-    grid = dict(zip(extents, np.indices(shape, sparse=True), strict=True))
-    found = np.zeros(shape, np.int64)
+    found = np.zeros(tuple(extents.values()), np.int64)
     for target, size in zip(targets, sizes, strict=True):
         assert size is not None
-        at = target.evaluate(_no_leaf, lambda d: grid[d])
-        if (np.asarray(at) < -size).any() or (np.asarray(at) >= size).any():
+        at = tabulated(target, extents)
+        if (at < -size).any() or (at >= size).any():
             return None  # the original fails
-        found = found * size + np.where(np.asarray(at) < 0, at + size, at)
+        found = found * size + np.where(at < 0, at + size, at)
     return found.ravel()
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")
 
 
 def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:

@@ -26,6 +26,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.fitting import fitted
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import (
     Number,
     Term,
@@ -104,9 +105,7 @@ class Abstract:
             return None
         if not _stays_narrow(self.content, shape):
             return None
-        grid = np.indices(shape, dtype=np.int64, sparse=True)
-        values = self.content.evaluate(_no_leaf, lambda d: grid[d])
-        return np.broadcast_to(values, shape).astype(self.dtype.numpy())
+        return tabulated(self.content, dict(enumerate(shape))).astype(self.dtype.numpy())
 
     @cached_property
     def elements(self) -> np.ndarray | None:
@@ -179,10 +178,6 @@ def _stays_narrow(t: Term, shape: Sequence[int]) -> bool:
     facts = Facts({d: term(n) for d, n in enumerate(shape)})
     terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
     return all(max(map(abs, facts.interval(each))) < 1 << 62 for each in terms)
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")
 
 
 def broadcast_dims(dims: Iterable[Term]) -> Term:

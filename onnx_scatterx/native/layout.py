@@ -16,6 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import Coord, Leaf, Term, coord
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -156,16 +157,14 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Tab
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
         return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
-    sizes = [scatter.shape[d].constant for d in dims]
-    known = [n for n in sizes if n is not None]
-    if len(known) < len(sizes) or math.prod(known) * len(targets) > _NUMBERS:
+    extents = {d: n for d in dims if (n := scatter.shape[d].constant) is not None}
+    if len(extents) < len(dims) or math.prod(extents.values()) * len(targets) > _NUMBERS:
         return None
     if not all(is_narrow(t, scatter) for t in targets):
         return None
-    grid = dict(zip(dims, np.indices(known, sparse=True), strict=True))
-    values = np.empty((*known, len(targets)), np.int64)
+    values = np.empty((*extents.values(), len(targets)), np.int64)
     for column, target in enumerate(targets):
-        values[..., column] = target.evaluate(_no_leaf, lambda d: grid[d])
+        values[..., column] = tabulated(target, extents)
     return Table(dims, _INT64, (), 0, lambda w: w.constant(values))
 
 
@@ -217,7 +216,3 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
 def _is_in(value: ir.Value, graph: ir.Graph) -> bool:
     node = value.producer()
     return node.graph is graph if node is not None else value.graph is graph
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import Leaf, coord, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -75,14 +76,15 @@ def _has_different_rows(scatter: Scatter) -> bool:
             continue
         if target.coords <= wide and is_narrow(target, scatter):
             columns.append((axis, target))
-    extents = {d: scatter.shape[d].constant for d in sorted(wide)}
-    sizes = [n for n in extents.values() if n is not None]
-    if len(sizes) < len(extents) or math.prod(sizes) * max(len(columns), 1) > _NUMBERS:
+    known = [(d, scatter.shape[d].constant) for d in sorted(wide)]
+    extents = {d: n for d, n in known if n is not None}
+    if len(extents) < len(known):
         return False
-    grid = dict(zip(sorted(wide), np.indices(sizes, sparse=True), strict=True))
+    if math.prod(extents.values()) * max(len(columns), 1) > _NUMBERS:
+        return False
     found = []
     for axis, target in columns:
-        values = np.broadcast_to(target.evaluate(_no_leaf, lambda d: grid[d]), sizes).ravel()
+        values = tabulated(target, extents).ravel()
         size = scatter.data_shape[axis].constant
         if not scatter.signs[axis] and bool((values < 0).any()):
             if size is None:
@@ -93,7 +95,3 @@ def _has_different_rows(scatter: Scatter) -> bool:
         return False
     rows = np.stack(found, axis=1)
     return len(np.unique(rows, axis=0)) == len(rows)
-
-
-def _no_leaf(leaf: object, parts: object) -> int:
-    raise AssertionError(f"{leaf} has no value")
