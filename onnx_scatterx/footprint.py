@@ -11,30 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.tabulate import tabulated
-from onnx_scatterx.indexing.terms import (
-    Atom,
-    Coord,
-    Number,
-    Step,
-    Table,
-    Term,
-    coord,
-    table,
-    term,
-)
+from onnx_scatterx.indexing.terms import Coord, Step, Table, Term, coord, term
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.table_runs import Stretch, narrowed, runs
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 _DEPTH = 8  # nested cuts
-_LOOKED_AT = 1 << 16  # positions of a table that are looked at
 
 
 @dataclass(frozen=True)
@@ -168,7 +155,7 @@ def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) 
 
 def _spans(
     access: Access, target: Term, axis: int, counts: Shape, facts: Facts
-) -> tuple[int, list[tuple[Term | int, Term | int]]]:
+) -> tuple[int, list[Stretch]]:
     """Return a dim of the updates and the spans of it on which a target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.uid):
         if isinstance(atom, Step) and len(atom.coords) == 1:
@@ -181,51 +168,10 @@ def _spans(
                 return line.dim, [(0, at), (at, counts[line.dim])]
     if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
-    return _runs(target, axis, counts, pairs=access.repeats)
-
-
-def _runs(
-    target: Term, axis: int, counts: Shape, *, pairs: bool
-) -> tuple[int, list[tuple[Term | int, Term | int]]]:
-    """Cut a table along the dim on which it is made of the fewest runs of equal steps."""
-    extents = {d: counts[d].constant for d in target.coords}
-    if any(n is None for n in extents.values()):
-        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
-    numbers = {d: n for d, n in extents.items() if n is not None}
-    if np.prod(list(numbers.values())) > _LOOKED_AT:
-        raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
-    dims = sorted(numbers)
-    values = tabulated(target, {d: numbers[d] for d in dims})
-    best: tuple[int, list[tuple[Term | int, Term | int]]] | None = None
-    for place, dim in enumerate(dims):
-        cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
-        if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
-            best = dim, list(cuts)
-    if best is None:  # a sum of lines over several dims
-        raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
-    if len(best[1]) > _PIECES:
-        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(best[1])} runs")
-    return best
-
-
-def _breaks(values: np.ndarray, *, pairs: bool) -> list[tuple[int, int]]:
-    """Return the maximal runs (first, end) of rows that differ by one constant.
-
-    Where ``pairs`` are not wanted, two rows are a run only if they are neighbours.
-    """
-    rows = values.reshape(len(values), -1).astype(np.int64)
-    spans, first = [], 0
-    while first < len(rows):
-        end = first + 1
-        if end < len(rows):
-            stride = rows[end] - rows[first]
-            while end < len(rows) and (rows[end] - rows[end - 1] == stride).all():
-                end += 1
-            if (stride != stride[0]).any() or (end - first == 2 and stride[0] != 1 and not pairs):
-                end = first + 1  # no line, or two rows that are as well each on its own
-        spans.append((first, end))
-        first = end
-    return spans
+    dim, spans = runs(target, axis, counts, pairs=access.repeats)
+    if len(spans) > _PIECES:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
+    return dim, spans
 
 
 def _cut_along(
@@ -235,7 +181,7 @@ def _cut_along(
     counts: Shape,
     facts: Facts,
     dim: int,
-    spans: list[tuple[Term | int, Term | int]],
+    spans: list[Stretch],
     depth: int,
 ) -> Iterator[Piece]:
     for begin, end in spans:
@@ -245,23 +191,8 @@ def _cut_along(
         if count.constant == 1:
             moved = {dim: term(begin)}
         parts = tuple(
-            simplify(_narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+            simplify(narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
         )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
         yield from _cut(access, parts, starts, extents, inner, depth + 1)
-
-
-def _narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
-    """Return a term with its tables cut to the rows that ``x_dim + begin`` looks up."""
-    if begin.constant is None or count.constant is None:
-        return target
-    index = coord(dim) + begin
-    changes: dict[Atom, Number] = {}
-    for atom in target.all_atoms():
-        if isinstance(atom, Table) and index in atom.parts:
-            axis = atom.parts.index(index)
-            rows = np.arange(begin.constant, begin.constant + count.constant)
-            parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])
-            changes[atom] = table(atom.array.take(rows, axis=axis), parts)
-    return target.replace(changes) if changes else target

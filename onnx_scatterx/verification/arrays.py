@@ -12,6 +12,7 @@ def integers(
     high: int,
     distinct: bool,
 ) -> np.ndarray:
+    """Return integers from low to high, often different ones; ``distinct`` asks for those."""
     count = int(np.prod(shape))
     span = high - low + 1
     choice = rng.random()
@@ -28,6 +29,7 @@ def integers(
 
 
 def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Return booleans: lengths along the last axis, or each drawn alone."""
     kind = rng.random()
     if kind < 0.2 and shape:  # lengths
         return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
@@ -35,6 +37,7 @@ def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
+    """Return numbers of a flavour, one of ``FLAVOURS``."""
     if flavour == "counting":  # every element differs from every other
         values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
     elif flavour == "ties":
