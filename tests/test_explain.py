@@ -9,7 +9,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.explanation import MISSING, explain
+from onnx_scatterx.explanation import explain
+from onnx_scatterx.explanation_parts import MISSING
 from onnx_scatterx.reasons import Reason
 from tests.support import parse
 
