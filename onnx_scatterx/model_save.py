@@ -1,40 +1,27 @@
 """Writing a model: whole or not at all, never over its source, external data left where they are.
 
-The ONNX format lets external data lie only beneath the model's own directory. A model written to
-another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
-data behind hard links, and behind symbolic links that lead out). What does not fit into one
-protobuf message (2 GB) is moved to a new data file beside the model, tensor by tensor.
+What does not fit into one protobuf message (2 GB) is moved to a new data file beside the model,
+tensor by tensor.
 """
 
 import contextlib
-import filecmp
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import google.protobuf.message
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
-from onnx_scatterx.model_data import from_proto, ir_graphs, ir_tensors, set_base_dir, to_proto
+from onnx_scatterx.model_data import from_proto, ir_graphs, set_base_dir, to_proto
+from onnx_scatterx.model_save_data import DataFile, bring_data_files, install, same_file, unseen
 
 MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
-_CHUNK = 1 << 26  # bytes that are copied at once
 _SMALL = 1024  # tensors up to this many bytes always stay in the message
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """What became of one file of external data."""
-
-    path: Path
-    how: Literal["kept", "copied", "written"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ def save(
     different file has the name of a data file that must be brought along.
     """
     target = place_of(path, source_path)
-    if any(_same_file(target, file) for file in source_data):
+    if any(same_file(target, file) for file in source_data):
         raise ModelError(f"{path}: the output is a data file of the input; choose another path")
     message = None
     if isinstance(model, onnx.ModelProto):
@@ -83,7 +70,7 @@ def place_of(
 ) -> Path:
     """Return where a model goes; raise `ModelError` if it cannot go there, or is its source."""
     target = Path(os.path.realpath(path))
-    if source_path is not None and _same_file(target, Path(source_path)):
+    if source_path is not None and same_file(target, Path(source_path)):
         raise ModelError(f"{path}: the output is the input; choose another output path")
     if target.is_dir():
         raise ModelError(f"{path}: is a directory; name a file in it")
@@ -104,7 +91,7 @@ def _save(
         target.write_bytes(_serialize(whole, target))
         return Saved(target)
     with contextlib.ExitStack() as undo:
-        data, copies = _bring_data_files(model, target, undo)
+        data, copies = bring_data_files(model, target, undo)
         heavy = _too_heavy(model, message_limit)
         outside: list[ir.ExternalTensor] = []
         if heavy:
@@ -117,13 +104,13 @@ def _save(
             # A message goes out as it came, unless weights were moved out of it.
             whole = to_proto(model) if message is None or heavy else message
             content = _serialize(whole, target)
-        temporary = _unseen(target)
+        temporary = unseen(target)
         undo.callback(temporary.unlink, missing_ok=True)
         temporary.write_bytes(content)
         if target.exists():
             shutil.copymode(target, temporary)
         for place, copy in copies.items():
-            _install(copy, place, undo)
+            install(copy, place, undo)
         if heavy:
             os.replace(directory / name, target.with_name(name))
             directory.rmdir()
@@ -131,75 +118,6 @@ def _save(
         os.replace(temporary, target)
         undo.pop_all()  # everything is in its place: nothing is to be undone
     return Saved(target, tuple(data))
-
-
-def _bring_data_files(
-    model: ir.Model, target: Path, undo: contextlib.ExitStack
-) -> tuple[list[DataFile], dict[Path, Path]]:
-    """Find or copy every external data file of the model for the target's directory.
-
-    Returns what becomes of each file, and by its place the copy that is yet to be installed there.
-    """
-    brought: dict[tuple[str, str], DataFile] = {}
-    copies: dict[Path, Path] = {}
-    for tensor in ir_tensors(model):
-        if not isinstance(tensor, ir.ExternalTensor):
-            continue
-        location, base = os.fspath(tensor.location), os.fspath(tensor.base_dir)
-        if (base, location) in brought:
-            continue
-        if os.path.isabs(location) or ".." in Path(location).parts:
-            raise ModelError(f"external data file {location!r} is not inside the model's directory")
-        source = Path(os.path.realpath(Path(base) / location))
-        if not source.is_file():
-            raise ModelError(f"external data file {source} of tensor {tensor.name} does not exist")
-        if _same_file(target, source):
-            raise ModelError(f"{target}: the output is a data file of the model; choose another")
-        place = target.parent / location
-        if place in copies or place.exists():
-            _check_same(source, copies.get(place, place), place)
-            brought[base, location] = DataFile(place, "kept")
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        copy = _unseen(place)
-        undo.callback(copy.unlink, missing_ok=True)
-        _copy(source, copy)
-        copies[place] = copy
-        brought[base, location] = DataFile(place, "copied")
-    return list(brought.values()), copies
-
-
-def _check_same(source: Path, found: Path, place: Path) -> None:
-    if not (_same_file(source, found) or filecmp.cmp(source, found, shallow=False)):
-        raise ModelError(
-            f"{place} exists and is not the model's data {source}; "
-            "remove it or write to another directory"
-        )
-
-
-def _copy(source: Path, copy: Path) -> None:
-    """Copy a file, inside the file system where it can: some share the blocks and copy nothing."""
-    with source.open("rb") as old, copy.open("wb") as new:
-        try:
-            while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):
-                pass
-            if new.tell() == os.fstat(old.fileno()).st_size:
-                return
-        except (AttributeError, OSError):  # not on this system, or not between these two
-            pass
-        old.seek(0)
-        new.seek(0)
-        shutil.copyfileobj(old, new, _CHUNK)
-
-
-def _install(copy: Path, place: Path, undo: contextlib.ExitStack) -> None:
-    """Move a copy to its place, unless another process was faster with the same content."""
-    if place.exists():
-        _check_same(copy, place, place)
-        copy.unlink()
-        return
-    os.replace(copy, place)
-    undo.callback(place.unlink, missing_ok=True)
 
 
 def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
@@ -231,15 +149,10 @@ def _replaced(values: list[ir.Value], tensors: list[ir.ExternalTensor]) -> Itera
             value.const_value = old
 
 
-def _unseen(path: Path) -> Path:
-    """Return a hidden name beside a file, for what is not yet complete."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-
-
 def _free_name(target: Path, taken: set[Path]) -> str:
     """Return a name for the target's data file that no file in `taken` has."""
     name = f"{target.name}.data"
-    while any(_same_file(target.with_name(name), file) for file in taken):
+    while any(same_file(target.with_name(name), file) for file in taken):
         name += "_"
     return name
 
@@ -249,10 +162,3 @@ def _serialize(message: onnx.ModelProto, target: Path) -> bytes:
     form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
     content: bytes | str = registry.get(form).serialize_proto(message)
     return content.encode() if isinstance(content, str) else content
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (FileNotFoundError, NotADirectoryError):
-        return Path(os.path.realpath(one)) == Path(os.path.realpath(other))
