@@ -16,8 +16,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
-from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, element, modulo, term
 from onnx_scatterx.indexing.unwrapped import unwrapped

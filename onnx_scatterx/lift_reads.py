@@ -13,8 +13,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
-from onnx_scatterx.indexing.interpreter import Scope
 from onnx_scatterx.indexing.reading import READS, reading
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.lift import Access, formula_of, input_of, settled, value_of
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 

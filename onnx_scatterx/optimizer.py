@@ -15,7 +15,8 @@ import onnx_ir as ir
 from onnx_scatterx.clauses import Clause
 from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
-from onnx_scatterx.indexing.interpreter import Knowledge, interpret
+from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.scope import Knowledge
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.lift_reads import is_arithmetic, is_gather

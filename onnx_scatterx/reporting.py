@@ -11,7 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.duplicates import SETTLED, duplicates_of
 from onnx_scatterx.footprint_text import footprint_text
-from onnx_scatterx.indexing.interpreter import Knowledge, Scope
+from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.lift import Access, Scatter, is_scatter
 from onnx_scatterx.lift_reads import Gather, is_gather

@@ -21,7 +21,7 @@ from onnx_scatterx.duplicates import SETTLED
 from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import FAR, Writer
-from onnx_scatterx.indexing.interpreter import Knowledge, Scope
+from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.native import is_ours

@@ -14,7 +14,8 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.interpreter import Knowledge, interpret
+from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.scope import Knowledge
 from onnx_scatterx.indexing.terms import Leaf, Term
 from tests.support import open_session, rejections
 

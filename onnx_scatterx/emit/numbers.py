@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.elements import Element, element_of
 from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.terms import Atom, FloorDiv, Leaf, Pos, Step, Term, as_term
 from onnx_scatterx.reasons import Reason, RefusedError
 

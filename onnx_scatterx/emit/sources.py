@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.terms import Term
 
 _INT64 = ir.DataType.INT64

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
+from onnx_scatterx.indexing.contents import with_content
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.scope import Scope, operator_sets
 from onnx_scatterx.indexing.terms import Term, size
@@ -60,9 +61,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
         found_ = Abstract(value.dtype, None)
         if present and len(present) == len(parts):
             found_ = _join(present, merged, (function, value))
-        interpreter.values[value] = interpreter.with_content(
-            value, found_, scope.token, scope.facts
-        )
+        interpreter.values[value] = with_content(value, found_, scope.token, scope.facts)
     return scope
 
 

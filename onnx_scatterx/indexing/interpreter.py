@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.clauses import Clause
@@ -19,20 +18,16 @@ from onnx_scatterx.indexing import control, creation, functions, shapes, validit
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
+from onnx_scatterx.indexing.contents import with_content
 from onnx_scatterx.indexing.failing import FailsError, fails
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.reduction import REDUCTIONS
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
-from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import Term, as_term, coord, element, size, term
+from onnx_scatterx.indexing.terms import Term, as_term, size, term
 from onnx_scatterx.indexing.transfers import TRANSFERS
 from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_nodes
 
-__all__ = ["TRANSFERS", "Interpreter", "Knowledge", "Scope", "interpret", "live_nodes"]
-
 _VISITS = 2000  # of functions, at most: nested calls multiply
-_LONG_SIZE = 12  # monomials of a size
-_LONG_CONTENT = 64  # monomials of an element
 
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
@@ -94,7 +89,7 @@ class Interpreter:
         facts.learn(d - 1 for d in self.filled)
         for value, shape in shapes.items():
             token = assumptions.token(value)
-            found = self.with_content(value, Abstract(value.dtype, shape), token, facts)
+            found = with_content(value, Abstract(value.dtype, shape), token, facts)
             self.values[value] = assumptions.of_elements(value, found, facts)
 
     def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
@@ -146,7 +141,7 @@ class Interpreter:
         if live and node.domain in ("", "ai.onnx"):
             scope.facts.learn(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
-            scope.values[value] = self.with_content(value, result, scope.token, scope.facts)
+            scope.values[value] = with_content(value, result, scope.token, scope.facts)
         for value in node.outputs[len(results) :]:
             scope.values[value] = Abstract(value.dtype, None)
 
@@ -162,35 +157,6 @@ class Interpreter:
 
     def _input(self, value: ir.Value, scope: Scope) -> Abstract:
         return scope.values.get(value) or Abstract(value.dtype, None)
-
-    def with_content(
-        self, value: ir.Value, found: Abstract, token: object, facts: Facts
-    ) -> Abstract:
-        """Give what is not followed, or has grown too long to follow, a name of its own."""
-        shape = found.shape
-        if shape is None:
-            return found
-        shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
-        shape = tuple(
-            d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
-            for i, d in enumerate(shape)
-        )
-        content = found.content
-        terms = [content] if isinstance(content, Term) else []
-        if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
-            assert found.dtype is not None
-            terms = [simplify(t, facts) for t in content.ravel()]
-            simpler = np.empty(content.shape, dtype=object)
-            simpler.ravel()[:] = terms
-            content = Abstract.explicit(simpler, found.dtype).content
-        if any(len(t.items) > _LONG_CONTENT for t in terms):
-            content = None
-        if content is None and found.is_integer:
-            assert found.dtype is not None
-            low, high = _range(found.dtype)
-            coords = [coord(d) for d in range(len(shape))]
-            content = element((token, value), coords, name=value.name or "?", low=low, high=high)
-        return Abstract(found.dtype, shape, content)
 
     def _results(self, call: Call, scope: Scope) -> Sequence[Abstract]:
         node = call.node
@@ -222,7 +188,7 @@ class Interpreter:
         inner = scope.inner()
         for value, given in zip(graph.inputs, inputs, strict=True):
             found = given or Abstract(value.dtype, None)
-            inner.values[value] = self.with_content(value, found, inner.token, inner.facts)
+            inner.values[value] = with_content(value, found, inner.token, inner.facts)
         self._visit(graph, inner)
         return [self._input(v, inner) for v in graph.outputs]
 
@@ -240,14 +206,6 @@ class Interpreter:
         quiet._visit(function, inner)
         self.visits = quiet.visits
         return [quiet._input(v, inner) for v in function.outputs]
-
-
-def _range(dtype: ir.DataType) -> tuple[float, float]:
-    if dtype == ir.DataType.BOOL:
-        return 0, 1
-    if dtype == ir.DataType.INT64 or dtype.bitwidth < 8:
-        return float("-inf"), float("inf")
-    return int(dtype.min), int(dtype.max)
 
 
 def interpret(

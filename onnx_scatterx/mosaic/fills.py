@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.scope import Scope
 
 _LOOKED_AT = 1 << 22  # bytes of a constant that is looked at
 

@@ -9,8 +9,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
-from onnx_scatterx.indexing.interpreter import Scope, live_nodes
 from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.scope import Scope
+from onnx_scatterx.indexing.walk import live_nodes
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.lift_reads import Gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias

@@ -16,7 +16,7 @@ from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.indexing.interpreter import Scope
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.mosaic.fills import Fills
