@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.indexing.polynomial import Atom, Interval, Number, Term, interned, term
+from onnx_scatterx.indexing.atom import Atom, Interval
+from onnx_scatterx.indexing.polynomial import Number, Term, interned, term
 
 _BY_CONTENT = 4096  # elements of a table up to which equal tables are one object
 

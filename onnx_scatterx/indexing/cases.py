@@ -8,15 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.indexing.polynomial import (
-    Atom,
-    Interval,
-    Number,
-    Term,
-    interned,
-    polynomial,
-    term,
-)
+from onnx_scatterx.indexing.atom import Atom, Interval
+from onnx_scatterx.indexing.polynomial import Number, Term, interned, polynomial, term
 
 
 class Pos(Atom):

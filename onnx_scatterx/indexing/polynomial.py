@@ -1,65 +1,24 @@
-"""Polynomials with integer coefficients over atoms, and what an atom must be able to do.
+"""Terms: polynomials with integer coefficients over atoms.
 
-Terms and atoms are interned: equal ones are the same object, so ``is`` compares them and a term can
-keep what was once found out about it.
+Terms are interned as atoms are: equal ones are the same object, so ``is`` compares them and a term
+can keep what was once found out about it.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
+
+from onnx_scatterx.indexing.atom import Atom, Interval, one_atom, union
 
 if TYPE_CHECKING:
     from onnx_scatterx.indexing.atoms import Leaf
 
 Monomial: TypeAlias = "tuple[Atom, ...]"
 Number: TypeAlias = "Term | int"
-Interval: TypeAlias = tuple[float, float]
-"""Bounds: integers, or infinite."""
-
-_uids = itertools.count()
-
-
-class Atom:
-    """An indivisible factor. Interned: equal atoms are the same object."""
-
-    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "uid")
-    coords: frozenset[int]
-    """The coordinates that the atom depends on."""
-    leaves: frozenset[Leaf]
-    """The numbers that only the run knows in it, itself included."""
-    parts: tuple[Term, ...]
-    piecewise: bool
-    """Whether there are cases in it that facts may decide, at any depth."""
-    uid: int
-
-    dim = -1
-    """The coordinate that the atom is, if it is one."""
-    idempotent = False
-    """Whether the atom is its own square: it is 0 or 1."""
-    decidable = False
-    """Whether the atom itself makes cases."""
-
-    def __hash__(self) -> int:
-        return self.uid  # so that sets of atoms have one order in every run
-
-    def completed(self) -> None:
-        """Add what the atom itself contributes to ``coords`` and ``leaves``."""
-
-    def interval(self, of: Callable[[Term], Interval]) -> Interval:
-        """Return bounds of the atom, given bounds of the terms in it."""
-        raise NotImplementedError
-
-    def rebuild(self, parts: tuple[Term, ...]) -> Term:
-        """Return the atom as a term, with other terms in it."""
-        raise NotImplementedError
-
-    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
-        """Return the atom's value (a number or an array), given the values of its terms."""
-        raise NotImplementedError
 
 
 class Term:
@@ -163,7 +122,7 @@ class Term:
     def leaves(self) -> frozenset[Leaf]:
         """Return the numbers that only the run knows, at every depth."""
         if self._leaves is None:
-            self._leaves = _union(a.leaves for m, _ in self.items for a in m)
+            self._leaves = union(a.leaves for m, _ in self.items for a in m)
         return self._leaves
 
     def interval(self) -> Interval:
@@ -221,15 +180,6 @@ class Term:
     __repr__ = __str__
 
 
-def _union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
-    result: frozenset[Any] = frozenset()
-    for one in sets:
-        if not one <= result:
-            result = result | one if result else one
-    return result
-
-
-_atoms: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 _terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
 _lock = threading.Lock()  # on what two threads may make at once
 
@@ -264,7 +214,7 @@ def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
 def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
     made = object.__new__(Term)
     made.items = items
-    made.coords = _union(a.coords for m, _ in items for a in m)
+    made.coords = union(a.coords for m, _ in items for a in m)
     made.piecewise = any(a.piecewise for m, _ in items for a in m)
     made.never_negative_from = made._interval = made._leaves = None
     with _lock:  # another thread may have been faster
@@ -275,20 +225,7 @@ def interned(
     kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], **fields: Any
 ) -> Term:
     """Return the one atom of a kind that has this key and these parts, as a term."""
-    atom = _atoms.get((kind, key, parts))
-    if atom is None:
-        atom = object.__new__(kind)
-        atom.uid = next(_uids)
-        atom.parts = parts
-        atom.coords = _union(p.coords for p in parts)
-        atom.leaves = _union(p.leaves() for p in parts)
-        atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
-        for name, value in fields.items():
-            setattr(atom, name, value)
-        atom.completed()
-        with _lock:
-            atom = _atoms.setdefault((kind, key, parts), atom)
-    return as_term(atom)
+    return as_term(one_atom(kind, key, parts, fields))
 
 
 def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | None]) -> Term:

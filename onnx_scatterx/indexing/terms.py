@@ -20,6 +20,7 @@ True
 n + 1
 """
 
+from onnx_scatterx.indexing.atom import Atom, Interval
 from onnx_scatterx.indexing.atoms import Coord, Leaf, Table, coord, element, size, table
 from onnx_scatterx.indexing.cases import (
     FloorDiv,
@@ -35,8 +36,6 @@ from onnx_scatterx.indexing.cases import (
     where,
 )
 from onnx_scatterx.indexing.polynomial import (
-    Atom,
-    Interval,
     Monomial,
     Number,
     Term,
