@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx import Reason, ScatterXError
+from onnx_scatterx import Reason
 from onnx_scatterx.assumptions import Assumption
-from onnx_scatterx.clauses import METADATA, clauses, statement
+from onnx_scatterx.clauses import clauses
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.terms import floor_div, size
 from onnx_scatterx.model_io import load
@@ -91,63 +91,6 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
 
 
 # The text
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "said"),
-    [
-        ("seq <= 4096", "seq", "<= 4096"),
-        ("n % 8 == 0", "n", "% 8 == 0"),
-        ("n%8==0", "n", "%8==0"),
-        ("positions = nonnegative", "positions", "nonnegative"),
-        ("cache_position: contiguous, nonnegative", "cache_position", "contiguous, nonnegative"),
-        ("input:0: unique", "input:0", "unique"),
-        ("pos < seq", "pos", "< seq"),
-        ("0 <= idx < n", "idx", ">= 0, < n"),
-        ("0 < idx", "idx", "> 0"),
-        ("-1<=x<= 2*n - 1", "x", ">= -1, <= 2*n - 1"),
-        ("a <= b < c", "b", ">= a, < c"),
-        ("x[0] >= 2", "x[0]", ">= 2"),
-    ],
-)
-def test_statement(text: str, name: str, said: str) -> None:
-    assert statement(text) == (name, said)
-
-
-@pytest.mark.parametrize("text", ["x", "", "<= 3", "x big", "x <= ", "x % 0 == 1", "x <= n // 2"])
-def test_what_cannot_be_read(text: str) -> None:
-    with pytest.raises(ScatterXError, match=r"is not like|cannot read") as raised:
-        clauses([text])
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("assume", "message"),
-    [
-        ("Q <= 3", "'Q': the model has no such input or symbol; it has D, N, S, pos, u, x"),
-        ("u: nonnegative", "'u': it holds no integers"),
-        ("N: unique", "cannot assume 'unique' of 'N': it is a size"),
-        ("pos < Q", "cannot compare 'pos' with 'Q': the model has no such symbol; it has D, N, S"),
-        ("4 <= N <= 3", "no number is all of this: N >= 4, N <= 3"),
-        ("N < 0", "no number is all of this: N < 0"),
-        (["N % 4 == 1", "N % 2 == 0"], "no number is all of this"),
-        (["N < D", "D < N"], "what is assumed of '[DN]' contradicts other assumptions"),
-    ],
-)
-def test_what_cannot_be_assumed(assume: str | list[str], message: str) -> None:
-    model = onnx.parser.parse_model(CACHE)
-    with pytest.raises(ScatterXError, match=message.replace("[0]", r"\[0\]")) as raised:
-        onnx_scatterx.inspect(model, assume=assume)
-    assert "\n" not in str(raised.value)
-
-
-def test_of_a_mapping_as_of_statements() -> None:
-    one = clauses({"idx": ">= 0, < n", "p": "unique"})
-    assert one == clauses(["0 <= idx < n", "p: unique", "p = unique"]) == clauses(one_by_one(one))
-
-
-def one_by_one(found: Sequence[Any]) -> list[str]:
-    return [str(clause) for clause in found]
 
 
 # What follows from each kind, and what stays without it
@@ -318,80 +261,6 @@ def test_proofs_about_one_size(
 
 
 # What is used is named
-
-
-def test_only_what_is_needed_is_named() -> None:
-    assume = ["D <= 9", "pos: contiguous, nonnegative", "N >= 2", "pos: unique"]
-    result = optimized(CACHE, assume)
-    report = result.report
-    assert [a for a in report.assumptions if a.startswith("assumed")] == [
-        "assumed: pos: contiguous",
-        "assumed: pos: nonnegative",
-    ]
-    assert report.not_needed == ("D <= 9", "N >= 2", "pos: unique")
-    assert {p.key: p.value for p in result.model.metadata_props} == {
-        METADATA: '{"pos": "contiguous, nonnegative"}'
-    }
-    assert report.to_dict()["not_needed"] == list(report.not_needed)
-    assert "assumed: pos: contiguous" in onnx_scatterx.explain(
-        onnx.parser.parse_model(CACHE), assume=assume
-    ).replace("\n            ", " ")
-
-
-def test_each_scatter_names_its_own() -> None:
-    text = f"""{OPSET} g (float[N,2] x, float[M,2] z, float[2,2] u, float[1,2] v, int64 p)
-        => (float[N,2] y, float[M,2] w) <int64[2,1] i = {{3, -1}}, int64[2] rows = {{1, 1}}> {{
-            [first] y = ScatterND (x, i, u)
-            j = Reshape (p, rows)
-            [second] w = ScatterND (z, j, v) }}"""
-    result = onnx_scatterx.optimize(
-        onnx.parser.parse_model(text),
-        target="standard",
-        assume=["N >= 5", "p >= 0", "M <= 7"],
-        rules=["view", "concat"],
-    )
-    own = {s.node: [f for f in s.facts if f.startswith("assumed")] for s in result.report.scatters}
-    assert own == {"first": ["assumed: N >= 5"], "second": ["assumed: p >= 0"]}
-
-
-def test_what_is_assumed_is_nothing_that_the_model_checks() -> None:
-    text = nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")
-    told = onnx_scatterx.explain(onnx.parser.parse_model(text), assume="N >= 5")
-    assert "assumed   " in told
-    assert "N - 5 >= 0" not in told
-
-
-def test_what_changes_nothing_leaves_no_trace() -> None:
-    model = onnx.parser.parse_model(CACHE)
-    result = onnx_scatterx.optimize(model, target="standard", assume=["N <= 4", "pos: unique"])
-    assert result.report.not_needed == ("N <= 4", "pos: unique")
-    assert not result.model.metadata_props
-    assert result.report.scatters == onnx_scatterx.inspect(model, target="standard").scatters
-
-
-def test_of_two_that_say_the_same_one_is_named() -> None:
-    result = onnx_scatterx.optimize(
-        onnx.parser.parse_model(nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")),
-        target="standard",
-        assume=["N >= 5", "N >= 6"],
-    )
-    assert result.report.removed == 1
-    assert result.report.not_needed == ("N >= 5",)
-
-
-def test_nothing_is_believed_the_next_time() -> None:
-    model = ir.from_onnx_text(CACHE)
-    assuming = onnx_scatterx.passes.RemoveScatters(
-        target="standard", assume={"pos": "contiguous, nonnegative"}
-    )
-    assert assuming(model.clone()).modified
-    report = onnx_scatterx.inspect(
-        model, target="standard", rules=BOXES, assume=["pos: contiguous"]
-    )
-    assert report.removed == 0
-    assert onnx_scatterx.inspect(model, target="standard").removed == 0
-    assert onnx_scatterx.passes.RemoveScatters(target="standard")(model).model is model
-    assert METADATA not in model.metadata_props
 
 
 def test_verify_draws_what_the_second_model_assumes() -> None:
