@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Gathering, Pick, Reduction, Scattering, XTransformer, to_onnx
 from onnx_scatterx.conventions.composed import Rounded
-from onnx_scatterx.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
-from tests.native_support import natives, operators, picks, run_native, unique
+from onnx_scatterx.conventions.onnx import scatter_nd
+from tests.native_support import operators, run_native
 from tests.support import Feed, agree, i64, run, sample, scatters
 
 DTYPES = ["float32", "float64", "float16", "int8", "uint16", "int64", "bool", "string"]
@@ -174,39 +174,8 @@ def test_boxes_are_removed(form: str) -> None:
     assert (scatters(model), scatters(optimized)) == (1, 0)
 
 
-def names(source: Scattering | Gathering, **options: Any) -> list[str]:
-    model = to_onnx(source, **options)
-    check(source, model)
-    return operators(model)
-
-
 NOTHING = np.empty(0, np.int64)
 X = np.arange(20, dtype=np.float32).reshape(5, 4)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (scatter_nd(X, i64([[1], [3]]), X[:2]), ["ScatterND"]),
-        (scatter_nd(X, i64([[1, 2], [3, 0]]), X[0, :2]), ["ScatterND"]),
-        (scatter_elements(X, i64([[0, 1, 2, 4]]), X[:1]), ["ScatterElements"]),
-        (scatter_elements(X, np.full((1, 4), 2), X[:1]), ["ScatterND"]),
-        (scatter_elements(X, np.full((5, 2), 2), X[:, :2], 1), ["Expand", "ScatterElements"]),
-        (tensor_scatter(X[None], X[None, :2], i64([1])), ["ScatterND"]),
-        (scatter_nd(X[:4], i64([[0], [1], [2], [3]]), X[:4]), ["ScatterND"]),
-    ],
-)
-def test_the_smallest_operator(source: Scattering, expected: list[str]) -> None:
-    assert names(source) == expected
-
-
-def test_transposes_where_the_picks_say_so() -> None:
-    """x[:, :, i] = y of a y that has its rows first: no dim of y stands where it goes."""
-    t = XTransformer(
-        (2, 5, 4), (5, 4, 9), i64([[7], [3]]), Pick((0,)), Pick((1, 2)), Pick((1, 2, 0))
-    )
-    source = Scattering(sample("float32", 5, 4, 9), sample("float32", 2, 5, 4, seed=1), t)
-    assert names(source) == ["Transpose", "ScatterND", "Transpose"]
 
 
 def rows(*indices: int) -> Callable[[tuple[int, ...]], XTransformer]:
@@ -215,26 +184,6 @@ def rows(*indices: int) -> Callable[[tuple[int, ...]], XTransformer]:
     return lambda shape: XTransformer(
         (len(indices), shape[1]), shape, f, Pick((0,)), Pick((1,)), Pick.identity(2)
     )
-
-
-def test_the_smallest_reads() -> None:
-    """Rows, columns, all of it transposed, elements of rows, and single elements."""
-    assert names(Gathering(X, rows(3, 0)((5, 4)))) == ["Gather"]
-    columns = XTransformer(
-        (5, 3), (5, 4), i64([[1], [2], [1]]), Pick((1,)), Pick((0,)), Pick((1, 0))
-    )
-    assert names(Gathering(X, columns)) == ["Gather"]
-    assert names(Gathering(X, columns), form="nd") == ["Transpose", "GatherND", "Transpose"]
-    turned = XTransformer((4, 5), (5, 4), NOTHING, Pick(), Pick((1, 0)), Pick.identity(2))
-    assert names(Gathering(X, turned)) == ["Transpose"]
-    whole = XTransformer((5, 4), (5, 4), NOTHING, Pick(), Pick((0, 1)), Pick.identity(2))
-    assert names(Gathering(X, whole)) == ["Identity"]
-    along = scatter_elements(X, i64([[0, 1, 4, 3]]), X[:1]).transformer
-    assert names(Gathering(X, along)) == ["GatherElements"]
-    pairs = scatter_nd(X, i64([[1, 2], [3, 0]]), X[0, :2]).transformer
-    assert names(Gathering(X, pairs)) == ["GatherND"]
-    strings = Gathering(X.astype(str).astype(object), rows(3, 0)((5, 4)))
-    assert names(strings) == ["GatherND"]
 
 
 def test_f_as_an_input_takes_any_f() -> None:
@@ -250,32 +199,11 @@ def test_f_as_an_input_takes_any_f() -> None:
         check(Scattering(X, X[:2], rows(*indices)((5, 4))), model)
 
 
-def test_scatterx_says_the_normal_form() -> None:
-    t = XTransformer((4, 2), (4, 5), i64([[1], [3]]), Pick((1,)), Pick((0,)), Pick((1, 0)))
-    model = to_onnx(t, form="scatterx", reduction="add")
-    (node,) = natives(model)
-    assert (picks(node), unique(node)) == (((1,), (0,), (1, 0)), 1)
-    assert model.ir_version == 10
-    (node,) = natives(to_onnx(rows(1, 1)((5, 4)), form="scatterx"))
-    assert unique(node) == 0
-    (node,) = natives(to_onnx(rows(1, 2)((5, 4)), form="scatterx", indices="input"))
-    assert unique(node) == 0
-
-
 def test_a_transformer_has_the_type_and_the_reduction_that_are_asked_for() -> None:
     model = to_onnx(rows(1, 3)((5, 4)), dtype=ml_dtypes.bfloat16, reduction="add", opset=16)
     assert model.opset_import[0].version == 16
     assert {i.type.tensor_type.elem_type for i in model.graph.input} == {onnx.TensorProto.BFLOAT16}
     assert model.graph.node[0].attribute[0].s == b"add"
-
-
-@pytest.mark.parametrize("name", ["minimum", "less", "maximum", "greater"])
-def test_on_integers_every_minimum_is_that_of_onnx(name: str) -> None:
-    data, updates = sample("int8", 5, 4), sample("int8", 2, 4, seed=1)
-    source = Scattering(data, updates, rows(3, 3)((5, 4)), Reduction(name))
-    model = to_onnx(source)
-    check(source, model)
-    assert model.graph.node[0].attribute[0].s == (b"min" if name in ("minimum", "less") else b"max")
 
 
 def test_complex_numbers_have_a_model() -> None:
