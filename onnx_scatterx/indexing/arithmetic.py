@@ -14,8 +14,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.elementwise import Result, combine
+from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.elementwise import combine
 from onnx_scatterx.indexing.terms import (
     Term,
     equals,

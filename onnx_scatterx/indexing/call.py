@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import size
+
+Result: TypeAlias = "list[Abstract] | None"
+"""What a transfer function says of the outputs; None where it does not know the operator's case."""
 
 
 class UnknownAttributeError(Exception):

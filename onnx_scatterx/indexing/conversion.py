@@ -6,8 +6,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.elementwise import FOLDED, Result, combine
+from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.elementwise import FOLDED, combine
 from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, equals

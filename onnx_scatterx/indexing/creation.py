@@ -8,11 +8,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.call import Call, Result
 from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.terms import coord, equals, floor_div, modulo, pos, step, term
-
-Result = list[Abstract] | None
 
 _MADE = 1 << 20  # elements of a constant that is made
 _KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
@@ -177,45 +175,6 @@ def one_hot(call: Call) -> Result:
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
     return [Abstract(values.dtype, tuple(shape_), content)]
-
-
-def scatter_elements(call: Call) -> Result:
-    data, indices, updates = call.inputs
-    if data is None or indices is None or updates is None:
-        return None
-    known, values = indices.known, updates.elements
-    into = data.elements
-    if into is None or values is None or known is None or data.dtype is None or data.shape is None:
-        return [Abstract(data.dtype, data.shape)]
-    if call.string("reduction", "none") != "none":
-        return [Abstract(data.dtype, data.shape)]
-    axis = call.integer("axis", 0) % max(into.ndim, 1)
-    result = into.copy()
-    for index in np.ndindex(known.shape):
-        at = (*index[:axis], int(known[index]), *index[axis + 1 :])
-        if not -result.shape[axis] <= at[axis] < result.shape[axis]:
-            return [Abstract(data.dtype, data.shape)]
-        result[at] = values[index]
-    return [Abstract.explicit(result, data.dtype)]
-
-
-def scatter_nd(call: Call) -> Result:
-    data, indices, updates = call.inputs
-    if data is None or indices is None or updates is None:
-        return None
-    known, values = indices.known, updates.elements
-    into = data.elements
-    if into is None or values is None or known is None or data.dtype is None or data.shape is None:
-        return [Abstract(data.dtype, data.shape)]
-    if call.string("reduction", "none") != "none":
-        return [Abstract(data.dtype, data.shape)]
-    result = into.copy()
-    for index in np.ndindex(known.shape[:-1]):
-        try:
-            result[tuple(int(i) for i in known[index])] = values[index]
-        except IndexError:
-            return [Abstract(data.dtype, data.shape)]
-    return [Abstract.explicit(result, data.dtype)]
 
 
 def pad(call: Call) -> Result:

@@ -9,11 +9,10 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape, broadcast_coords, broadcast_shapes
+from onnx_scatterx.indexing.call import Result
 from onnx_scatterx.indexing.overflow import fits
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term
-
-Result = list[Abstract] | None
 
 FOLDED = 1 << 16  # elements of a constant that is computed
 

@@ -11,10 +11,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.call import Call, Result
 from onnx_scatterx.indexing.terms import Term, coord, element, equals, floor_div, modulo, term
-
-Result = list[Abstract] | None
 
 
 def non_zero(call: Call) -> Result:

@@ -16,7 +16,7 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_coords,
     broadcast_shapes,
 )
-from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.call import Call, Result
 from onnx_scatterx.indexing.terms import (
     Number,
     Term,
@@ -27,8 +27,6 @@ from onnx_scatterx.indexing.terms import (
     term,
     where,
 )
-
-Result = list[Abstract] | None
 
 
 def moved(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.movement import Result, wrapped
+from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.movement import wrapped
 from onnx_scatterx.indexing.terms import Number, Term, coord, term
 
 READS = frozenset({"Gather", "GatherElements", "GatherND"})

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.movement import Result, moved
+from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.movement import moved
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Monomial,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.movement import Result, moved, vector, wrapped
+from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.movement import moved, vector, wrapped
 from onnx_scatterx.indexing.overflow import AXIS_LIMIT
 from onnx_scatterx.indexing.terms import (
     Number,

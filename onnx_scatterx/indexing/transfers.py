@@ -15,6 +15,7 @@ from onnx_scatterx.indexing import (
     reshaping,
     slicing,
     windows,
+    writing,
 )
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call
@@ -41,9 +42,9 @@ TRANSFERS: dict[str, Transfer] = {
     "Pad": creation.pad,
     "Range": creation.range_,
     "Reshape": reshaping.reshape,
-    "Scatter": creation.scatter_elements,
-    "ScatterElements": creation.scatter_elements,
-    "ScatterND": creation.scatter_nd,
+    "Scatter": writing.scatter_elements,
+    "ScatterElements": writing.scatter_elements,
+    "ScatterND": writing.scatter_nd,
     "Shape": creation.shape,
     "Size": creation.size,
     "Slice": slicing.slice_,
