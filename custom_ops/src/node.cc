@@ -127,9 +127,9 @@ const Plan& Node::PlanFor(Prepared& prepared, const Table& table, const Parallel
   if (table_is_constant_ && prepared.plan != nullptr && prepared.table == table.values)
     return *prepared.plan;
   prepared.plan = nullptr;
-  CheckBounds(prepared.nest, table, parallel);
   const bool is_straight = prepared.outline.may_straighten &&
                            Straighten(prepared.nest, table, parallel, prepared.straight);
+  if (!is_straight) CheckBounds(prepared.nest, table, parallel);
   prepared.plan = is_straight ? &prepared.straight : &prepared.outline.plan;
   prepared.table = table.values;
   return *prepared.plan;

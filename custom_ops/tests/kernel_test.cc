@@ -63,14 +63,33 @@ void RowsMoveAsRuns() {
 // Rows that follow each other are one run, and so are the elements of a box that is written point
 // by point.
 void AffineTablesBecomeRuns() {
-  const Example rows = {{{0}, {1}, {0, 1}}, {4, 6}, {3, 6}, {3, 1}, {1, 2, -1}};
-  const Plan plan = rows.plan();
-  CHECK(plan.run == 18 && plan.runs == 1 && plan.start == 6 && plan.unique) << plan.run;
+  for (const Longs& table : {Longs{1, 2, 3}, Longs{-3, -2, -1}}) {
+    const Example rows = {{{0}, {1}, {0, 1}}, {4, 6}, {3, 6}, {3, 1}, table};
+    const Plan plan = rows.plan();
+    CHECK(plan.run == 18 && plan.runs == 1 && plan.start == 6 && plan.unique) << plan.run;
+  }
   const Example points = {
       {{0, 1}, {}, {0, 1}}, {3, 4}, {2, 2}, {2, 2, 2}, {0, 1, 0, 2, 1, 1, 1, 2}};
   CHECK(points.plan().run == 2 && points.plan().runs == 2 && points.plan().dims[0].target == 4);
   const Example windows = {{{0, 1}, {}, {0}}, {5}, {3, 3}, {3, 3, 1}, {0, 1, 2, 1, 2, 3, 2, 3, 4}};
   CHECK(!windows.plan().unique && windows.plan().columns.count == 1);  // affine, but they overlap
+}
+
+// What counts only up to a sign, to a late number, or to the width of an int32.
+void OtherTablesStayTables() {
+  const auto is_table = [](const Plan& plan) { return plan.columns.count == 1; };
+  const Example signs = {{{0}, {1}, {0, 1}}, {4, 6}, {4, 6}, {4, 1}, {-2, -1, 0, 1}};
+  CHECK(is_table(signs.plan()));
+  for (const std::int64_t late : {2, 63, 64, 98, 99}) {
+    Example rows = {{{0}, {}, {0}}, {200}, {100}, {100, 1}, Longs(100, 0)};
+    std::iota(rows.table.begin(), rows.table.end(), 50);
+    CHECK(!is_table(rows.plan()));
+    rows.table[static_cast<std::size_t>(late)] = 0;
+    CHECK(is_table(rows.plan())) << late;
+  }
+  const std::int32_t wraps[] = {0x7ffffffe, 0x7fffffff, -0x7fffffff - 1};
+  const Nest nest = MakeNest({{0}, {}, {0}}, {std::int64_t{1} << 33}, {3}, {3, 1});
+  CHECK(is_table(MakePlan(nest, {wraps, false}, false, {})));
 }
 
 void TheLastOfManyWins() {
@@ -201,6 +220,7 @@ void EmptyAndScalar() {
 int main() {
   RowsMoveAsRuns();
   AffineTablesBecomeRuns();
+  OtherTablesStayTables();
   TheLastOfManyWins();
   OrderIsKept();
   NanIsWhatTheComparisonSays();

@@ -49,28 +49,27 @@ inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 #if SCATTERX_X86
 namespace internal {
 
-inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
-  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
-    const auto* source = reinterpret_cast<const __m128i*>(from);
-    auto* target = reinterpret_cast<__m128i*>(to);
-    const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-    const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-    _mm_stream_si128(target, a);
-    _mm_stream_si128(target + 1, b);
-    _mm_stream_si128(target + 2, c);
-    _mm_stream_si128(target + 3, d);
-  }
+// One line of 64 bytes, `to` on its border.
+SCATTERX_INLINE void StreamLine(char* to, const char* from) {
+  const auto* source = reinterpret_cast<const __m128i*>(from);
+  auto* target = reinterpret_cast<__m128i*>(to);
+  const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+  const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+  _mm_stream_si128(target, a);
+  _mm_stream_si128(target + 1, b);
+  _mm_stream_si128(target + 2, c);
+  _mm_stream_si128(target + 3, d);
 }
 
-__attribute__((target("avx2"))) inline void StreamLinesAvx2(char* to, const char* from,
-                                                            std::int64_t bytes) {
-  for (; bytes > 0; bytes -= 64, to += 64, from += 64) {
-    const auto* source = reinterpret_cast<const __m256i*>(from);
-    auto* target = reinterpret_cast<__m256i*>(to);
-    const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1);
-    _mm256_stream_si256(target, a);
-    _mm256_stream_si256(target + 1, b);
+// Several pages take turns: memory and the prefetchers serve as many streams at once.
+inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
+  constexpr std::int64_t kPages = 4, kPage = 4096, kLine = 64, kTurn = kPages * kPage;
+  for (; bytes >= kTurn; bytes -= kTurn, to += kTurn, from += kTurn) {
+    for (std::int64_t i = 0; i < kPage; i += kLine) {
+      for (std::int64_t page = i; page < kTurn; page += kPage) StreamLine(to + page, from + page);
+    }
   }
+  for (std::int64_t i = 0; i < bytes; i += kLine) StreamLine(to + i, from + i);
 }
 
 }  // namespace internal
@@ -85,8 +84,7 @@ inline void Stream(char* to, const char* from, std::int64_t bytes) {
   const std::int64_t head = std::min(bytes, (kLine - start) % kLine);
   const std::int64_t lines = (bytes - head) / kLine * kLine;
   std::memcpy(to, from, static_cast<std::size_t>(head));
-  HasAvx2() || kAlwaysAvx2 ? internal::StreamLinesAvx2(to + head, from + head, lines)
-                           : internal::StreamLines(to + head, from + head, lines);
+  internal::StreamLines(to + head, from + head, lines);
   to += head + lines;
   from += head + lines;
   bytes -= head + lines;
