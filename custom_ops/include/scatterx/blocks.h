@@ -39,8 +39,9 @@ inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes
 
 namespace internal {
 
-inline void ScatterBlocks(const Work& work, const Bands& bands, const char* data,
+inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
                           const Parallel& parallel) {
+  const Work work{far.plan, far.table, far.moves, far.updates, far.output, Reach{}};
   const std::int64_t size = work.Bytes();
   const std::int64_t steps = std::max<std::int64_t>(1, kBlockBytes / (bands.pitch * size));
   const auto copy = [&](std::int64_t begin, std::int64_t end) {

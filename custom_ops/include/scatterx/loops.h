@@ -22,6 +22,7 @@ struct Work {
   const Moves& moves;
   const char* updates;
   char* output;
+  Reach reach;
 
   std::int64_t Bytes() const { return static_cast<std::int64_t>(moves.bytes); }
 };
@@ -36,7 +37,7 @@ inline void ScatterRuns(const Work& work, std::int64_t begin, std::int64_t end) 
     const std::int64_t count = std::min(kBatch, work.plan.runs - q);
     walk.Take(count, targets);
     work.moves.apply(work.output + begin * work.Bytes(), updates + q * work.plan.run * work.Bytes(),
-                     {targets, nullptr, count, work.plan.run, end - begin});
+                     {targets, nullptr, count, work.plan.run, end - begin, work.reach});
   }
 }
 
@@ -59,7 +60,7 @@ inline void ScatterSteps(const Work& work, std::size_t d, std::int64_t begin, st
       const std::int64_t count = std::min(kBatch, first + piece - q);
       walk.Take(count, targets);
       work.moves.apply(work.output, work.updates + q * plan.run * work.Bytes(),
-                       {targets, nullptr, count, plan.run, plan.run});
+                       {targets, nullptr, count, plan.run, plan.run, work.reach});
     }
   }
 }
@@ -79,7 +80,7 @@ inline void ScatterRange(const Work& work, std::int64_t begin, std::int64_t end)
       keep += (targets[i] >= begin) & (targets[i] < end);
     }
     work.moves.apply(work.output, work.updates + q * work.plan.run * work.Bytes(),
-                     {kept, sources, keep, work.plan.run, work.plan.run});
+                     {kept, sources, keep, work.plan.run, work.plan.run, work.reach});
   }
 }
 

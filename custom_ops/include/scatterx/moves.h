@@ -13,6 +13,15 @@
 
 namespace scatterx {
 
+// An output of so many bytes does not fit the nearest caches.
+inline constexpr std::int64_t kFar = 1 << 20;
+
+// How far from the processor it all is.
+struct Reach {
+  bool is_far = false;   // the output: see Batch::ForEach
+  bool streams = false;  // the updates fit no cache: long runs go past the caches
+};
+
 // `count` runs of `length` elements, to be done in this order. Run i begins at element targets[i]
 // of the output and at element s * stride of the updates, where s is sources[i], or i where there
 // are no sources.
@@ -22,17 +31,31 @@ struct Batch {
   std::int64_t count;
   std::int64_t stride;
   std::int64_t length;
+  Reach reach;
 
   std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
 
-  // body(target, source) for every run, with the choice of sources made outside the loop.
+  // body(target, source) for every run, with all choices made outside the loop. A line of a far
+  // output is asked for ahead of its turn: writes wait for each other, what was asked for does not.
   template <class Body>
-  void ForEach(const Body& body) const {
-    const std::int64_t *to = targets, *from = sources, n = count, step = stride;
+  void ForEach(char* output, std::int64_t size, const Body& body) const {
+    constexpr std::int64_t kAhead = 24;
+    const std::int64_t *to = targets, *from = sources, step = stride;
+    std::int64_t i = 0;
+    if (reach.is_far) {
+      const auto source = [=](std::int64_t k) { return (from ? from[k] : k) * step; };
+      const auto ask = [=](std::int64_t k) { __builtin_prefetch(output + to[k] * size, 1); };
+      for (std::int64_t k = 0; k < kAhead && k < count; ++k) ask(k);
+      for (; i + kAhead < count; ++i) {
+        ask(i + kAhead);
+        body(to[i], source(i));
+      }
+    }
+    const std::int64_t n = count;
     if (from != nullptr) {
-      for (std::int64_t i = 0; i < n; ++i) body(to[i], from[i] * step);
+      for (; i < n; ++i) body(to[i], from[i] * step);
     } else {
-      for (std::int64_t i = 0; i < n; ++i) body(to[i], i * step);
+      for (; i < n; ++i) body(to[i], i * step);
     }
   }
 };
@@ -49,7 +72,7 @@ namespace internal {
 // Runs of `kBytes` bytes, of elements of `size` bytes.
 template <std::size_t kBytes, std::int64_t size>
 void CopyShort(char* output, const char* updates, Batch batch) {
-  batch.ForEach([=](std::int64_t target, std::int64_t source) {
+  batch.ForEach(output, size, [=](std::int64_t target, std::int64_t source) {
     std::memcpy(output + target * size, updates + source * size, kBytes);
   });
 }
@@ -72,9 +95,15 @@ inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_
     for (; joins && i < batch.count && batch.targets[i] == batch.targets[first] + length; ++i) {
       length += batch.length;
     }
-    CopyBytes(output + batch.targets[first] * size, updates + batch.Source(first) * size,
-              length * size);
+    char* to = output + batch.targets[first] * size;
+    const char* from = updates + batch.Source(first) * size;
+    if (batch.reach.streams) {
+      Stream(to, from, length * size);
+    } else {
+      CopyBytes(to, from, length * size);
+    }
   }
+  if (batch.reach.streams) FinishStreaming();
 }
 
 template <std::size_t kSize>
@@ -131,7 +160,7 @@ void ReduceRuns(char* output, const char* updates, Batch batch) {
   const T* in = reinterpret_cast<const T*>(updates);
   if (batch.length == 1) {
     const Reduce reduce;
-    batch.ForEach([=](std::int64_t target, std::int64_t source) {
+    batch.ForEach(output, sizeof(T), [=](std::int64_t target, std::int64_t source) {
       out[target] = reduce(out[target], in[source]);
     });
   } else {
