@@ -88,14 +88,17 @@ inline void ScatterAll(const Work& work, const Parallel& parallel) {
   const Plan& plan = work.plan;
   const std::int64_t to_line = ElementsToLine(work.output, work.Bytes());
   const Split split = ChooseSplit(plan, work.Bytes(), parallel);
+  const auto scatter_strips = [&](std::size_t tasks) {
+    parallel.For(tasks, [&](std::size_t i) {
+      const Part part = LinesOf(plan.run, i, tasks, to_line, work.Bytes());
+      ScatterRuns(work, part.begin, part.end);
+    });
+  };
   switch (split.way) {
     case Split::kSerial:
       return ScatterRuns(work, 0, plan.run);
     case Split::kRun:
-      return parallel.For(split.tasks, [&](std::size_t i) {
-        const Part part = LinesOf(plan.run, i, split.tasks, to_line, work.Bytes());
-        ScatterRuns(work, part.begin, part.end);
-      });
+      return scatter_strips(split.tasks);
     case Split::kDim:
       return parallel.For(split.tasks, [&](std::size_t i) {
         const Dim& dim = plan.dims[split.dim];
@@ -106,6 +109,7 @@ inline void ScatterAll(const Work& work, const Parallel& parallel) {
       });
     case Split::kRanges: {
       const Ranges ranges = ChooseRanges(plan, work.table, split.tasks, to_line, work.Bytes());
+      if (ranges.count < std::min(split.tasks, kMaxRanges) && split.strips > 1) return scatter_strips(split.strips);
       if (ranges.count == 1) return ScatterRuns(work, 0, plan.run);
       return parallel.For(ranges.count, [&](std::size_t i) {
         ScatterRange(work, ranges.borders[i], ranges.borders[i + 1]);

@@ -22,6 +22,7 @@ struct Split {
   Way way = kSerial;
   std::size_t tasks = 1;
   std::size_t dim = 0;
+  std::size_t strips = 0;  // for kRanges that come out uneven: kRun in so many tasks, if any
 };
 
 // Elements from `output` to the next cache line. Where threads part inside of a line they slow each
@@ -83,11 +84,9 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     }
     pitch = std::gcd(pitch, dim.target);
   }
-  if (plan.run_owns && pitch * element_bytes % kLine == 0 && run_bytes / tasks >= kShortPart) {
-    split.way = Split::kRun;
-    split.tasks = pieces(run_bytes / kShortPart / 2);
-    return split;
-  }
+  // A run that is read in strips is slower to read than one that is read whole.
+  if (plan.run_owns && pitch * element_bytes % kLine == 0 && run_bytes / tasks >= kShortPart)
+    split.strips = pieces(run_bytes / kShortPart / 2);
   // To look at an update costs as much as to write it, unless it is long or misses the caches.
   if (run_bytes >= 4 * kLine || plan.data_count * element_bytes >= 4 * parallel.grain) {
     split.way = Split::kRanges;
