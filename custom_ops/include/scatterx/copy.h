@@ -61,12 +61,16 @@ SCATTERX_INLINE void StreamLine(char* to, const char* from) {
   _mm_stream_si128(target + 3, d);
 }
 
-// Several pages take turns: memory and the prefetchers serve as many streams at once.
+// Several pages take turns, a few lines each: memory and the prefetchers serve as many streams at
+// once.
 inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
-  constexpr std::int64_t kPages = 4, kPage = 4096, kLine = 64, kTurn = kPages * kPage;
+  constexpr std::int64_t kLine = 64, kPage = 4096, kTurn = 8 * kPage, kFew = 2 * kLine;
   for (; bytes >= kTurn; bytes -= kTurn, to += kTurn, from += kTurn) {
-    for (std::int64_t i = 0; i < kPage; i += kLine) {
-      for (std::int64_t page = i; page < kTurn; page += kPage) StreamLine(to + page, from + page);
+    for (std::int64_t few = 0; few < kPage; few += kFew) {
+      for (std::int64_t page = 0; page < kTurn; page += kPage) {
+        for (std::int64_t i = page + few; i < page + few + kFew; i += kLine)
+          StreamLine(to + i, from + i);
+      }
     }
   }
   for (std::int64_t i = 0; i < bytes; i += kLine) StreamLine(to + i, from + i);
