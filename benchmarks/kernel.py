@@ -2,12 +2,13 @@
 
     python benchmarks/kernel.py [--threads 1 2] [--seconds 1] [--only WORD] [--library FILE.so]
 
-Every case is one node, or the nodes that an exporter writes for one statement, with all inputs and
-the output in memory that is bound once; both sides get the same data in the same process. The two
-sessions take turns; a pair of neighbours gives one ratio, built-in over ScatterX, and the median
-of the ratios is printed with its quartiles. The limit is a memcpy, on the same number of threads,
-of the bytes that must move: data and updates, or updates alone where the output is bound to
-data's memory.
+Every case is one node, or the nodes that an exporter writes for one statement, or several that
+write into a temporary one after another; a small case is a model with 32 copies of that, and its
+times are those of one. All inputs and outputs are in memory that is bound once, and both sides get
+the same data in the same process. The two sessions take turns; a pair of neighbours gives one
+ratio, built-in over ScatterX, and the median of the ratios is printed with its quartiles. The limit
+is a memcpy, on the same number of threads, of the bytes that must move: data and updates, or
+updates alone where the output is bound to data's memory.
 """
 
 from __future__ import annotations
@@ -23,40 +24,53 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxruntime as ort
-from kernel_cases import CASES, Case
+from kernel_case import Case
+from kernel_cases import CASES
+from kernel_copies import COPIES, SMALL, copies
 
 MEGABYTE = 1 << 20
 
 
 def bound(model: bytes, case: Case, threads: int, library: str) -> Callable[[], None]:
-    """Give a call that runs the model once."""
+    """Give a call that runs the model once, or all copies of a small one."""
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4
     options.register_custom_ops_library(library)
+    model = copies(model, copies_of(case)) if copies_of(case) > 1 else model
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
     # An OrtValue on the CPU is the array's own memory, so each one gets an array to itself.
-    data = ort.OrtValue.ortvalue_from_numpy(case.data.copy())
-    output = data if case.in_place else ort.OrtValue.ortvalue_from_numpy(case.data.copy())
-    names = {value.name for value in session.get_inputs()}
-    values = {"data": data} | {
-        name: ort.OrtValue.ortvalue_from_numpy(array) for name, array in case.inputs.items()
+    arrays = case.inputs | {"data": case.data}
+    values = {
+        value.name: ort.OrtValue.ortvalue_from_numpy(arrays[value.name.partition(".")[0]].copy())
+        for value in session.get_inputs()
     }
-    for name in names:
-        binding.bind_ortvalue_input(name, values[name])
-    binding.bind_ortvalue_output("output", output)
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
+    outputs = [
+        values[value.name.replace("output", "data")]
+        if case.in_place
+        else ort.OrtValue.ortvalue_from_numpy(case.result.copy())
+        for value in session.get_outputs()
+    ]
+    for value, output in zip(session.get_outputs(), outputs, strict=True):
+        binding.bind_ortvalue_output(value.name, output)
 
     def run() -> None:
         session.run_with_iobinding(binding)
 
-    run.output = output  # type: ignore[attr-defined]
+    run.output = outputs[0]  # type: ignore[attr-defined]
     return run
+
+
+def copies_of(case: Case) -> int:
+    return COPIES if case.data.nbytes <= SMALL else 1
 
 
 def memcpy(case: Case, threads: int) -> Callable[[], None]:
     """Give a call that moves as many bytes as the case must."""
-    total = case.inputs["updates"].nbytes + (0 if case.in_place else case.data.nbytes)
+    total = case.moved * copies_of(case)
     source, target = np.ones(total, np.uint8), np.ones(total, np.uint8)
     if threads == 1 or total < MEGABYTE:
         return lambda: ctypes.memmove(target.ctypes.data, source.ctypes.data, total)
@@ -108,10 +122,10 @@ def compare(case: Case, threads: int, seconds: float, library: str) -> tuple[flo
             times[k].append(seconds_of(runs[k], threads))
     ratios = sorted(a / b for a, b in zip(times[0], times[1], strict=True))
     low, middle, high = statistics.quantiles(ratios, n=4)
-    theirs, ours, limit = (statistics.median(t) * 1e3 for t in times)
+    theirs, ours, limit = (statistics.median(t) * 1e3 / copies_of(case) for t in times)
     size = case.data.nbytes / MEGABYTE
     return middle, (
-        f"{case.name:44} {size:8.2f} {threads:3} {theirs:9.3f} {ours:9.3f} {limit:9.3f}"
+        f"{case.name:44} {size:8.2f} {threads:3} {theirs:9.4f} {ours:9.4f} {limit:9.4f}"
         f" {ours / limit:7.2f} {middle:8.2f}  [{low:.2f}, {high:.2f}]"
     )
 
@@ -130,22 +144,23 @@ def main() -> None:
         f" {'/limit':>7} {'ratio':>8}  [quartiles]"
     )
     ratios = []
-    exported = set()
+    kinds = {}
     for name, make in CASES.items():
         if args.only not in name:
             continue
         case = make()
-        if case.as_exported:
-            exported.add(name)
+        kinds[name] = "exported" if case.as_exported else "row" if case.in_a_row else "node"
         for threads in args.threads:
             ratio, line = compare(case, threads, args.seconds, library)
             ratios.append((ratio, name, threads))
             print(line, flush=True)
-    for what, chosen in (
-        ("one node against one node", [r for r, name, _ in ratios if name not in exported]),
-        ("what exporters write against one node", [r for r, name, _ in ratios if name in exported]),
-        ("all", [r for r, _, _ in ratios]),
+    for what, kind in (
+        ("one node against one node", "node"),
+        ("several writes into a temporary", "row"),
+        ("what exporters write against one node", "exported"),
+        ("all", None),
     ):
+        chosen = [ratio for ratio, name, _ in ratios if kind in (None, kinds[name])]
         if chosen:
             mean = statistics.geometric_mean(chosen)
             print(f"{len(chosen)} measurements, {what}: geometric mean of the ratios {mean:.2f}")

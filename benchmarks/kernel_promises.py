@@ -17,7 +17,8 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 from kernel import bound, memcpy, seconds_of
-from kernel_cases import CASES, scatter_nd, scatterx
+from kernel_case import scatter_nd, scatterx
+from kernel_cases import CASES
 from onnx import helper
 
 SECONDS = 1.0  # for the runs of one line

@@ -52,50 +52,67 @@ inline bool GuessAffine(const Nest& nest, const Table& table, Affine& guess) {
   return true;
 }
 
-// Is number j of row i of a line first[j] + i * step[j]? The sums are known to fit into an Int.
+// Are rows [begin, end) of f as guessed? A few rows at a time are compared, number by number, within
+// a line: rows that differ in the last dim only. `kCount` columns, or any number where it is 0. The
+// sums are known to fit into an Int.
 template <class Int, std::size_t kCount>
-SCATTERX_INLINE bool LineIsAffine(const Int* values, std::size_t columns, std::int64_t rows,
-                                  const std::int64_t* first, const std::int64_t* step) {
+SCATTERX_INLINE bool LinesAreAffine(const Int* values, const Nest& nest, const Affine& guess,
+                                    std::int64_t begin, std::int64_t end) {
   using Bits = std::make_unsigned_t<Int>;
-  constexpr std::size_t kRows = kCount ? 4 : 1;  // at a time
-  const std::size_t count = kCount ? kCount : columns, lanes = count * kRows;
-  Bits expected[kCount ? kCount * kRows : kMaxRank], ahead[kCount ? kCount * kRows : kMaxRank];
-  Bits differences[kCount ? kCount * kRows : kMaxRank] = {};
+  constexpr std::size_t kRows = kCount ? 4 : 1, kMost = kCount ? kCount * kRows : kMaxRank;
+  const std::size_t count = kCount ? kCount : nest.columns.count, lanes = count * kRows;
+  const std::size_t rank = nest.table.size() - 1;
+  const std::int64_t length = rank > 0 ? nest.table[rank - 1] : 1;
+  Bits offset[kMost], ahead[kMost], expected[kMost], differences[kMost] = {};
   for (std::size_t k = 0; k < lanes; ++k) {
-    const auto one = static_cast<Bits>(step[k % count]);
-    expected[k] = static_cast<Bits>(first[k % count]) + static_cast<Bits>(k / count) * one;
-    ahead[k] = static_cast<Bits>(kRows) * one;
+    const auto step = static_cast<Bits>(rank > 0 ? guess.step[rank - 1][k % count] : 0);
+    offset[k] = static_cast<Bits>(k / count) * step;
+    ahead[k] = static_cast<Bits>(kRows) * step;
   }
-  const Int* stop = values + rows * static_cast<std::int64_t>(count);
-  for (; static_cast<std::size_t>(stop - values) >= lanes; values += lanes) {
-    for (std::size_t k = 0; k < (kCount ? kCount * kRows : lanes); ++k) {
-      differences[k] |= static_cast<Bits>(values[k]) ^ expected[k];
-      expected[k] += ahead[k];
+  const Int* value = values + begin * static_cast<std::int64_t>(count);
+  for (std::int64_t row = begin; row < end;) {
+    const std::int64_t rows = std::min(length - row % length, end - row);
+    Bits first[kMaxRank];
+    for (std::size_t j = 0; j < count; ++j) first[j] = static_cast<Bits>(guess.start[j]);
+    std::int64_t rest = row;
+    for (std::size_t d = rank; d-- > 0 && rest > 0; rest /= nest.table[d]) {
+      const auto at = static_cast<Bits>(rest % nest.table[d]);
+      for (std::size_t j = 0; j < count; ++j)
+        first[j] += at * static_cast<Bits>(guess.step[d][j]);
     }
+    for (std::size_t k = 0; k < lanes; ++k) expected[k] = first[k % count] + offset[k];
+    const Int* stop = value + rows * static_cast<std::int64_t>(count);
+    for (; static_cast<std::size_t>(stop - value) >= lanes; value += lanes) {
+      for (std::size_t k = 0; k < (kCount ? kMost : lanes); ++k) {
+        differences[k] |= static_cast<Bits>(value[k]) ^ expected[k];
+        expected[k] += ahead[k];
+      }
+    }
+    for (std::size_t k = 0; value < stop; ++k, ++value)
+      differences[k] |= static_cast<Bits>(*value) ^ expected[k];
+    row += rows;
   }
-  for (std::size_t k = 0; values + k < stop; ++k)
-    differences[k] |= static_cast<Bits>(values[k]) ^ expected[k];
   Bits any = 0;
   for (std::size_t k = 0; k < lanes; ++k) any |= differences[k];
   return any == 0;
 }
 
 template <class Int, std::size_t kCount>
-SCATTERX_AVX2 bool LineIsAffineAvx2(const Int* values, std::size_t columns, std::int64_t rows,
-                                    const std::int64_t* first, const std::int64_t* step) {
-  return LineIsAffine<Int, kCount>(values, columns, rows, first, step);
+SCATTERX_AVX2 bool LinesAreAffineAvx2(const Int* values, const Nest& nest, const Affine& guess,
+                                      std::int64_t begin, std::int64_t end) {
+  return LinesAreAffine<Int, kCount>(values, nest, guess, begin, end);
 }
 
 template <class Int>
-bool LineIsAffine(const void* table, std::size_t columns, std::int64_t row, std::int64_t rows,
-                  const std::int64_t* first, const std::int64_t* step) {
-  const auto* values = static_cast<const Int*>(table) + row * static_cast<std::int64_t>(columns);
+bool LinesAreAffine(const void* table, const Nest& nest, const Affine& guess, std::int64_t begin,
+                    std::int64_t end) {
   const auto look = [&](auto count) {
     constexpr std::size_t kCount = decltype(count)::value;
-    return HasAvx2() ? LineIsAffineAvx2<Int, kCount>(values, columns, rows, first, step)
-                     : LineIsAffine<Int, kCount>(values, columns, rows, first, step);
+    const auto* values = static_cast<const Int*>(table);
+    return HasAvx2() ? LinesAreAffineAvx2<Int, kCount>(values, nest, guess, begin, end)
+                     : LinesAreAffine<Int, kCount>(values, nest, guess, begin, end);
   };
-  switch (columns) {
+  switch (nest.columns.count) {
     case 1:
       return look(std::integral_constant<std::size_t, 1>());
     case 2:
@@ -109,26 +126,14 @@ bool LineIsAffine(const void* table, std::size_t columns, std::int64_t row, std:
   }
 }
 
-// Are rows [begin, end) of f as guessed?
 inline bool RowsAreAffine(const Nest& nest, const Table& table, const Affine& guess,
                           std::int64_t begin, std::int64_t end) {
-  const std::size_t count = nest.columns.count, rank = nest.table.size() - 1;
-  constexpr std::int64_t kNone[kMaxRank] = {};
-  const std::int64_t line = rank > 0 ? nest.table[rank - 1] : 1;
-  const std::int64_t* step = rank > 0 ? guess.step[rank - 1] : kNone;
-  for (std::int64_t row = begin; row < end;) {
-    const std::int64_t rows = std::min(line - row % line, end - row);
-    std::int64_t first[kMaxRank], rest = row;
-    std::copy(guess.start, guess.start + count, first);
-    for (std::size_t d = rank; d-- > 0; rest /= nest.table[d]) {
-      for (std::size_t j = 0; j < count; ++j)
-        first[j] += rest % nest.table[d] * guess.step[d][j];
-    }
-    const bool same =
-        table.wide ? LineIsAffine<std::int64_t>(table.values, count, row, rows, first, step)
-                   : LineIsAffine<std::int32_t>(table.values, count, row, rows, first, step);
-    if (!same) return false;
-    row += rows;
+  constexpr std::int64_t kAtOnce = 4096;  // one that does not count is not read to its end
+  for (; begin < end; begin += kAtOnce) {
+    const std::int64_t stop = std::min(begin + kAtOnce, end);
+    if (!(table.wide ? LinesAreAffine<std::int64_t>(table.values, nest, guess, begin, stop)
+                     : LinesAreAffine<std::int32_t>(table.values, nest, guess, begin, stop)))
+      return false;
   }
   return true;
 }

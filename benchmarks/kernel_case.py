@@ -1,0 +1,127 @@
+"""One case of kernel.py: a scatter twice, as built-in nodes and as ScatterX, and its data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+Array = NDArray[np.generic]
+Shape = tuple[int, ...]
+
+
+@dataclass
+class Case:
+    """The same scatter twice; both models read their inputs by name from `inputs` and `data`."""
+
+    name: str
+    data: Array
+    inputs: dict[str, Array]
+    builtin: bytes
+    scatterx: bytes
+    in_place: bool = False
+    exact: bool = field(default=True)  # the built-in result is defined, so the two must agree
+    as_exported: bool = False  # the built-in form is a graph that an exporter writes, not one node
+    in_a_row: bool = False  # several nodes write into a temporary, and the next takes a row of it
+
+    @property
+    def result(self) -> Array:
+        """An array like the output."""
+        return self.data[:1] if self.in_a_row else self.data
+
+    @property
+    def moved(self) -> int:
+        """The bytes that must move: all updates, and data where the output is not its memory."""
+        updates = sum(v.nbytes for k, v in self.inputs.items() if k.startswith("updates"))
+        return updates + (0 if self.in_place else self.data.nbytes)
+
+
+def model(
+    nodes: list[onnx.NodeProto],
+    inputs: dict[str, Array],
+    opset: int = 18,
+    constants: tuple[str, ...] = (),
+    output: Array | None = None,
+) -> bytes:
+    like = inputs["data"] if output is None else output
+    code = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in inputs.items()}
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [
+            helper.make_tensor_value_info(k, code[k], list(v.shape))
+            for k, v in inputs.items()
+            if k not in constants
+        ],
+        [helper.make_tensor_value_info("output", code["data"], like.shape)],
+        [numpy_helper.from_array(inputs[name], name) for name in constants if name in inputs],
+    )
+    domains = [helper.make_opsetid("", opset), helper.make_opsetid("onnx_scatterx", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=10).SerializeToString()
+
+
+def scatterx(
+    p1: Shape,
+    p2: Shape,
+    p: Shape,
+    reduction: str = "none",
+    unique: int = 0,
+    names: tuple[str, ...] = ("data", "f", "updates", "output"),
+) -> onnx.NodeProto:
+    node = helper.make_node("ScatterX", names[:3], names[3:], domain="onnx_scatterx")
+    for name, pick in (("p1", p1), ("p2", p2), ("p", p)):
+        node.attribute.append(helper.make_attribute(name, pick, attr_type=onnx.AttributeProto.INTS))
+    node.attribute.append(helper.make_attribute("reduction", reduction))
+    node.attribute.append(helper.make_attribute("unique", unique))
+    return node
+
+
+def case(
+    name: str,
+    data: Array,
+    updates: Array,
+    f: Array,
+    picks: tuple[Shape, Shape, Shape],
+    builtin: list[onnx.NodeProto],
+    indices: Array,
+    reduction: str = "none",
+    unique: int = 0,
+    opset: int = 18,
+    constant: bool = False,
+    **flags: bool,
+) -> Case:
+    """`constant`: the indices are constants of the model, as they are where shapes are static."""
+    constants = ("f", "indices") if constant else ()
+    ours = {"data": data, "f": np.ascontiguousarray(f), "updates": updates}
+    theirs = {"data": data, "indices": np.ascontiguousarray(indices), "updates": updates}
+    return Case(
+        name,
+        data,
+        {"f": ours["f"], "indices": theirs["indices"], "updates": updates},
+        model(builtin, theirs, opset, constants),
+        model([scatterx(*picks, reduction, unique)], ours, constants=constants),
+        **flags,
+    )
+
+
+def draw(shape: Shape, dtype: str) -> Array:
+    rng = np.random.default_rng(0)
+    if np.dtype(dtype).kind == "f":
+        return rng.random(shape, np.float32).astype(dtype)
+    return rng.integers(0, 100, shape, np.int8).astype(dtype)
+
+
+def scatter_nd(reduction: str = "none") -> list[onnx.NodeProto]:
+    return [
+        helper.make_node(
+            "ScatterND", ["data", "indices", "updates"], ["output"], reduction=reduction
+        )
+    ]
+
+
+def scatter_elements(axis: int, reduction: str = "none") -> list[onnx.NodeProto]:
+    names = ["data", "indices", "updates"]
+    return [helper.make_node("ScatterElements", names, ["output"], axis=axis, reduction=reduction)]
