@@ -18,6 +18,7 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.scope import Knowledge
 from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.lift_reads import is_arithmetic, is_gather
 from onnx_scatterx.mosaic.fills import Fills
@@ -109,8 +110,7 @@ def rewrite_model(
     ``costs`` weigh the plans, by their nodes where not given. ``reads`` rewrites gathers too, where
     that is no more nodes.
     """
-    graphs = [*model.graphs(), *model.functions.values()]
-    if not any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g):
+    if not any(is_scatter(n) or (reads and is_gather(n)) for g in all_graphs(model) for n in g):
         return [], Knowledge({}, {}, {})
     costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims, assumed=assumed)

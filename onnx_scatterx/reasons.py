@@ -33,7 +33,6 @@ class Reason(enum.Enum):
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     TOO_LARGE = "comparing all positions with all updates would be too large"
     NO_RULE = "none of the chosen rules writes this form"
-    IN_FUNCTION = "inside a function, ScatterX would have no fallback"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.feeds import fitted
+from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.library import library_path
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _opened(
     from onnx_scatterx import model_io
 
     if isinstance(model, ir.Model):
-        tensors = [v.const_value for g in model.graphs() for v in g.initializers.values()]
+        tensors = [v.const_value for g in all_graphs(model) for v in g.initializers.values()]
         size = sum(t.nbytes for t in tensors if t is not None)
         if size > _MESSAGE_LIMIT or any(isinstance(t, ir.ExternalTensor) for t in tensors):
             with tempfile.TemporaryDirectory() as directory:

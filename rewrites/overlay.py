@@ -45,7 +45,7 @@ class OverlayForm(Form):
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         if len(region.cells) < 2 or not has_kernel(planner.dtype, "none"):
             return Refusal(Reason.NO_RULE)
-        if planner.numbers.scope.function is not None or region.rank > RANK:
+        if region.rank > RANK:
             return Refusal(Reason.NO_RULE)
         best: Plan | Refusal = Refusal(Reason.NO_RULE)
         whole = (_base(c, region) for c in region.cells)

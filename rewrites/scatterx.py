@@ -49,9 +49,6 @@ class ScatterXRule(ScatterRule):
         if max(len(scatter.data_shape), len(scatter.shape)) > RANK:
             return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
         provenance = context.provenance
-        if provenance.scope.function is not None:
-            # ONNX Runtime forgets the overload of a node that stands in a function.
-            return Refusal(Reason.IN_FUNCTION)
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
         try:
             layout = layout_of(scatter, provenance, version)

@@ -92,11 +92,14 @@ def operators(model: onnx.ModelProto) -> list[str]:
     return [n.op_type for n in model.graph.node]
 
 
+def fallback(model: onnx.ModelProto, node: onnx.NodeProto) -> onnx.FunctionProto:
+    """Return the function that runs where the operator is not registered."""
+    called = (node.domain, node.op_type, node.overload)
+    functions: list[onnx.FunctionProto] = list(model.functions)
+    (function,) = (f for f in functions if (f.domain, f.name, f.overload) == called)
+    return function
+
+
 def body(model: onnx.ModelProto, node: onnx.NodeProto) -> list[str]:
     """List the operators of a node's fallback, constants left out."""
-    (function,) = (
-        f
-        for f in model.functions
-        if (f.domain, f.name, f.overload) == (node.domain, node.op_type, node.overload)
-    )
-    return [n.op_type for n in function.node if n.op_type != "Constant"]
+    return [n.op_type for n in fallback(model, node).node if n.op_type != "Constant"]

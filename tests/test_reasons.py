@@ -128,15 +128,6 @@ def test_old_operator() -> None:
     assert scatter.reason is Reason.OLD_OPERATOR
 
 
-def test_in_function() -> None:
-    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18, "f" : 1]>
-        g (float[4,4] x, int64[2,1] i, float[2,4] u) => (float[4,4] y) { y = f.put (x, i, u) }
-        <domain: "f", opset_import: ["" : 18]>
-        put (x, i, u) => (y) { y = ScatterND (x, i, u) }""")
-    (scatter,) = inspect(model, target="scatterx").scatters
-    assert scatter.reason is Reason.IN_FUNCTION
-
-
 def test_no_gain() -> None:
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
         g (float[4,4] x) => (float[3,4] y) <int64[3] i = {0, 3, 1}> { y = Gather (x, i) }""")
@@ -166,7 +157,7 @@ def test_too_large() -> None:
 
 def test_every_reason_is_provoked() -> None:
     others = {
-        *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.IN_FUNCTION, Reason.NO_GAIN),
+        *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.NO_GAIN),
         *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
     }
     assert {*PROVOKED, *others} == set(Reason)

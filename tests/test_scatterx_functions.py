@@ -9,7 +9,6 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.reasons import Reason
 from tests.native_support import check, natives, run_native
 from tests.support import agree, i64, parse, run, sample
 from tests.test_scatterx import CACHE, CACHES, FEED, ROWS
@@ -22,14 +21,12 @@ def test_equal_bodies_are_one_function() -> None:
                 t = Transpose <perm = [1, 0]> (c)  u = Transpose <perm = [1, 0]> (y)
                 j = Transpose <perm = [1, 0]> (t)  z = ScatterND(j, i, y) }"""
     model = check(text, FEED)
-    assert [n.overload for n in natives(model)].count("ScatterND") == 3
-    assert [(f.domain, f.overload) for f in model.functions] == [
+    assert [n.domain for n in natives(model)].count("onnx_scatterx") == 3
+    assert [(f.domain, f.doc_string) for f in model.functions] == [
         ("onnx_scatterx", "ScatterND"),
         ("onnx_scatterx.2", "ScatterND_add"),
     ]
-    assert {(n.domain, n.overload) for n in natives(model)} == {
-        (f.domain, f.overload) for f in model.functions
-    }
+    assert {n.domain for n in natives(model)} == {f.domain for f in model.functions}
 
 
 def test_more_bodies_than_the_library_has_domains() -> None:
@@ -55,17 +52,6 @@ def test_functions_that_are_there_keep_their_domains() -> None:
     once.graph.output[0].name = "w"
     model = check(once, FEED | {"j": i64(np.zeros((3, 4)))})
     assert [n.domain for n in natives(model)] == ["onnx_scatterx", "onnx_scatterx.2"]
-
-
-def test_functions_keep_their_scatters() -> None:
-    text = """g (float[5, 4] x, int64[3, 1] i, float[3, 4] y) => (float[5, 4] z)
-              { z = own.put(x, i, y) }
-              <domain: "own", opset_import: ["" : 18]>
-              put (a, b, c) => (d) { d = ScatterND(a, b, c) }"""
-    model = check(parse(text, more=', "own" : 1'), FEED)
-    assert not natives(model)
-    result = onnx_scatterx.inspect(parse(text, more=', "own" : 1'), target="scatterx")
-    assert [s.reason for s in result.scatters] == [Reason.IN_FUNCTION]
 
 
 TWO_BODIES = """g (float[B, S, D] x, int64[N, 1] i, float[N, S, D] y, int64[N, S, D] j)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.walk import all_graphs
+
 
 class Names:
     """Names that no value or node of a model has."""
 
     def __init__(self, model: ir.Model) -> None:
         self._taken: set[str] = set()
-        for graph in [*model.graphs(), *(f.graph for f in model.functions.values())]:
+        for graph in all_graphs(model):
             self._taken.update(graph.initializers)
             self._taken.update(v.name for v in graph.inputs if v.name)
             for node in graph:

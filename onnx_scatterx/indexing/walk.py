@@ -19,6 +19,12 @@ def graphs_of(node: ir.Node) -> list[ir.Graph]:
     return [g for a in node.attributes.values() for g in attribute_graphs(a)]
 
 
+def all_graphs(model: ir.Model) -> list[ir.Graph]:
+    """Return every graph of a model: the main one, those of functions, and their subgraphs."""
+    roots = [model.graph, *(function.graph for function in model.functions.values())]
+    return [graph for root in roots for graph in (root, *root.subgraphs())]
+
+
 def live_nodes(graph: ir.Graph) -> set[ir.Node]:
     """Return the nodes of a graph that its outputs need (subgraphs need what they capture)."""
     live: set[ir.Node] = set()

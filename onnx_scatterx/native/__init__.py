@@ -2,15 +2,16 @@
 
 DOMAIN = "onnx_scatterx"
 OPERATOR = "ScatterX"
-OVERLOADS = 10  # the IR version that tells functions of one name apart
+FUNCTIONS = 8  # the IR version that has model-local functions
 
 
 def domain_of(number: int) -> str:
     """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
 
-    ONNX Runtime before 1.27 does not look at the overload of a function, and would run any one of
-    those with the same domain and name. The library has the operator in the first 8 domains; what
-    is in a later one always runs by its fallback.
+    Overloads would tell functions of one domain and name apart, but ONNX Runtime before 1.27 does
+    not look at them, and 1.31 finds no function with one for a node that stands in a function. The
+    library has the operator in the first 8 domains; what is in a later one always runs by its
+    fallback.
 
     >>> domain_of(1), domain_of(2)
     ('onnx_scatterx', 'onnx_scatterx.2')

@@ -85,10 +85,14 @@ def fallback(body: Body, domain: str) -> ir.Function:
         output = writer.op("Transpose", [output], perm=inverse(body.data_perm))
     output.name = "output"
     graph = ir.Graph(
-        inputs, [output], nodes=writer.tape.nodes, opset_imports={"": body.version}, name=body.stem
+        inputs,
+        [output],
+        nodes=writer.tape.nodes,
+        opset_imports={"": body.version},
+        doc_string=body.stem,
     )
     attributes = [ir.Attr(name, ir.AttributeType.UNDEFINED, None) for name in ATTRIBUTES]
-    return ir.Function(domain, OPERATOR, body.stem, graph=graph, attributes=attributes)
+    return ir.Function(domain, OPERATOR, graph=graph, attributes=attributes)
 
 
 def _scatter(w: _Writer, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:

@@ -1,7 +1,7 @@
 """The last step of the target ``scatterx``: every ScatterX gets its fallback function.
 
-Different functions are of different domains, which the model must import. Their overloads, which
-need IR version 10, say what they hold.
+Different functions are of different domains, which must be imported by the model, and by every
+function that has such nodes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import count
 
 import onnx_ir as ir
 
-from onnx_scatterx.native import OVERLOADS, domain_of
+from onnx_scatterx.native import FUNCTIONS, domain_of
 from onnx_scatterx.native.body import Body, fallback
 from onnx_scatterx.native.fold import fold_transposes
 from onnx_scatterx.native.nodes import new_nodes, settle
@@ -51,4 +51,4 @@ def _raise_version(model: ir.Model) -> None:
         constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
         for value in constants:
             model.graph.inputs.remove(value)
-    model.ir_version = max(model.ir_version or 0, OVERLOADS)
+    model.ir_version = max(model.ir_version or 0, FUNCTIONS)

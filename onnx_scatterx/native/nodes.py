@@ -24,7 +24,7 @@ def make_node(
     name: str,
     metadata: Mapping[str, str],
 ) -> ir.Node:
-    """Make a node that is in no graph yet and has no overload yet; all attributes are written."""
+    """Make a node that is in no graph yet and has no fallback yet; all attributes are written."""
     attributes = [
         *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
         ir.AttrString("reduction", reduction),
@@ -77,5 +77,5 @@ def describe(node: ir.Node, body: Body) -> None:
 
 def settle(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
-    node.domain, node.overload = fallback.domain, fallback.overload
+    node.domain = fallback.domain
     del node.meta[_BODY]
