@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.weighing.sizes import check_sizes
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 
@@ -66,7 +67,7 @@ def optimize(
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
     time: any result is right at all sizes. ``opset`` raises an older model to this operator set,
     as TensorScatter needs 24. Raises ScatterXError where the model cannot be read or raised, the
-    target cannot be had, or an assumption names nothing of the model.
+    target cannot be had, or an assumption or a size names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -81,6 +82,7 @@ def optimize(
     )
     loaded, proto, source_path = _loaded(model)
     data = data_files(loaded)
+    settings = replace(settings, sizes=check_sizes(loaded, sizes))
     raised = opset is not None and raise_opset(loaded, opset)
     report, _ = optimize_ir(loaded, settings)
     made: Any = loaded
@@ -118,6 +120,11 @@ def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple
     """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(loaded, settings, planned=True)
+
+
+def loaded_ir(model: AnyModel) -> ir.Model:
+    """Return a copy of a model as onnx_ir has it."""
+    return _loaded(model)[0]
 
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:

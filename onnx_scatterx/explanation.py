@@ -6,11 +6,14 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnx_scatterx.api import AnyModel, inspect_accounts
+from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
 from onnx_scatterx.clauses import Assume
+from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.explanation_parts import parts
-from onnx_scatterx.report_entries import ScatterReport
+from onnx_scatterx.model_rewrite import tried
+from onnx_scatterx.next_steps import Further, key_of, steps
+from onnx_scatterx.report_entries import Entry, ScatterReport
 from onnx_scatterx.reporting import Account
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.targets import AnyTarget
@@ -33,7 +36,8 @@ def explain(
 
     That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
     verdict with its witness, the region that it writes, whether updates collide, what all this
-    rests on, and what is done with it or which proof is missing. The arguments are those of
+    rests on, what is done with it or which proof is missing, and with which other arguments it
+    would go: those are tried, so a scatter that stays takes more time. The arguments are those of
     ``optimize``; where ``reads`` are asked for, or the name is that of a gather, the same is said
     of what is read. Raises ScatterXError where the model has no scatter or gather of that name.
 
@@ -55,14 +59,26 @@ def explain(
       answer    goes, written as ...
     """
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
-    report, accounts = inspect_accounts(model, settings)
+    loaded = loaded_ir(model)
+    report, accounts = inspect_accounts(loaded, settings)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
-        _, accounts = inspect_accounts(model, replace(settings, reads=True))
+        settings = replace(settings, reads=True)
+        _, accounts = inspect_accounts(loaded, settings)
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:
         return report.summary()
-    return "\n\n".join(_explained(account) for account in accounts)
+
+    def rewrite(other: Target, assumed: Sequence[str], settled: bool) -> list[Entry]:
+        changed = Settings.of(other, None, distrust_dims, assumed, settled, reads=settings.reads)
+        clauses = dict.fromkeys((*settings.assumed, *changed.assumed))
+        try:
+            return [a.entry for a in tried(loaded, replace(changed, assumed=tuple(clauses)))]
+        except ScatterXError:  # it contradicts what the user says
+            return []
+
+    further = steps(accounts, settings.target, deterministic, rewrite)
+    return "\n\n".join(_explained(account, further) for account in accounts)
 
 
 def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
@@ -80,13 +96,13 @@ def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
     )
 
 
-def _explained(account: Account) -> str:
+def _explained(account: Account, further: Further) -> str:
     entry = account.entry
     reduction = ""
     if isinstance(entry, ScatterReport) and entry.reduction != "none":
         reduction = f", reduction {entry.reduction}"
     lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
-    for label, sentences in parts(account):
+    for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
         for i, sentence in enumerate(sentences):
             lines += _wrapped(label if i == 0 else "", sentence)
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from onnx_scatterx.footprint_text import box_text
 from onnx_scatterx.lift import Access
 from onnx_scatterx.picks import Pick
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.report_entries import Action, Entry, ScatterReport
 from onnx_scatterx.reporting import Account
 
 _BOXES = 8  # that are listed
@@ -43,7 +43,7 @@ def parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     yield "answer", list(_answer(account))
 
 
-def _touches(entry: ScatterReport | GatherReport) -> str:
+def _touches(entry: Entry) -> str:
     return "writes" if isinstance(entry, ScatterReport) else "reads"
 
 
@@ -98,7 +98,7 @@ def _verdict(canonical: Canonical) -> Iterator[str]:
         yield f"- {obstacle}"
 
 
-def _footprint(canonical: Canonical, entry: ScatterReport | GatherReport) -> Iterator[str]:
+def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
     if isinstance(canonical.boxes, Refusal):
         yield "unknown" if canonical.boxes == entry.refusal else f"unknown: {canonical.boxes}"
         return
@@ -137,7 +137,8 @@ def _answer(account: Account) -> Iterator[str]:
     if entry.action is Action.DEAD:
         yield "goes, as nothing reads it"
     elif entry.refusal is None:
-        yield f"goes, written as {', '.join(entry.forms) or 'nothing'}"
+        written = f"written as {', '.join(entry.forms)}"
+        yield f"goes, {written if entry.forms else 'with all that read it'}"
     else:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
         yield f"{word}: {entry.refusal}"
@@ -152,8 +153,7 @@ MISSING = {
     Reason.UNKNOWN_ATTRIBUTE: "one value of the attribute for all callers; inline the function",
     Reason.OLD_OPERATOR: "an operator set that has the operator; convert the model",
     Reason.UNKNOWN_INDICES: "indices that follow from constants and sizes alone",
-    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is; "
-    "where you know it of an input, --assume 'NAME: nonnegative' says it",
+    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is",
     Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",

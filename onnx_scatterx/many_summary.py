@@ -78,10 +78,12 @@ class Summary:
         """Return the summary in one sentence."""
         reports = [o.report for o in self.outcomes if o.report is not None]
         parts = [
-            f"{sum(o.is_written for o in self.outcomes)} of {len(self.outcomes)} models written",
-            f"{sum(r.removed for r in reports)} of {sum(len(r.scatters) for r in reports)} "
-            "scatters removed",
+            f"{sum(o.is_written for o in self.outcomes)} of {len(self.outcomes)} models written"
         ]
+        if scatters := sum(len(r.scatters) for r in reports):
+            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters removed")
+        if gathers := sum(len(r.gathers) for r in reports):
+            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers removed")
         if native := sum(r.native for r in reports):
             parts.append(f"{native} to ScatterX")
         if self.failed:

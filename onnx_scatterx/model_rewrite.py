@@ -40,7 +40,7 @@ def optimize_ir(
     accounts = _rewritten(model, settings, kept)
     if kept:
         accounts = tuple(
-            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(_assumed, rest))))
+            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
             for a, rest in zip(accounts, rests, strict=True)
         )
         used = [c for a, rest in zip(accounts, rests, strict=True) if _goes(a) for c in rest]
@@ -61,8 +61,13 @@ def optimize_ir(
     return replace(report, not_needed=idle, violations=left), accounts
 
 
-def _assumed(clause: Clause) -> str:
-    return f"assumed: {clause}"
+def tried(model: ir.Model, settings: Settings) -> tuple[Account, ...]:
+    """Return what would become of the scatters of a model under other settings.
+
+    Raises ScatterXError where its assumptions contradict each other.
+    """
+    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    return _rewritten(model.clone(), settings, settings.assumed)
 
 
 def _goes(account: Account) -> bool:

@@ -15,7 +15,8 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.clauses import Clause
-from onnx_scatterx.report_entries import GatherReport, ScatterReport
+from onnx_scatterx.indexing.walk import all_graphs
+from onnx_scatterx.report_entries import Entry
 from onnx_scatterx.rewriting.replace import REPLACES
 
 Clauses: TypeAlias = "tuple[Clause, ...]"
@@ -28,16 +29,16 @@ _SMALL = 64  # elements of a constant that is compared
 class Effect:
     """What came of a model: the line of every scatter, the nodes written for it, all operators."""
 
-    entries: tuple[ScatterReport | GatherReport, ...]
+    entries: tuple[Entry, ...]
     written: Mapping[str, Written]
     operators: Counter[str]
 
     @classmethod
-    def of(cls, model: ir.Model, entries: Iterable[ScatterReport | GatherReport]) -> Effect:
+    def of(cls, model: ir.Model, entries: Iterable[Entry]) -> Effect:
         """Return what can be seen of a model that was rewritten."""
         written: dict[str, list[object]] = {}
         operators: Counter[str] = Counter()
-        for graph in [*model.graphs(), *(f.graph for f in model.functions.values())]:
+        for graph in all_graphs(model):
             for node in graph:
                 operators[node.op_type] += 1
                 for name in (node.metadata_props.get(REPLACES) or "").split(", "):
@@ -53,7 +54,7 @@ class Effect:
             for mine, theirs in zip(self.entries, other.entries, strict=True)
         )
 
-    def _of(self, entry: ScatterReport | GatherReport) -> Written | None:
+    def _of(self, entry: Entry) -> Written | None:
         """Return what was written for a scatter; one without a name goes by its operator."""
         return self.written.get(entry.node, self.written.get(entry.op))
 

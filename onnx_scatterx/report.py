@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.report_entries import Action, Entry, GatherReport, ScatterReport
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -24,8 +24,9 @@ class Report:
     """All scatters of a model, and the node counts before and after.
 
     ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
-    that nothing has been done yet (``inspect``). ``not_needed`` are assumptions that were given and
-    change nothing; ``violations`` what the target does not take afterwards.
+    that nothing has been done yet (``inspect``). What is done rests on ``assumptions``; the others
+    that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
+    take afterwards.
     """
 
     target: str
@@ -44,12 +45,14 @@ class Report:
     @property
     def columns(self) -> tuple[str, ...]:
         """The head of the table."""
-        touched = "writes or reads" if self.reads else "writes"
+        touched = "writes"
+        if self.reads:
+            touched = "writes or reads" if self.scatters else "reads"
         done = "what would be done" if self.planned else "what is done"
         return "node", "operator", touched, "verdict", done
 
     @property
-    def entries(self) -> tuple[ScatterReport | GatherReport, ...]:
+    def entries(self) -> tuple[Entry, ...]:
         """The rows of the table: scatters, then gathers."""
         return (*self.scatters, *self.gathers)
 
@@ -105,23 +108,25 @@ class Report:
 
     def summary(self) -> str:
         """Return the report in one sentence."""
-        total = len(self.scatters)
         if not self.entries:
             none = "no scatter and no gather" if self.reads else "no scatter"
             return f"{none} in this model"
         done = "can be removed" if self.planned else "removed"
-        nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        native = f", {self.native} to ScatterX" if self.native else ""
-        reads = ""
-        if self.reads:
-            reads = f", {self.gathers_removed} of {len(self.gathers)} gathers {done}"
-        return f"{self.removed} of {total} scatters {done}{native}{reads}, {nodes}"
+        parts = []
+        if self.scatters:
+            parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
+        if self.native:
+            parts.append(f"{self.native} to ScatterX")
+        if self.gathers:
+            parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
+        return ", ".join([*parts, f"{self.nodes_before} -> {self.nodes_after} nodes"])
 
     def __rich__(self) -> Group:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(self.table(), *map(Text, (*self.duplicate_lines(), *self.violation_lines())))
+        head = [self.table()] if self.entries else [Text(self.summary())]
+        return Group(*head, *map(Text, self.lines()))
 
     def table(self) -> Table:
         """Return the scatters as a table for rich."""
@@ -134,10 +139,17 @@ class Report:
             table.add_column(column, overflow="fold")
         for entry in self.entries:
             table.add_row(*map(Text, entry.row()))
-        if self.assumptions:
-            table.caption = Text("Assumed: " + "; ".join(self.assumptions))
-            table.caption_justify = "left"
         return table
+
+    def lines(self) -> list[str]:
+        """Return what stands below the table, in lines."""
+        return [*self.assumption_lines(), *self.duplicate_lines(), *self.violation_lines()]
+
+    def assumption_lines(self) -> list[str]:
+        """Return what was assumed, and what need not have been, in lines."""
+        assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
+        idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
+        return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
 
     def duplicate_lines(self) -> list[str]:
         """Return what ONNX leaves open, or was settled, in lines."""
@@ -158,10 +170,8 @@ class Report:
         return [head, *(f"  {violation}" for violation in self.violations)]
 
     def __str__(self) -> str:
-        if not self.entries:
-            return "\n".join((self.summary(), *self.violation_lines()))
-        lines = (text_of(self.table()), *self.duplicate_lines(), *self.violation_lines())
-        return "\n".join(lines)
+        head = text_of(self.table()) if self.entries else self.summary()
+        return "\n".join((head, *self.lines()))
 
 
 def text_of(table: RenderableType) -> str:

@@ -32,13 +32,14 @@ def page(report: Report, verification: Verification | None = None) -> str:
     if report.entries:
         rows = ((entry.action, entry.row()) for entry in report.entries)
         parts.append(_table(report.columns, rows))
-    if report.assumptions:
-        items = "".join(f"<li>{escape(text)}</li>" for text in report.assumptions)
-        parts.append(f"<h2>Assumed</h2><ul>{items}</ul>")
-    open_ = report.duplicate_lines()
-    if open_:
-        items = "".join(f"<li>{escape(text)}</li>" for text in open_)
-        parts.append(f"<h2>Updates that collide</h2><ul>{items}</ul>")
+    for title, texts in (
+        ("Assumed", report.assumptions),
+        ("Assumed and not needed", report.not_needed),
+        ("Updates that collide", report.duplicate_lines()),
+    ):
+        if texts:
+            items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+            parts.append(f"<h2>{title}</h2><ul>{items}</ul>")
     if report.violations:
         left = ((None, (v.node, v.op, v.why)) for v in report.violations)
         parts.append("<h2>Not taken by the target</h2>")

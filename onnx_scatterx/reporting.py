@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.duplicates import SETTLED, duplicates_of
+from onnx_scatterx.duplicates import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.footprint_text import footprint_text
 from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
+from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.lift import Access, Scatter, is_scatter
-from onnx_scatterx.lift_reads import Gather, is_gather
+from onnx_scatterx.lift_reads import is_gather
 from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.optimizer import Outcome
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.report import Report
-from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
-from onnx_scatterx.rewriting.replace import told
+from onnx_scatterx.report_entries import Action, Entry, GatherReport, ScatterReport
+from onnx_scatterx.rewriting.replace import told as told_work
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
 _LAST = {"lookup"}  # the rules that take the last of the updates that meet
@@ -41,26 +43,27 @@ class Account:
 
     ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
     as they were before the rewriting, by their place, and ``output`` that of its output.
+    ``doubted`` are the sizes of the model that leave ranks open where they are 0.
     """
 
     node: ir.Node
-    entry: ScatterReport | GatherReport
+    entry: Entry
     canonical: Canonical | None
     inputs: tuple[str, ...]
     output: str
     scope: Scope
+    doubted: tuple[str, ...] = ()
 
 
 def names_of(model: ir.Model) -> dict[ir.Node, Called]:
     """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
-    graphs = [*model.graphs(), *(f.graph for f in model.functions.values())]
     return {
         n: Called(
             n.name or n.outputs[0].name or "?",
             tuple((v.name or "?") if v is not None else "" for v in n.inputs),
             n.outputs[0].name or "?",
         )
-        for g in graphs
+        for g in all_graphs(model)
         for n in g
         if is_scatter(n) or is_gather(n)
     }
@@ -76,17 +79,16 @@ def accounts_of(
     found = []
     for outcome in outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
-        for node, lifted in outcome.provenance.scatters.items():
-            canonical = None if lifted.scatter is None else Canonical(lifted.scatter)
+        accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
+            *((node, lifted.scatter) for node, lifted in outcome.provenance.scatters.items()),
+            *((node, outcome.provenance.gathers.get(node)) for node in outcome.gathers),
+        ]
+        for node, access in accesses:
+            canonical = Canonical(access) if isinstance(access, Access) else None
             called = names[node]
             entry = _entry(node, canonical, outcome, where, called.name, knowledge)
-            found.append(Account(node, entry, canonical, called.inputs, called.output, scope))
-        for node in outcome.gathers:
-            gather = outcome.provenance.gathers.get(node)
-            canonical = Canonical(gather) if isinstance(gather, Gather) else None
-            called = names[node]
-            read = _read_entry(node, canonical, outcome, where, called.name, knowledge)
-            found.append(Account(node, read, canonical, called.inputs, called.output, scope))
+            called_by = (called.inputs, called.output)
+            found.append(Account(node, entry, canonical, *called_by, scope, knowledge.doubted))
     return tuple(found)
 
 
@@ -106,7 +108,7 @@ def report_of(
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
         before.total(),
         after.total(),
-        tuple(dict.fromkeys(fact for entry in entries for fact in entry.facts)),
+        tuple(dict.fromkeys(f for e in entries if e.action is not Action.KEPT for f in e.facts)),
         before,
         after,
         planned,
@@ -122,14 +124,6 @@ def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
     return outcome.graph.name or "main"
 
 
-def _fate(node: ir.Node, outcome: Outcome) -> tuple[Action, Refusal | None]:
-    """Return what was done with a node, and why not more."""
-    if node in outcome.dead:
-        return Action.DEAD, None
-    refusal = outcome.refusals.get(node)
-    return Action.REMOVED if refusal is None else Action.KEPT, refusal
-
-
 def _entry(
     node: ir.Node,
     canonical: Canonical | None,
@@ -137,63 +131,70 @@ def _entry(
     where: str,
     name: str,
     knowledge: Knowledge,
-) -> ScatterReport:
-    action, refusal = _fate(node, outcome)
-    written = action is Action.REMOVED
+) -> Entry:
+    refusal = _with_doubts(outcome.refusals.get(node), knowledge)
     forms = outcome.forms.get(node, frozenset())
-    if written and _NATIVE & forms:
+    action = Action.REMOVED if refusal is None else Action.KEPT
+    if node in outcome.dead:
+        action, refusal = Action.DEAD, None
+    elif action is Action.REMOVED and _NATIVE & forms:
         # It is gone, and still a scatter: why it is no slice is worth knowing.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
+    told: dict[str, Any] = {
+        "node": name,
+        "op": node.op_type,
+        "graph": where,
+        "footprint": "unknown" if canonical is None else footprint_text(canonical),
+        "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
+        "action": action,
+        "forms": tuple(sorted(forms)) if action in (Action.REMOVED, Action.NATIVE) else (),
+        "refusal": refusal,
+        "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+    }
+    if not is_scatter(node):
+        return GatherReport(**told)
+    unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
+    return ScatterReport(
+        **told,
+        reduction=_reduction(node, canonical),
+        unique=unique,
+        duplicates=duplicates,
+        work=told_work(outcome.work[node]) if node in outcome.work and told["forms"] else "",
+    )
+
+
+def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
+    """Name the sizes that leave a rank open where they are 0."""
+    if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.doubted:
+        return refusal
+    sizes = " and ".join(f"{name} >= 1" for name in knowledge.doubted)
+    return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
+
+
+def _collisions(
+    node: ir.Node,
+    canonical: Canonical | None,
+    outcome: Outcome,
+    action: Action,
+    refusal: Refusal | None,
+) -> tuple[str, Duplicates | None]:
+    """Return whether updates of a scatter collide, in a word, and what ONNX leaves open of it."""
+    takes_last = bool(_LAST & outcome.forms.get(node, frozenset()))
     goes = action in (Action.REMOVED, Action.DEAD)
-    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not forms & _LAST)
-    if unique == "unknown" and canonical is not None and not goes:
+    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
+    if canonical is None:
+        return unique, None
+    if unique == "unknown" and not goes:
         proven = node.meta.get(UNIQUE)
         if proven is None and isinstance(canonical.access, Scatter):
             proven = is_unique(canonical.access, outcome.provenance)
         unique = "proven" if proven else unique
-    duplicates = None
     last = "in ScatterX" if action is Action.NATIVE else ""
-    if forms & _LAST:
+    if takes_last:
         last = "as written"
-    if canonical is not None and (not goes or last or node.meta.get(SETTLED)):
-        duplicates = duplicates_of(node, canonical, unique, last)
-    return ScatterReport(
-        node=name,
-        op=node.op_type,
-        graph=where,
-        reduction=_reduction(node, canonical),
-        footprint="unknown" if canonical is None else footprint_text(canonical),
-        verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
-        unique=unique,
-        action=action,
-        forms=tuple(sorted(forms)) if written else (),
-        refusal=refusal,
-        facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
-        duplicates=duplicates,
-        work=told(outcome.work[node]) if written and node in outcome.work else "",
-    )
-
-
-def _read_entry(
-    node: ir.Node,
-    canonical: Canonical | None,
-    outcome: Outcome,
-    where: str,
-    name: str,
-    knowledge: Knowledge,
-) -> GatherReport:
-    action, refusal = _fate(node, outcome)
-    return GatherReport(
-        node=name,
-        op=node.op_type,
-        graph=where,
-        footprint="unknown" if canonical is None else footprint_text(canonical),
-        verdict="unknown" if canonical is None else canonical.verdict.sliceability.value,
-        action=action,
-        forms=tuple(sorted(outcome.forms.get(node, ()))) if action is Action.REMOVED else (),
-        refusal=refusal,
-        facts=() if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
-    )
+    if goes and not last and not node.meta.get(SETTLED):
+        return unique, None
+    return unique, duplicates_of(node, canonical, unique, last)
 
 
 def _reduction(node: ir.Node, canonical: Canonical | None) -> str:

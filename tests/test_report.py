@@ -14,16 +14,19 @@ from onnx_scatterx.verification import Verification
 from tests.support import parse
 
 GONE = ScatterReport(
-    "[b]a[/b]", "ScatterND", "main", "add", "box [a:b, :]", "sliceable", "proven",
-    Action.REMOVED, ("concat", "view"), None, ("declared-dims: <N>",),
+    node="[b]a[/b]", op="ScatterND", graph="main", reduction="add", footprint="box [a:b, :]",
+    verdict="sliceable", unique="proven", action=Action.REMOVED, forms=("concat", "view"),
+    facts=("declared-dims: <N>",),
 )  # fmt: skip
 KEPT = ScatterReport(
-    "/x" * 90, "ScatterElements", "main", "none", "unknown", "not sliceable", "unknown",
-    Action.KEPT, (), Refusal(Reason.UNKNOWN_INDICES, "axis 1"),
+    node="/x" * 90, op="ScatterElements", graph="main", reduction="none", footprint="unknown",
+    verdict="not sliceable", unique="unknown", action=Action.KEPT,
+    refusal=Refusal(Reason.UNKNOWN_INDICES, "axis 1"),
 )  # fmt: skip
 DEAD = ScatterReport(
-    "d", "Scatter", "own.f", "none", "everything", "sliceable", "proven", Action.DEAD
-)
+    node="d", op="Scatter", graph="own.f", reduction="none", footprint="everything",
+    verdict="sliceable", unique="proven", action=Action.DEAD,
+)  # fmt: skip
 REPORT = Report(
     "standard", (GONE, KEPT, DEAD), 9, 5, GONE.facts,
     Counter(ScatterND=1, ScatterElements=1, Scatter=1, Shape=6),
@@ -72,7 +75,7 @@ def test_the_table_has_every_word() -> None:
     assert column(text, 1) == "[b]a[/b]" + "/x" * 90 + "d"
     assert "ScatterND (add)" in text
     assert "box [a:b, :]" in text
-    assert "Assumed: declared-dims: <N>" in text
+    assert text.endswith("assumed:\n  declared-dims: <N>")
     assert "removed, as nothing reads it" in column(text, 5)
     assert max(map(len, text.splitlines())) <= 120
     assert not any(line.endswith(" ") for line in text.splitlines())
@@ -108,16 +111,55 @@ def test_the_page_says_the_same() -> None:
         *("Slice", "0", "3"),
     ]
     assert "declared-dims: &lt;N&gt;" in html
-    assert "the same, bit for bit: 2 of 3 draws" in html
+    assert "the same, bit for bit, on 2 sets of inputs (the first model rejected 1 more)" in html
     assert "http" not in html
     empty = Page(Report("standard", (), 3, 3).to_html())
     assert (empty.cells, empty.open) == ([], [])
 
 
+def test_what_was_assumed_and_not_needed() -> None:
+    report = Report("standard", (GONE,), 3, 2, not_needed=("a <= 1", "b: unique"))
+    idle = "assumed and not needed: a <= 1; b: unique"
+    assert str(report).splitlines()[-1] == idle
+    page = report.to_html()
+    assert "<h2>Assumed and not needed</h2><ul><li>a &lt;= 1</li><li>b: unique</li></ul>" in page
+    # A model without scatters needs nothing at all.
+    assert str(Report("standard", (), 3, 3, not_needed=("a <= 1", "b: unique"))).endswith(idle)
+
+
+def test_what_stays_rests_on_no_assumption() -> None:
+    model = parse(
+        """g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
+        { y = ScatterND(x, i, u) }"""
+    )
+    report = onnx_scatterx.inspect(model, target="standard")
+    assert report.scatters[0].facts
+    assert report.assumptions == ()
+    assert onnx_scatterx.inspect(model, target="scatterx").assumptions
+
+
+def test_what_goes_with_its_readers_says_so() -> None:
+    """Here the scatter that takes the indices needs them no more."""
+    model = parse(
+        """g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y)
+        <int64[2] zeros = {0, 0}, int64[1, 1] last = {1}, int64[1] one = {1}> {
+            i = ScatterND(zeros, last, one)
+            j = Unsqueeze(i, one)
+            y = ScatterND(x, j, u) }"""
+    )
+    report = onnx_scatterx.inspect(model, target="standard")
+    assert [s.done for s in report.scatters] == [
+        "removed, with all that read it",
+        "removed: concat, view",
+    ]
+    assert "goes, with all that read it" in onnx_scatterx.explain(model, "i", target="standard")
+
+
 def test_gathers_are_told_where_they_were_asked_for() -> None:
     read = GatherReport(
-        "r", "GatherND", "main", "box [0:2]", "sliceable", Action.REMOVED, ("view",)
-    )
+        node="r", op="GatherND", graph="main", footprint="box [0:2]", verdict="sliceable",
+        action=Action.REMOVED, forms=("view",),
+    )  # fmt: skip
     report = Report("standard", (KEPT,), 3, 2, gathers=(read,), reads=True)
     assert report.gathers_removed == 1
     assert report.removed == 0
@@ -130,6 +172,9 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     assert "GatherND" in Page(report.to_html()).cells
     assert "gathers" not in json.loads(REPORT.to_json())
     assert str(Report("standard", (), 3, 3, reads=True)) == "no scatter and no gather in this model"
+    alone = Report("standard", (), 3, 2, gathers=(read,), reads=True)
+    assert alone.summary() == "1 of 1 gathers removed, 3 -> 2 nodes"
+    assert alone.columns[2] == "reads"
 
 
 def test_what_would_be_done() -> None:

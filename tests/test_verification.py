@@ -54,7 +54,7 @@ def test_a_cache_write_agrees_with_itself() -> None:
     assert {0, 1, 2} <= set(verification.sizes["B"])
     assert {1, 2} <= set(verification.sizes["T"])
     assert max(verification.sizes["T"]) >= 8
-    assert "the same, bit for bit: 50 of" in str(verification)
+    assert "the same, bit for bit, on 50 sets of inputs" in str(verification)
     assert json.loads(json.dumps(verification.to_dict()))["same"] is True
 
 

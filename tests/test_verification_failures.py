@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.verification import Draw, verify
+from onnx_scatterx.verification import Draw, Verification, verify
 from onnx_scatterx.verification.comparison import Comparison
 from onnx_scatterx.verification.runner import Failure, ModelFile, Runner
 from tests.test_verification import only, parse, unary
@@ -24,7 +24,7 @@ def test_an_original_that_accepts_nothing_is_inconclusive() -> None:
     assert verification.accepted == 0
     assert not verification
     assert not verification.conclusive
-    assert str(verification).startswith("not compared: 0 of")
+    assert str(verification).startswith("not compared: the first model ran on none of ")
     assert "Reshape" in verification.rejections[0]
 
 
@@ -141,3 +141,19 @@ def test_an_interrupt_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
         verify(unary("y = Neg(x)"), unary("y = Neg(x)"))
     left = [t for t in threading.enumerate() if t not in before and not t.daemon]
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("verification", "told"),
+    [
+        (Verification(3, 3), "the same, bit for bit, on 3 sets of inputs"),
+        (
+            Verification(9, 1, crashed=2),
+            "the same, bit for bit, on 1 set of inputs "
+            "(the first model rejected 6 more; the first model's process died on 2)",
+        ),
+        (Verification(4, 0), "not compared: the first model ran on none of 4 sets of inputs"),
+    ],
+)
+def test_what_was_compared_is_told(verification: Verification, told: str) -> None:
+    assert str(verification) == told

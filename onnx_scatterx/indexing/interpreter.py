@@ -57,7 +57,7 @@ class Interpreter:
         self.assumed = tuple(assumed)
         self.filled = tuple(filled)
         self.empty = empty
-        self.declared: set[Term] = set()
+        self.declared: dict[Term, str] = {}
         self.doubted: dict[Term, None] = {}
         self.values: dict[ir.Value, Abstract] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
@@ -73,7 +73,8 @@ class Interpreter:
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, functions.joined(self, function))
-        return Knowledge(self.values, self.scopes, self.shared)
+        doubted = dict.fromkeys(self.declared[s] for s in self.doubted)
+        return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
 
     def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
         shapes: dict[ir.Value, Shape | None] = {}
@@ -104,8 +105,9 @@ class Interpreter:
                 found = size(name, ("dim", name))
             else:
                 found = size(name or f"{value.name}.{axis}", (value, axis))
-            symbols.setdefault(name or f"{value.name}[{axis}]", []).append(found)
-            self.declared.add(found)
+            called = name or f"{value.name}[{axis}]"
+            symbols.setdefault(called, []).append(found)
+            self.declared.setdefault(found, called)
             yield term(0) if found is self.empty else found
 
     def _is_constant(self, value: ir.Value) -> bool:

@@ -40,6 +40,8 @@ class Knowledge:
     scopes: Mapping[ir.Graph, Scope]
     shared: Mapping[Term, str]
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
+    doubted: tuple[str, ...] = ()
+    """Declared sizes that would have to be 1 at least for all ranks to be known."""
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:

@@ -121,20 +121,17 @@ class Verification:
         return self.same
 
     def __str__(self) -> str:
-        counts = f"{self.accepted} of {self.draws} draws accepted by the first model"
-        if self.crashed:
-            counts += f", whose process died on {self.crashed}"
         if self.interface:
             return "\n".join(["different:", *(f"  {line}" for line in self.interface)])
         lines = []
         if not self.conclusive:
-            lines.append(f"not compared: {counts}")
+            lines.append(f"not compared: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
         elif self.same:
-            lines.append(f"the same, bit for bit: {counts}")
+            lines.append(f"the same, bit for bit, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
-            lines.append(f"{word}: {counts}")
+            lines.append(f"{word}, compared on {self._counts()}")
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
@@ -145,6 +142,18 @@ class Verification:
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             )
         return "\n".join(lines)
+
+    def _counts(self) -> str:
+        """Say on how many inputs the first model ran, or out of how many where it ran on none."""
+        count = self.accepted or self.draws
+        rejected = self.draws - count - self.crashed
+        notes = []
+        if rejected > 0:
+            notes.append(f"the first model rejected {rejected} more")
+        if self.crashed:
+            notes.append(f"the first model's process died on {self.crashed}")
+        more = f" ({'; '.join(notes)})" if notes else ""
+        return f"{count} set{'s' * (count != 1)} of inputs{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the drawn arrays, ready for JSON."""

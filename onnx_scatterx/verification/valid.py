@@ -12,6 +12,7 @@ from onnx_scatterx.verification.files import as_file, directory_of, opened
 from onnx_scatterx.verification.interface import Interface
 from onnx_scatterx.verification.result import Draw
 from onnx_scatterx.verification.runner import Failure, Runner
+from onnx_scatterx.weighing.sizes import check_sizes
 
 _SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
 _ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
@@ -40,6 +41,7 @@ def valid_draws(
     [(3, 2)]
     """
     loaded = opened(model, directory_of(model))
+    check_sizes(loaded, sizes)
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
     manner = Manner(("plain",), _SIZES, elements, overrides=False)
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import onnx_ir as ir
+
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.expressions import names
 from onnx_scatterx.indexing.terms import Leaf, Term
 
 USUAL = (
@@ -16,6 +19,35 @@ USUAL = (
 """Words in the names of sizes, and what such a size is."""
 OTHER = 256  # any other size
 _NUMBER = 1  # any other number that only the run knows
+
+
+def known_sizes(model: ir.Model) -> dict[str, str]:
+    """Return by which names a user calls the sizes of a model, and what they are called in terms.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 4, ?] x) => (float[N, 4, M] y) { y = Identity(x) }''')
+    >>> known_sizes(model)
+    {'N': 'N', 'x[2]': 'x.2'}
+    """
+    found: dict[str, str] = {}
+    for value in model.graph.inputs:
+        for axis, d in enumerate(value.shape or ()):
+            name = None if isinstance(d, int) else d.value
+            if name:
+                found |= {n: n for n in (name, *sorted(names(name)))}
+            elif not isinstance(d, int) or d < 0:
+                found[f"{value.name}[{axis}]"] = f"{value.name}.{axis}"
+    return found
+
+
+def check_sizes(model: ir.Model, sizes: Mapping[str, int] | None) -> dict[str, int]:
+    """Return hints by their names in terms; ScatterXError where the model has no such size."""
+    known = known_sizes(model)
+    for name in sizes or ():
+        if name not in known:
+            there = f"it has {', '.join(known)}" if known else "all that it has are numbers"
+            raise ScatterXError(f"the model has no size {name!r}; {there}")
+    return {known[name]: size for name, size in (sizes or {}).items()}
 
 
 class Sizes:
