@@ -11,9 +11,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from onnx_scatterx import cli_bench, cli_run
+from onnx_scatterx import cli_bench, cli_optimize, cli_run
+from onnx_scatterx.cli_answers import answer, hint, strictly, verified
 from onnx_scatterx.cli_arguments import (
     Parser,
     Version,
@@ -24,27 +25,23 @@ from onnx_scatterx.cli_arguments import (
     add_reads,
     add_strict,
     add_target,
-    checks,
     count,
-    rule_names,
     settings,
-    size,
+    settle_target,
 )
-from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
+from onnx_scatterx.cli_output import complain, show
 from onnx_scatterx.errors import ScatterXError
 
-if TYPE_CHECKING:
-    from onnx_scatterx.report import Report
-    from onnx_scatterx.verification import Verification
-
-_DONE, _NO, _FAILED = 0, 1, 2
+_DONE, _FAILED = 0, 2
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     try:
-        args = _parser().parse_args(argv)
+        args, unknown = _parser().parse_known_args(argv)
+        if unknown:
+            args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         status = int(args.run(args))
         if sys.stdout is not None:  # as it is where a shell has closed it
             sys.stdout.flush()
@@ -68,38 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _optimize(args: argparse.Namespace) -> int:
-    if os.path.isdir(args.model):
-        from onnx_scatterx.cli_many import optimize_directory
-
-        return optimize_directory(args)
-    from onnx_scatterx.api import optimize
-    from onnx_scatterx.model_save import place_of
-
-    place_of(args.output, args.model)
-    report = report_place(args.report, (args.model, args.output))
-    result = optimize(
-        args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
-    )
-    verification = _verified(args, args.model, result.model) if args.verify else None
-    if verification is None or verification.same:
-        with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
-            result.save(args.output)
-    if not args.quiet:
-        show(result.report)
-        if verification is not None:
-            show(verification)
-    status = _answer(verification, f"; {args.output} is not written")
-    return status or _strictly(args, result.report)
-
-
-def _strictly(args: argparse.Namespace, report: Report) -> int:
-    """Return the status that --strict asks for."""
-    if not (args.strict and report.violations):
-        return _DONE
-    return complain(report.violation_lines()[0].rstrip(":"), _NO)
-
-
 def _targets(args: argparse.Namespace) -> int:
     from onnx_scatterx.targets import all_targets
 
@@ -113,9 +78,12 @@ def _targets(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
+    settle_target(args)
     report = inspect(args.model, **settings(args))
     show(report.to_json() if args.json else report)
-    return _strictly(args, report)
+    if not args.json:
+        hint(args, report)
+    return strictly(args, report)
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -126,39 +94,15 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    verification = _verified(args, args.before, args.after)
+    verification = verified(args, args.before, args.after)
     show(verification)
-    return _answer(verification)
+    return answer(verification)
 
 
 def _calibrate(args: argparse.Namespace) -> int:
     from onnx_scatterx.cli_calibrate import calibrate_machine
 
     return calibrate_machine(args)
-
-
-def _verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
-    from onnx_scatterx.verification import verify
-
-    with progress("verifying") as tell:
-        return verify(before, after, progress=tell, **checks(args))
-
-
-def _answer(verification: Verification | None, consequence: str = "") -> int:
-    """Return the status that a verification asks for, with a line on stderr where it is not 0."""
-    if verification is None or verification.same:
-        return _DONE
-    if verification.conclusive:
-        return complain(f"the models differ{consequence}", _NO)
-    reason = next(iter(verification.rejections), "no input was drawn")
-    return complain(
-        f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
-    )
-
-
-def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:
-    write = result.report.to_html if suffix == ".html" else result.report.to_json
-    return str(write(verification))
 
 
 def _parser() -> Parser:
@@ -172,36 +116,11 @@ def _parser() -> Parser:
 
     def command(name: str, run: Any, text: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, parser=made)
         return made
 
-    optimize = command("optimize", _optimize, "write a model without its scatters")
-    add_model(optimize, "an ONNX model, or a directory of models")
-    optimize.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
-    optimize.add_argument(
-        "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
-    )
-    add_target(optimize)
-    add_reads(optimize, "rewrite gathers too, where slices are no dearer")
-    add_strict(optimize)
-    optimize.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
-    optimize.add_argument(
-        "--opset", type=count, metavar="N", help="raise the model to this operator set first"
-    )
-    optimize.add_argument(
-        "--size",
-        type=size,
-        action="append",
-        default=[],
-        metavar="S=N",
-        help="a symbolic size is usually N: what ort-cpu weighs plans by",
-    )
-    optimize.add_argument(
-        "--verify", action="store_true", help="run both models first, and write only if they agree"
-    )
-    add_draws(optimize)
-    optimize.add_argument("--report", metavar="R", help="write a report too, .json or .html")
-    optimize.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+    optimize = command("optimize", cli_optimize.run, "write a model without its scatters")
+    cli_optimize.add_arguments(optimize)
 
     inspect = command("inspect", _inspect, "list the scatters, and what would be done with them")
     add_model(inspect)

@@ -6,7 +6,9 @@ import argparse
 from typing import Any, NoReturn
 
 from onnx_scatterx.cli_output import complain
+from onnx_scatterx.errors import ScatterXError
 
+_SAMPLES = 40
 _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
 
@@ -93,14 +95,14 @@ def add_reads(command: argparse.ArgumentParser, text: str) -> None:
 def add_draws(command: argparse.ArgumentParser) -> None:
     """Add what decides on which inputs models are compared."""
     command.add_argument(
-        "--samples", type=count, default=40, metavar="N", help="inputs to compare on (40)"
+        "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
     )
     add_seed(command)
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="of the inputs (0)")
+    command.add_argument("--seed", type=_natural, metavar="S", help="of the inputs (0)")
 
 
 def add_inputs(command: argparse.ArgumentParser) -> None:
@@ -148,8 +150,27 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return what verify is told, also by optimize."""
-    names = ("samples", "seed", "assume", "distrust_dims")
-    return {name: getattr(args, name) for name in names}
+    told = {name: getattr(args, name) for name in ("assume", "distrust_dims")}
+    return {**told, "samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+
+
+def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:
+    """Complain of options that were given and have no effect, as this says when they have none."""
+    for option in options:
+        given = getattr(args, option)
+        if given is not None and given is not False and given != []:
+            raise ScatterXError(f"--{option} has no effect {when}")
+
+
+def settle_target(args: argparse.Namespace) -> None:
+    """Read the target, and complain of options that have no effect with it."""
+    from onnx_scatterx.targets import target_of
+
+    args.target = target = target_of(args.target)
+    if not (target.is_limited or target.static_only):
+        refuse_idle(args, f"for target {target.name}, which takes all operators", "strict")
+    if not target.is_timed and "size" in args:
+        refuse_idle(args, f"for target {target.name}, which weighs no time", "size")
 
 
 def count(text: str) -> int:

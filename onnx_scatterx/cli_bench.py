@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli_arguments import add_inputs, add_session, add_sizes, count
+from onnx_scatterx.cli_arguments import add_inputs, add_session, add_sizes, count, refuse_idle
 from onnx_scatterx.cli_output import progress, show
 from onnx_scatterx.errors import ScatterXError
 
@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
+        refuse_idle(args, "with --input", "size", "seed")
         names = {value.name for value in load(args.models[0]).graph.inputs if value.name}
         inputs = read_arrays(args.input, names)
     if len(args.models) == 1 and not targets:
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             inputs=inputs,
             threads=args.threads,
             rounds=args.rounds,
-            seed=args.seed,
+            seed=args.seed or 0,
             library=args.library,
             progress=tell,
         )

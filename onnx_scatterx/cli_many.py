@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli_arguments import checks, settings
+from onnx_scatterx.cli_arguments import checks, settings, settle_target
 from onnx_scatterx.cli_output import complain, in_whole, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
 
@@ -16,6 +16,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
     report = report_place(args.report, ())
     if report.suffix == ".html":
         raise ScatterXError(f"{args.report}: the summary of a directory is .json")
+    settle_target(args)
     with progress("optimizing") as tell:
         summary = optimize_many(
             args.model,
@@ -40,5 +41,5 @@ def optimize_directory(args: argparse.Namespace) -> int:
     violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
     if args.strict and violating:
         count = f"{len(violating)} of {len(summary.outcomes)} models"
-        return complain(f"the target {args.target} does not take all of {count}", 1)
+        return complain(f"the target {args.target.name} does not take all of {count}", 1)
     return 0

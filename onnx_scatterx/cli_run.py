@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.cli_arguments import add_inputs, add_model, add_session, add_sizes, count
+from onnx_scatterx.cli_arguments import (
+    add_inputs,
+    add_model,
+    add_session,
+    add_sizes,
+    count,
+    refuse_idle,
+)
 from onnx_scatterx.cli_output import show
 
 if TYPE_CHECKING:
@@ -21,9 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
     )
-    command.add_argument(
-        "--samples", type=count, default=1, metavar="N", help="how many inputs to draw (1)"
-    )
+    command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
     add_sizes(command)
     add_session(command, threads=0)
 
@@ -34,10 +39,14 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.runtime import open_model, run_opened
     from onnx_scatterx.tables import ArrayTable
 
+    if args.input:
+        refuse_idle(args, "with --input", "samples", "size", "seed")
     place = None if args.output is None else output_place(args.output)
     opened = open_model(args.model, threads=args.threads, library=args.library)
     required, overridable = opened.get_inputs(), opened.get_overridable_initializers()
     given = read_arrays(args.input, {i.name for i in (*required, *overridable)})
+    if not required:
+        refuse_idle(args, "on a model without inputs", "samples", "size", "seed")
     drawn = bool(required) and not args.input
     saved = []
     for title, feeds in _drawn(args) if drawn else [("", given)]:
@@ -55,9 +64,10 @@ def _drawn(args: argparse.Namespace) -> Iterator[tuple[str, dict[str, np.ndarray
     from onnx_scatterx.verification.valid import valid_draws
 
     library = str(library_path()) if args.library else None
+    seed = args.seed or 0
     draws = valid_draws(
-        Path(args.model), args.samples, sizes=dict(args.size), seed=args.seed, library=library
+        Path(args.model), args.samples or 1, sizes=dict(args.size), seed=seed, library=library
     )
     for number, draw in enumerate(draws):
         sizes = "".join(f", {name} = {size}" for name, size in draw.sizes.items())
-        yield f"drawn inputs {number}, seed {args.seed}{sizes}", dict(draw.feeds)
+        yield f"drawn inputs {number}, seed {seed}{sizes}", dict(draw.feeds)

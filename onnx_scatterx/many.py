@@ -43,7 +43,8 @@ def optimize_many(
     those of ``optimize``. ``progress(done, total)`` is called after each model.
 
     A model that cannot be read, optimized or written is a line in the summary, and never stops the
-    others. Raises ScatterXError where there is nothing to read or nowhere to write.
+    others. Raises ScatterXError where there is nothing to read or nowhere to write, and where the
+    target, the rules, the operator set or the form of an assumption are wrong for any model.
 
     >>> import tempfile
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -60,7 +61,7 @@ def optimize_many(
     checks: Mapping[str, Any] | None = None
     if verify is not False:
         checks = {} if verify is True else dict(verify)
-    tasks = _tasks(paths, Path(output), options, checks)
+    tasks = _tasks(paths, Path(output), _checked(options), checks)
     start = time.perf_counter()
     done: dict[Path, Outcome] = {}
 
@@ -74,6 +75,24 @@ def optimize_many(
     else:
         run_in_processes(tasks, jobs, note)
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``optimize`` with the target read; raise where no model can take them.
+
+    So they are looked at once, and not by each worker for each model.
+    """
+    from onnx_scatterx.model_opset import check_known
+    from onnx_scatterx.settings import Settings
+    from onnx_scatterx.targets import target_of
+
+    found = {**options, "target": target_of(options.get("target", "scatterx"))}
+    Settings.of(
+        found["target"], found.get("rules"), bool(found.get("distrust_dims")), found.get("assume")
+    )
+    if found.get("opset") is not None:
+        check_known(found["opset"])
+    return found
 
 
 def models_in(directory: Path) -> list[Path]:

@@ -13,6 +13,13 @@ from onnx_scatterx.model_check import check
 from onnx_scatterx.model_data import to_proto
 
 
+def check_known(version: int) -> None:
+    """Raise ScatterXError for an operator set that onnx does not know."""
+    newest = onnx.defs.onnx_opset_version()
+    if not 9 <= version <= newest:
+        raise ScatterXError(f"operator set {version}: onnx knows 9 to {newest}")
+
+
 def raise_opset(model: ir.Model, version: int) -> bool:
     """Raise a model to an operator set in place; return whether it was older.
 
@@ -24,9 +31,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     >>> raise_opset(model, 24), model.opset_imports[""], raise_opset(model, 20)
     (True, 24, False)
     """
-    newest = onnx.defs.onnx_opset_version()
-    if not 9 <= version <= newest:
-        raise ScatterXError(f"operator set {version}: onnx knows 9 to {newest}")
+    check_known(version)
     if model.opset_imports.get("", version) >= version:
         return False
     from onnxscript import version_converter

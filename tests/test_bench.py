@@ -110,7 +110,7 @@ def test_errors() -> None:
         ({"models": model, "rounds": 5}, "5 rounds say little; ask for 6 at least"),
         ({"models": [model, model], "targets": ["standard"]}, "on one model, and here are 2"),
         ({"models": model, "targets": ["npu"]}, "no target is called 'npu'"),
-        ({"models": model, "sizes": {"Q": 1}}, "cannot assume anything of 'Q'"),
+        ({"models": model, "sizes": {"Q": 1}}, "the model has no size 'Q'; it has N"),
         ({"models": model, "inputs": {"x": i64([1])}}, "model 1: input 'x' is int64"),
         (
             {"models": [model, parse("g (float[3] x) => (float[3] y) { y = Neg(x) }")]},

@@ -51,7 +51,7 @@ def test_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.err == ""
     assert "2 of 2 scatters removed" in printed.out
     assert "/ScatterND_1 │ ScatterND" in printed.out
-    assert "the same, bit for bit: 4 of" in printed.out
+    assert "the same, bit for bit, on 4 sets of inputs" in printed.out
     content = json.loads(report.read_text())
     assert content["removed"] == 2
     assert content["verification"]["same"] is True
@@ -105,6 +105,19 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
 
 
+def test_what_stays_is_followed_by_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f"what would help those that stay: onnx-scatterx explain {KV}, with the same options"
+    assert main(["inspect", KV]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    assert main(["optimize", KV, "-o", str(tmp_path / "out.onnx")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    for more in ["--target", "standard"], ["--json"]:
+        assert main(["inspect", KV, *more]) == 0
+        assert "what would help" not in capsys.readouterr().out
+
+
 def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, out = str(MODELS / "read_steps_ts_dynamic.onnx"), str(tmp_path / "out.onnx")
     assert main(["inspect", model, "--reads"]) == 0
@@ -121,7 +134,7 @@ def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     neg, other = saved(tmp_path / "a.onnx", NEG), saved(tmp_path / "b.onnx", ABS)
     assert main(["verify", neg, neg, "--samples", "5", "--seed", "3"]) == 0
-    assert "the same, bit for bit: 5 of 5" in capsys.readouterr().out
+    assert "the same, bit for bit, on 5 sets of inputs" in capsys.readouterr().out
     assert main(["verify", neg, other]) == 1
     printed = capsys.readouterr()
     assert "output 'y' differs" in printed.out
@@ -140,7 +153,7 @@ def test_a_model_that_runs_on_no_input_is_not_compared(
     never = saved(tmp_path / "never.onnx", NEVER)
     assert main(["verify", never, never, "--samples", "2"]) == 2
     printed = capsys.readouterr()
-    assert printed.out.startswith("not compared: 0 of ")
+    assert printed.out.startswith("not compared: the first model ran on none of ")
     assert printed.err.startswith("onnx-scatterx: not compared, as the first model ran on no input")
     assert printed.err.count("\n") == 1
 

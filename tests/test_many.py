@@ -13,6 +13,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.many import optimize_many
 
 ROW = """<ir_version: 8, opset_import: ["" : 18]> 
     row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
@@ -105,7 +106,7 @@ class _Kills:
 
 
 def test_a_worker_that_dies_is_told(zoo: Path, tmp_path: Path) -> None:
-    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, target=_Kills())
+    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, sizes=_Kills())
     assert (
         summary.outcomes[0].error
         == f"{zoo / 'a.onnx'}: its process died, perhaps for want of memory"
@@ -180,3 +181,58 @@ def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         (zoo / bad).unlink()
     assert main([*command, "--verify", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "because"),
+    [
+        ({"target": "npu"}, "no target is called 'npu'"),
+        ({"rules": ["x"]}, "no rule is called 'x'"),
+        ({"opset": 999}, "operator set 999"),
+        ({"assume": ["N"]}, "'N' is not like"),
+    ],
+)
+def test_what_is_wrong_for_any_model_is_told_once(
+    options: dict[str, Any], because: str, tmp_path: Path
+) -> None:
+    """And before there is a process, or a folder."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "m.onnxtxt").write_text(ROW)
+    with pytest.raises(ScatterXError, match=because):
+        optimize_many(tmp_path / "in", tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_profile_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "m.onnxtxt").write_text(ROW)
+    profile = tmp_path / "npu.toml"
+    profile.write_text('name = "npu"\navoid = ["NonZero"]')
+
+    class Late(ThreadPoolExecutor):
+        """Begins when the profile is gone."""
+
+        def submit(self, *arguments: Any, **options: Any) -> Any:
+            profile.unlink(missing_ok=True)
+            return super().submit(*arguments, **options)
+
+    with Late() as executor:
+        summary = optimize_many(
+            tmp_path / "in", tmp_path / "out", executor=executor, target=str(profile)
+        )
+    assert [o.error for o in summary.outcomes] == [None]
+
+
+def test_the_summary_counts_what_there_is(tmp_path: Path) -> None:
+    """No scatter is not 0 of 0, and gathers are counted where they are listed."""
+    (tmp_path / "in").mkdir()
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[N, 3] x) => (float[N, 2] y)
+        <int64[2] i = {0, 1}> { y = Gather <axis = 1> (x, i) }"""
+    (tmp_path / "in" / "m.onnxtxt").write_text(text)
+    for reads, told in (False, "1 of 1 models written ("), (True, ", 1 of 1 gathers removed ("):
+        with ThreadPoolExecutor() as executor:
+            summary = optimize_many(
+                tmp_path / "in", tmp_path / "out", executor=executor, reads=reads
+            )
+        assert told in summary.summary()
+        assert "scatters" not in summary.summary()

@@ -195,7 +195,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     arguments = ["optimize", str(model), "-o", str(out), "--target", profile]
     assert main([*arguments, "--report", str(report)]) == 0
     text = "1 violation of the target npu:\n  y (ScatterND): npu has no ScatterND\n"
-    assert capsys.readouterr().out.endswith(text)
+    assert text in capsys.readouterr().out
     assert json.loads(report.read_text())["violations"][0]["op"] == "ScatterND"
     assert main([*arguments, "--strict", "--quiet"]) == 1
     printed = capsys.readouterr()
@@ -242,10 +242,10 @@ def test_assumptions_on_the_command_line(
     assert main(["inspect", model, *standard, "--assume", "N >= 5"]) == 0
     assert "removed" in capsys.readouterr().out
     assert main(["explain", model, *standard, "--assume", "N <= 9", "--assume", "N >= 5"]) == 0
-    assert "assumed: N >= 5" in capsys.readouterr().out
+    assert "assumed   N >= 5" in capsys.readouterr().out
     arguments = [model, "-o", out, *standard, "--assume", "5 <= N", "--verify", "--samples", "5"]
     assert main(["optimize", *arguments]) == 0
-    assert "assumed: N >= 5" in capsys.readouterr().out
+    assert "assumed:\n  N >= 5\n" in capsys.readouterr().out
     assert main(["verify", model, out, "--samples", "5"]) == 0
     sizes = capsys.readouterr().out.split("N = ")[1]
     assert all(int(n) >= 5 for n in sizes.split(", "))
