@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
             result.save(args.output)
     if not args.quiet:
         show(result.report)
-        hint(args, result.report)
         if verification is not None:
             show(verification)
+        hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
     return status or strictly(args, result.report)
 
