@@ -22,18 +22,15 @@ Further: TypeAlias = "dict[tuple[str, str], list[str]]"
 Rewrite: TypeAlias = "Callable[[Target, Sequence[str], bool], Sequence[Entry]]"
 """Gives what becomes of a model for a target, on more assumptions, made deterministic or not."""
 
-_INPUTS = 4  # of which something is assumed on trial
-
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be changed, as a user says it, and the reasons that it might do away with.
+    """What is to be changed, and how a user says it.
 
     What is ``last`` is tried for those that no other step helped.
     """
 
     said: str
-    reasons: frozenset[Reason]
     target: Target | None = None
     assumed: tuple[str, ...] = ()
     deterministic: bool = False
@@ -49,8 +46,8 @@ def steps(
     """
     stuck = [a for a in accounts if a.entry.refusal is not None]
     found: Further = {}
-    for step in _candidates(stuck, target, deterministic):
-        waiting = {key_of(a.entry) for a in stuck if a.entry.reason in step.reasons}
+    for step in _candidates(stuck, target):
+        waiting = {key_of(a.entry) for a in stuck}
         if step.last:
             waiting -= found.keys()
         if not waiting:
@@ -68,42 +65,37 @@ def key_of(entry: Entry) -> tuple[str, str]:
     return entry.graph, entry.node
 
 
-def _candidates(stuck: Sequence[Account], target: Target, deterministic: bool) -> Iterator[Step]:
-    reasons = frozenset(a.entry.reason for a in stuck if a.entry.reason is not None)
+def _candidates(stuck: Sequence[Account], target: Target) -> Iterator[Step]:
+    reasons = {a.entry.reason for a in stuck}
     if any(a.entry.action is Action.NATIVE for a in stuck):
-        yield Step("--target standard", reasons, target=STANDARD)
-    if Reason.COLLIDES in reasons and not deterministic:
-        yield Step("--deterministic", frozenset({Reason.COLLIDES}), deterministic=True)
+        yield Step("--target standard", target=STANDARD)
+    if Reason.COLLIDES in reasons:
+        yield Step("--deterministic", deterministic=True)
     doubted = dict.fromkeys(name for a in stuck for name in a.doubted)
     if doubted and Reason.UNKNOWN_RANK in reasons:
-        yield _assuming(tuple(f"{name} >= 1" for name in doubted), Reason.UNKNOWN_RANK)
-    dense = frozenset({Reason.TOO_LARGE, Reason.UNKNOWN_INDICES}) & reasons
-    if dense and target.dense_limit != inf:
+        yield _assuming(tuple(f"{name} >= 1" for name in doubted))
+    if reasons & {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES}:
         base = STANDARD if target.native else target
         said = "a profile that says dense = true, dense_limit = inf"
-        yield Step(said, dense, target=replace(base, dense_limit=inf), last=True)
+        yield Step(said, target=replace(base, dense_limit=inf), last=True)
     for reason, said in (
         (Reason.UNKNOWN_SIGN, "nonnegative"),
         (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
     ):
         named = dict.fromkeys(n for a in stuck if a.entry.reason is reason for n in _inputs(a))
-        for name in list(named)[:_INPUTS]:
-            yield _assuming((f"{name}: {said}",), reason)
+        for name in named:
+            yield _assuming((f"{name}: {said}",))
 
 
-def _assuming(clauses: tuple[str, ...], reason: Reason) -> Step:
+def _assuming(clauses: tuple[str, ...]) -> Step:
     options = " ".join(f"--assume '{clause}'" for clause in clauses)
-    return Step(f"{options}, if that is so", frozenset({reason}), assumed=clauses)
+    return Step(f"{options}, if that is so", assumed=clauses)
 
 
 def _inputs(account: Account) -> list[str]:
-    """Return the graph inputs whose elements the targets of a scatter depend on."""
+    """Return the values whose elements the targets depend on; of inputs something can be assumed."""
     if account.canonical is None:
         return []
     leaves = {leaf for t in account.canonical.access.targets for leaf in t.leaves()}
     sources = (s for leaf in leaves if isinstance(leaf.source, tuple) for s in leaf.source)
-    return sorted(
-        s.name
-        for s in sources
-        if isinstance(s, ir.Value) and s.is_graph_input() and s.name is not None
-    )
+    return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)

@@ -10,6 +10,8 @@ START = """g (float[8, 2] x, int64[1] at, float[1, 2] u) => (float[8, 2] y)
     <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
 ROWS = """g (float[400, 2] x, int64[300] at, float[300, 2] u) => (float[400, 2] y)
     <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
+THREE = """g (float[8, 2] x, int64[3, 1] i, float[3, 2] u) => (float[8, 2] y)
+    { y = ScatterND (x, i, u) }"""
 TWICE = """g (float[8, 2] x, float[3, 2] u) => (float[8, 2] y)
     <int64[3, 1] i = {3, 5, 3}> { y = ScatterND (x, i, u) }"""
 EMPTY = """g (float[N, 4] x) => (y) <int64[1] last = {-1}> {
@@ -38,6 +40,7 @@ def said(text: str, **arguments: object) -> list[str]:
             ],
         ),
         (START, "standard", []),
+        (THREE, "scatterx", ["--target standard: lookup"]),
         (
             ROWS,
             "standard",
@@ -78,6 +81,11 @@ def test_what_the_user_has_said_already_is_kept() -> None:
 def test_a_rank_names_the_size_that_leaves_it_open() -> None:
     model = onnx.parser.parse_model(HEAD + EMPTY)
     (scatter,) = optimize(model, target="standard").report.scatters
+    product = """v = ScatterND <reduction = "mul"> (w, k, t) y = ScatterND (r, rows, u) }"""
+    both = EMPTY.replace("(float[N, 4] x)", "(float[N,4] x, float[8] w, int64[2,1] k, float[2] t)")
+    both = both.replace("y = ScatterND (r, rows, u) }", product).replace("=> (y)", "=> (v, y)")
+    found = optimize(onnx.parser.parse_model(HEAD + both), target="standard").report.scatters
+    assert ["perhaps" in str(s.refusal) for s in found] == [False, True]
     assert str(scatter.refusal) == (
         "the rank of an input is not known (data, which N >= 1 would perhaps settle)"
     )
