@@ -93,7 +93,7 @@ def _assuming(clauses: tuple[str, ...]) -> Step:
 
 
 def _inputs(account: Account) -> list[str]:
-    """Return the values whose elements the targets depend on; of inputs something can be assumed."""
+    """Return the values whose elements the targets depend on; only inputs can be assumed of."""
     if account.canonical is None:
         return []
     leaves = {leaf for t in account.canonical.access.targets for leaf in t.leaves()}
