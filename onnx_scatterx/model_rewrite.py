@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.branches import take_branches
 from onnx_scatterx.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.necessity import Effect, needed
-from onnx_scatterx.optimizer import rewrite_model
+from onnx_scatterx.optimizer import has_scatters, rewrite_model
 from onnx_scatterx.report import Report
 from onnx_scatterx.report_entries import Action
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
@@ -83,6 +84,8 @@ def _rewritten(
     model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
 ) -> tuple[Account, ...]:
     """Rewrite a model on these assumptions alone."""
+    if has_scatters(model, reads=settings.reads):
+        take_branches(model)
     if settings.deterministic:
         known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
         settle(model, known, settings.target)

@@ -95,6 +95,11 @@ def _is_read(value: ir.Value) -> bool:
     return value.is_graph_output() or bool(value.uses())
 
 
+def has_scatters(model: ir.Model, *, reads: bool = False) -> bool:
+    """Return whether a model has anything to rewrite: scatters, or gathers too."""
+    return any(is_scatter(n) or (reads and is_gather(n)) for g in all_graphs(model) for n in g)
+
+
 def rewrite_model(
     model: ir.Model,
     rules: Sequence[Form | ScatterRule],
@@ -110,7 +115,7 @@ def rewrite_model(
     ``costs`` weigh the plans, by their nodes where not given. ``reads`` rewrites gathers too, where
     that is no more nodes.
     """
-    if not any(is_scatter(n) or (reads and is_gather(n)) for g in all_graphs(model) for n in g):
+    if not has_scatters(model, reads=reads):
         return [], Knowledge({}, {}, {})
     costs = NodeCosts() if costs is None else costs
     knowledge = interpret(model, distrust_dims=distrust_dims, assumed=assumed)

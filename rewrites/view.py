@@ -143,7 +143,9 @@ def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[
 def _is_sized(view: View, axis: int) -> bool:
     """Return whether the size of an axis is declared."""
     declared = view.value.shape
-    return not view.is_reshaped and declared is not None and isinstance(declared[axis], int)
+    if view.is_reshaped or declared is None or len(declared) != len(view.shape):
+        return False  # a model may declare what is not so
+    return isinstance(declared[axis], int)
 
 
 def _needs_allow_zero(view: View, planner: Planner) -> bool:
