@@ -38,6 +38,8 @@ class Atom:
     """The coordinate that the atom is, if it is one."""
     idempotent = False
     """Whether the atom is its own square: it is 0 or 1."""
+    absorber: Atom | None = None
+    """An atom of which the atom's product with it is no other number."""
     decidable = False
     """Whether the atom itself makes cases."""
 

@@ -33,11 +33,20 @@ class Pos(Atom):
 
 
 class Step(Atom):
-    """1 where ``t >= 0``, else 0; its own square."""
+    """1 where ``t >= 0``, else 0; its own square.
 
-    __slots__ = ()
+    For an atom n that is never negative, ``n [n - 1 >= 0]`` is n.
+    """
+
+    __slots__ = ("absorber",)
     idempotent = True
     decidable = True
+
+    def completed(self) -> None:
+        (inner,) = self.parts
+        lead = inner.items[-1][0]
+        counts = len(lead) == 1 and (inner + 1).items == ((lead, 1),)
+        self.absorber = lead[0] if counts and (inner + 1).interval()[0] >= 0 else None
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         low, high = of(self.parts[0])

@@ -195,7 +195,12 @@ def _product(m: Monomial, n: Monomial) -> Monomial:
     if not m or not n:
         return m or n
     atoms = sorted((*m, *n), key=lambda a: a.uid)
-    return tuple(a for i, a in enumerate(atoms) if not (i and a is atoms[i - 1] and a.idempotent))
+    return tuple(
+        a
+        for i, a in enumerate(atoms)
+        if not (i and a is atoms[i - 1] and a.idempotent)
+        and (a.absorber is None or a.absorber not in atoms)
+    )
 
 
 def polynomial(sums: Mapping[Monomial, int]) -> Term:

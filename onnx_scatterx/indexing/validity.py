@@ -22,7 +22,9 @@ def facts_of(call: Call) -> list[Term]:
         if data is not None and data.shape and indices is not None:
             axis = call.integer("axis", 0) % len(data.shape)
             within = _within(indices.known, data.shape[axis])
-            return within if op == "Gather" else [*within, *_beside(axis, data.shape, indices)]
+            if op == "GatherElements":
+                return [*within, *_beside(axis, data.shape, indices)]
+            return within or _some(call, data.shape[axis], indices)
     if op == "ScatterND":
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
@@ -36,6 +38,12 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     low, high = int(indices.min()), int(indices.max())
     needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
     return [extent - needed]
+
+
+def _some(call: Call, extent: Term, indices: Abstract) -> list[Term]:
+    """Gather checks every index, also where nothing is to be copied: with one there is a place."""
+    read = indices.shape is not None and all(call.facts.proves(n - 1) for n in indices.shape)
+    return [extent - 1] if read and extent.constant is None else []
 
 
 def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
