@@ -11,6 +11,7 @@ from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.counted import counted
 from onnx_scatterx.rewrites.fold import fold
+from onnx_scatterx.rewrites.frames import frames
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
 from onnx_scatterx.rewrites.lookup import lookup
@@ -38,6 +39,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     counted,
     row,
     window,
+    frames,
     permutation,
     lookup,
     fold,
