@@ -25,6 +25,10 @@ def facts_of(call: Call) -> list[Term]:
             if op == "GatherElements":
                 return [*within, *_beside(axis, data.shape, indices)]
             return within or _some(call, data.shape[axis], indices)
+    if op in ("Scatter", "ScatterElements"):
+        data, indices = call.inputs[0], call.inputs[1]
+        if data is not None and data.shape and indices is not None:
+            return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
     if op == "ScatterND":
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
@@ -47,7 +51,7 @@ def _some(call: Call, extent: Term, indices: Abstract) -> list[Term]:
 
 
 def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
-    """GatherElements reads no more than there is on the axes that its indices do not name."""
+    """No more is read or written than there is on the axes that the indices do not name."""
     if indices.shape is None or len(indices.shape) != len(data):
         return []
     pairs = zip(data, indices.shape, strict=True)

@@ -25,6 +25,7 @@ from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 from onnx_scatterx.rewriting.companions import Companions
+from onnx_scatterx.rewriting.part import Part, part_of
 from onnx_scatterx.weighing.costs import Costs
 
 _WORTH = 32  # nodes that removing one scatter may cost
@@ -139,9 +140,18 @@ class Attempt:
         self.writer.anchor = node
         invalid = lifted.refusal.reason is Reason.INVALID
         why: Refusal | None = None
-        for rule in self.rules:
-            if invalid and not rule.keeps_invalid:
-                continue
+        last = [r for r in self.rules if r.keeps_invalid]  # they write any scatter
+        if not invalid:
+            for rule in (r for r in self.rules if r not in last):
+                found = self._asked(rule, lifted.scatter)
+                if isinstance(found, Rewriting):
+                    return rule.name, found
+                if found.reason is not Reason.NO_RULE:
+                    why = found
+            in_part = self._in_part(lifted.scatter)
+            if in_part is not None:
+                return in_part
+        for rule in last:
             found = self._asked(rule, lifted.scatter)
             if isinstance(found, Rewriting):
                 return rule.name, found
@@ -149,11 +159,32 @@ class Attempt:
                 why = found
         return why
 
-    def _asked(self, rule: ScatterRule, scatter: Scatter) -> Rewriting | Refusal:
+    def _in_part(self, scatter: Scatter) -> tuple[str, Rewriting] | None:
+        """Return the rule that writes a scatter on a box of its data, and what it writes."""
+        part = part_of(scatter, self._context)
+        for rule in self.rules if part is not None else ():
+            if rule.keeps_invalid or rule.comes_first:
+                continue
+            assert part is not None
+            found = self._asked(rule, part.inner, part)
+            if isinstance(found, Rewriting):
+                return rule.name, found
+        return None
+
+    @property
+    def _context(self) -> Context:
         task = self.task
-        context = Context(self.provenance, self.writer, task.fills, self.numbers, task.target)
+        return Context(self.provenance, self.writer, task.fills, self.numbers, task.target)
+
+    def _asked(
+        self, rule: ScatterRule, scatter: Scatter, part: Part | None = None
+    ) -> Rewriting | Refusal:
+        """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
+        context = self._context
         try:
             found = rule.plan(scatter, context)
+            if part is not None and isinstance(found, Rewriting):
+                found = part.whole(found, context)
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Rewriting):

@@ -1,0 +1,107 @@
+"""A scatter into a box of its data is the same scatter on that box alone, put back.
+
+    before   y = ScatterElements(x, i, u, axis=0)            i, u of shape [K, n], x of [P, S], n < S
+    after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])
+
+Holds on an axis whose target is ``start + I_d``, within the axis at every size, or one position.
+Most rules want an axis to be written in full but for the one that is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.terms import Term, coord, term
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.rewrites.rule import Context, Rewriting
+
+
+@dataclass(frozen=True)
+class Part:
+    """A scatter into a box: ``within[axis]`` are where the box starts and ends.
+
+    ``inner`` is the scatter on the box alone, of which the data is a value that stands for it.
+    """
+
+    scatter: Scatter
+    inner: Scatter
+    within: dict[int, tuple[Term, Term]]
+
+    def whole(self, found: Rewriting, context: Context) -> Rewriting:
+        """Return a rewriting of the inner scatter as one of the whole."""
+        s, w, numbers = self.scatter, context.writer, context.numbers
+        w.require("Concat", s.dtype)
+        w.require_slice(s.dtype, computed=True)
+        bounds = [t for pair in self.within.values() for t in pair]
+        cost = found.cost + 4 * len(self.within) + sum(numbers.cost(t) for t in bounds)
+
+        def write() -> ir.Value:
+            return self._written(list(self.within.items()), s.data, found.write, context)
+
+        reads = tuple(s.data if v is self.inner.data else v for v in found.reads)
+        return Rewriting(cost, tuple(dict.fromkeys((*reads, s.data))), write, found.work)
+
+    def _written(
+        self,
+        cuts: list[tuple[int, tuple[Term, Term]]],
+        x: ir.Value,
+        write: Callable[[], ir.Value],
+        context: Context,
+    ) -> ir.Value:
+        """Cut a tensor axis by axis, write what is left, and put the rest around it."""
+        w, dtype = context.writer, self.scatter.dtype
+        if not cuts:
+            w.replaced[self.inner.data] = w.current(x)
+            return write()
+        (axis, (low, high)), *others = cuts
+
+        def cut(start: ir.Value, end: ir.Value) -> ir.Value:
+            return w.slice_dynamic(x, dtype, axis, start, end, 1)
+
+        first, last = context.numbers.vector(low), context.numbers.vector(high)
+        parts = [self._written(others, cut(first, last), write, context)]
+        if low.constant != 0:
+            parts.insert(0, cut(w.constant([0]), first))
+        if not self.scatter.facts.equal(high, self.scatter.data_shape[axis]):
+            parts.append(cut(last, w.constant([FAR])))
+        return w.concat(parts, dtype, axis)
+
+
+def part_of(scatter: Scatter, context: Context) -> Part | None:
+    """Return a scatter as one into a box, or None where it may reach all of its data."""
+    within: dict[int, tuple[Term, Term]] = {}
+    targets = list(scatter.targets)
+    for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
+        found = _bounds(scatter, target)
+        if found is None or not scatter.signs[axis]:
+            continue
+        low, high = found
+        is_part = not scatter.facts.equal(high - low, size)
+        if is_part and scatter.facts.proves(low) and scatter.facts.proves(size - high):
+            within[axis] = found
+            targets[axis] = target - low
+    if not within:
+        return None
+    shape = tuple(
+        within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
+    )
+    data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
+    context.provenance.scope.values[data] = Abstract(scatter.dtype, shape)
+    inner = replace(scatter, data=data, data_shape=shape, targets=tuple(targets))
+    return Part(scatter, inner, within)
+
+
+def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
+    """Return where the positions of an axis start and end that are written one after another."""
+    if not target.coords:
+        return target, target + term(1)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    start = target - coord(dim)
+    return None if start.coords else (start, start + scatter.shape[dim])

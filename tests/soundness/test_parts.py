@@ -1,0 +1,87 @@
+"""Scatters that run over a part of an axis as it is: on that part alone other rules hold."""
+
+import numpy as np
+import pytest
+
+from tests.support import assert_sound, sample
+
+SIZES = [(4, 3, 0), (4, 3, 2), (4, 3, 3), (1, 5, 4), (4, 0, 0), (0, 3, 0)]
+
+
+def index(rows: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng([rows, *shape]).integers(-rows, max(rows, 1), shape)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max"])
+def test_one_position_in_each_of_the_first_columns(reduction: str) -> None:
+    """PyTorch lets an index be smaller than the data, so exporters give it sizes of its own."""
+    model = f"""g (float[P,S] x, int64[1,N] i, float[1,N] u) => (float[P,S] y) {{
+        y = ScatterElements <axis = 0, reduction = "{reduction}"> (x, i, u) }}"""
+    feeds = [
+        {"x": sample("float32", p, s), "i": index(p, 1, n), "u": sample("float32", 1, n, seed=1)}
+        for p, s, n in SIZES
+        if p or not n
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_more_columns_than_there_are() -> None:
+    model = """g (float[P,S] x, int64[1,N] i, float[1,N] u) => (float[P,S] y) {
+        y = ScatterElements <axis = 0> (x, i, u) }"""
+    feed = {"x": sample("float32", 4, 3), "i": index(4, 1, 5), "u": sample("float32", 1, 5)}
+    small = {"x": sample("float32", 4, 6), "i": index(4, 1, 5), "u": sample("float32", 1, 5)}
+    assert_sound(model, feed, small, left=0, rejected=1)
+
+
+def test_parts_of_two_axes() -> None:
+    model = """g (float[P,S,T] x, int64[1,N,M] i, float[1,N,M] u) => (float[P,S,T] y) {
+        y = ScatterElements <axis = 0> (x, i, u) }"""
+    feeds = [
+        {
+            "x": sample("float32", 3, s, t),
+            "i": index(3, 1, n, m),
+            "u": sample("float32", 1, n, m, seed=1),
+        }
+        for s, t, n, m in ((4, 5, 2, 3), (4, 5, 4, 1), (2, 2, 2, 2), (4, 5, 0, 3), (0, 3, 0, 2))
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_rows_behind_others() -> None:
+    """Row 2 + k of the data takes an update at one column that only the run knows."""
+    model = """g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
+        <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] last = {-1},
+         int64[4] pads = {2, 0, 3, 0}> {
+            x = Pad (u, pads)
+            shape = Shape (u)
+            p = Gather (shape, zero)
+            line = Range (zero, p, one)
+            row = Add (line, two)
+            r = Unsqueeze (row, last)
+            c = Unsqueeze (i, last)
+            both = Concat <axis = -1> (r, c)
+            y = ScatterND (x, both, w) }"""
+    feeds = [
+        {"u": sample("float32", p, s), "i": index(s, p), "w": sample("float32", p, seed=1)}
+        for p, s in ((0, 3), (1, 1), (4, 3), (9, 2))
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_rows_that_may_lie_outside_stay() -> None:
+    """Of the data nothing is known; where there is no row, none is looked at."""
+    model = """g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y)
+        <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] last = {-1}> {
+            shape = Shape (i)
+            p = Squeeze (shape)
+            line = Range (zero, p, one)
+            row = Add (line, two)
+            r = Unsqueeze (row, last)
+            c = Unsqueeze (i, last)
+            both = Concat <axis = -1> (r, c)
+            y = ScatterND (x, both, w) }"""
+    feeds = [
+        {"x": sample("float32", q, 3), "i": index(3, p), "w": sample("float32", p, seed=1)}
+        for p, q in ((0, 0), (0, 1), (3, 5), (9, 12))
+    ]
+    assert_sound(model, *feeds, left=1)
