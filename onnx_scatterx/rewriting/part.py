@@ -1,6 +1,6 @@
 """A scatter into a box of its data is the same scatter on that box alone, put back.
 
-    before   y = ScatterElements(x, i, u, axis=0)            i, u of shape [K, n], x of [P, S], n < S
+    before   y = ScatterElements(x, i, u, axis=0)            x of [P, S], i, u of [K, n]
     after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])
 
 Holds on an axis whose target is ``start + I_d``, within the axis at every size, or one position.
