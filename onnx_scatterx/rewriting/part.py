@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.terms import Term, coord, term
+from onnx_scatterx.indexing.terms import Term, coord, minimum, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.rewrites.rule import Context, Rewriting
 
@@ -80,11 +80,14 @@ def part_of(scatter: Scatter, context: Context) -> Part | None:
         found = _bounds(scatter, target)
         if found is None or not scatter.signs[axis]:
             continue
-        low, high = found
-        is_part = not scatter.facts.equal(high - low, size)
-        if is_part and scatter.facts.proves(low) and scatter.facts.proves(size - high):
-            within[axis] = found
-            targets[axis] = target - low
+        start, count = found
+        # Where there is nothing to be written the start may lie behind the axis.
+        low = start if scatter.facts.proves(size - start) else minimum(start, size)
+        if scatter.facts.equal(count, size) or not scatter.facts.proves(low):
+            continue
+        if scatter.facts.proves(size - low - count):
+            within[axis] = (low, low + count)
+            targets[axis] = target - start
     if not within:
         return None
     shape = tuple(
@@ -97,11 +100,11 @@ def part_of(scatter: Scatter, context: Context) -> Part | None:
 
 
 def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
-    """Return where the positions of an axis start and end that are written one after another."""
+    """Return where positions that are written one after another start, and how many there are."""
     if not target.coords:
-        return target, target + term(1)
+        return target, term(1)
     if len(target.coords) > 1:
         return None
     (dim,) = target.coords
     start = target - coord(dim)
-    return None if start.coords else (start, start + scatter.shape[dim])
+    return None if start.coords else (start, scatter.shape[dim])

@@ -85,3 +85,24 @@ def test_rows_that_may_lie_outside_stay() -> None:
         for p, q in ((0, 0), (0, 1), (3, 5), (9, 12))
     ]
     assert_sound(model, *feeds, left=1)
+
+
+def test_rows_behind_the_first_two_where_there_are_fewer() -> None:
+    model = """g (float[P,S] x, int64[P] i, float[P] w) => (float[P,S] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] two = {2}, int64[1] far = {99},
+         int64[1] last = {-1}> {
+            shape = Shape (i)
+            p = Squeeze (shape)
+            line = Range (zero, p, one)
+            row = Slice (line, two, far)
+            column = Slice (i, two, far)
+            u = Slice (w, two, far)
+            r = Unsqueeze (row, last)
+            c = Unsqueeze (column, last)
+            both = Concat <axis = -1> (r, c)
+            y = ScatterND (x, both, u) }"""
+    feeds = [
+        {"x": sample("float32", p, 3), "i": index(3, p), "w": sample("float32", p, seed=1)}
+        for p in (0, 1, 2, 3, 7)
+    ]
+    assert_sound(model, *feeds, left=0)
