@@ -16,7 +16,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.cleanup import remove_dead
 from onnx_scatterx.emit.names import Names
-from onnx_scatterx.indexing.interpreter import Scope, interpret
+from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.walk import graphs_of
 
 
