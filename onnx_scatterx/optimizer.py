@@ -75,11 +75,12 @@ def rewrite_graph(task: Task, *, reads: bool = False) -> Outcome:
             break
     written = Replacement(attempt, choice)
     found = attempt.provenance
-    refusals = {
+    refused = {
         lifted.node: kept.get(lifted.node, lifted.refusal)
         for lifted in found.scatters.values()
         if lifted.refusal is not None and lifted.node not in choice.rewritings
     }
+    refusals = {n: why for n, why in refused.items() if n.graph is not None}
     for node in gathers:
         if node.graph is not None:
             why = found.unmoved.get(node) or staying.get(node)
@@ -87,7 +88,8 @@ def rewrite_graph(task: Task, *, reads: bool = False) -> Outcome:
     for node in scatters:
         if node.graph is not None:
             refusals.setdefault(node, Refusal(Reason.TOO_COSTLY))
-    dead = {n for n in unread if n.graph is None}
+    # What was read by scatters alone that went is gone as well, whatever is known of it.
+    dead = {n for n in [*unread, *refused] if n.graph is None}
     return Outcome(graph, found, written.forms, written.work, refusals, dead, gathers)
 
 

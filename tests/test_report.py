@@ -219,3 +219,13 @@ def test_what_is_said_where_sizes_are_unknown(text: str, verdict: str, unique: s
     )
     (scatter,) = onnx_scatterx.inspect(model).scatters
     assert (scatter.verdict, scatter.unique) == (verdict, unique)
+
+
+def test_a_write_that_is_all_overwritten_is_gone_whatever_is_known_of_it() -> None:
+    model = parse("""g (float[3,2] x, int64[1,1] i, float[1,2] u, float[3,2] w) => (float[3,2] y)
+        <int64[3,1] all = {0, 1, 2}> {
+            d = ScatterND (x, i, u)
+            y = ScatterND (d, all, w) }""")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert [s.action for s in result.report.scatters] == [Action.DEAD, Action.REMOVED]
+    assert [n.op_type for n in result.model.graph.node] == ["Identity"]
