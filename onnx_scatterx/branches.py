@@ -69,14 +69,15 @@ def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> No
     graph = node.graph
     assert graph is not None
     results = list(branch.outputs)
+    nodes = list(branch)
     for value in results:
-        value.shape = None  # claimed for the branch, and not believed
+        if value.producer() in nodes:
+            value.shape = None  # claimed for the branch, and not believed
     branch.outputs.clear()
     for value in list(branch.initializers.values()):
         del branch.initializers[value.name or ""]
         _rename(value, names, common)
         graph.initializers.add(value)
-    nodes = list(branch)
     branch.remove(nodes)
     for value in [v for n in nodes for v in n.outputs]:
         _rename(value, names, common)
