@@ -10,12 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
-from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.terms import Term
 
 
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
+    try:
+        return _facts_of(call)
+    except UnknownAttributeError:
+        return []
+
+
+def _facts_of(call: Call) -> list[Term]:
     op = call.node.op_type
     if op in ("Gather", "GatherElements") and len(call.inputs) == 2:
         data, indices = call.inputs
