@@ -246,3 +246,11 @@ def test_sets_of_atoms_have_one_order() -> None:
     t = sum((k * size(f"terms.ordered{k}") for k in range(1, 30)), start=term(0))
     uids = [leaf.uid for leaf in t.leaves()]
     assert [hash(leaf) for leaf in t.leaves()] == uids
+
+
+def test_a_size_times_whether_there_is_one_is_the_size() -> None:
+    n, p = size("n"), element("p", (), name="p")
+    assert n * step(n - 1) is n
+    assert n * n * step(n - 1) is n * n
+    assert n * step(n - 2) is not n
+    assert p * step(p - 1) is not p  # p may be negative

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound
+from tests.support import assert_sound, i64, sample
 
 RNG = np.random.default_rng(0)
 SPLIT = "<int64[1] first = {0}, int64[1] last = {-1}, int64 zero = {0}, int64 one = {1}>"
@@ -82,3 +82,21 @@ def test_two_positions_per_row_may_meet() -> None:
         y = ScatterElements <axis = 1> (x, p, u) }"""
     p = np.array([[1, 1], [0, -5], [4, 2]])
     assert_sound(model, {"x": hard(3, 5), "p": p, "u": hard(3, 2)}, left=0)
+
+
+def test_a_column_that_is_read_is_there() -> None:
+    """As the read at i has run there is a column, so the slice of the first one has one."""
+    model = """g (float[A,C] x, int64[1] i, float[A,C] h) => (float[A,C] y)
+        <int64[1] first = {0}, int64[1] one = {1}> {
+            new = Gather <axis = 1> (h, i)
+            part = Slice (x, first, one, one)
+            shape = Shape (part)
+            u = Expand (new, shape)
+            i2 = Unsqueeze (i, first)
+            at = Expand (i2, shape)
+            y = ScatterElements <axis = 1> (x, at, u) }"""
+    feeds = [
+        {"x": sample("float32", a, c), "i": i64([at]), "h": sample("float32", a, c, seed=1)}
+        for a, c, at in ((0, 3, 2), (1, 1, 0), (4, 5, 3), (4, 5, -1))
+    ]
+    assert_sound(model, *feeds, left=0)
