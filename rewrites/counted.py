@@ -25,6 +25,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.reshape import reshape, reshape_cost
 from onnx_scatterx.emit.select import select, select_cost
 from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.mask import is_head
@@ -82,8 +83,8 @@ def _total(found: Masked) -> Term:
 
 def _source(scatter: Scatter, context: Context) -> ir.Value:
     """Return the updates, or the vector whose first elements they are."""
-    node = scatter.updates.producer()
-    if node is None or node.op_type != "Slice" or node.graph is not context.provenance.graph:
+    node = made_by(scatter.updates, "Slice")
+    if node is None or node.graph is not context.provenance.graph:
         return scatter.updates
     first = node.inputs[0] if len(scatter.shape) == 1 and is_head(node, context) else None
     return scatter.updates if first is None else first

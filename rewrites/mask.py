@@ -19,6 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.masks import (
@@ -34,6 +35,7 @@ from onnx_scatterx.rewrites.masks import (
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL = ir.DataType.BOOL
+_WHOLE = ("Reshape", "Identity", "Flatten")  # all elements, in their order
 
 
 class MaskRule(ScatterRule):
@@ -96,11 +98,11 @@ def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.
             if _vector(scatter, mask, depth, node, context):
                 return first
             value = first  # what is counted has as many elements as there are updates
-            if not _is_copied(value):
+            if not _is_read(value, _WHOLE):
                 return None
         elif node.op_type == "Slice" and is_head(node, context):
             value = first
-            if not _is_copied(value):
+            if not _is_read(value, (*_WHOLE, "Slice")):
                 return None
         elif node.op_type == "GatherND":
             return first if _same_mask(node, scatter, mask, context) else None
@@ -113,13 +115,11 @@ def _unit(value: ir.Value, context: Context) -> ir.Value | None:
     return value if shape is not None and math.prod(shape) == 1 else None
 
 
-def _is_copied(value: ir.Value) -> bool:
-    """Return whether a value is, but for its shape, what a GatherND read."""
-    node = value.producer()
-    while node is not None and node.op_type in ("Reshape", "Identity", "Flatten", "Slice"):
-        (first, *_) = node.inputs
-        node = None if first is None else first.producer()
-    return node is not None and node.op_type == "GatherND"
+def _is_read(value: ir.Value | None, through: tuple[str, ...]) -> bool:
+    """Return whether a value is what a GatherND read, seen through these operators."""
+    while (node := made_by(value, *through)) is not None:
+        (value, *_) = node.inputs
+    return made_by(value, "GatherND") is not None
 
 
 def is_head(node: ir.Node, context: Context) -> bool:
@@ -205,9 +205,8 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
 
 def _condition(found: Masked, context: Context) -> ir.Value:
     """Write the mask for the data, before it was broadcast where that is all."""
-    w, node = context.writer, found.mask.value.producer()
-    expanded = found.fits and not found.others and node is not None and node.op_type == "Expand"
-    first = node.inputs[0] if expanded and node is not None else None
+    w, node = context.writer, made_by(found.mask.value, "Expand")
+    first = node.inputs[0] if found.fits and not found.others and node is not None else None
     if first is None:
         return placed(fitting(found, context), _BOOL, found, context, [c for c, _ in found.others])
     if found.mask.abstract.dtype == _BOOL:

@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.terms import Leaf, Term, as_term
+from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.rewrites.positions import dim_of
 from onnx_scatterx.rewrites.rule import Context
@@ -86,8 +87,8 @@ class Masked:
 def mask_under(source: object, context: Context) -> Mask | None:
     """Return the mask that a NonZero counts, given the source of its elements."""
     value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    node = value.producer() if isinstance(value, ir.Value) else None
-    if node is None or node.op_type != "NonZero" or node.graph is not context.provenance.graph:
+    node = made_by(value, "NonZero") if isinstance(value, ir.Value) else None
+    if node is None or node.graph is not context.provenance.graph:
         return None
     (mask,) = node.inputs
     found = context.provenance.abstract(node.outputs[0]).shape

@@ -53,8 +53,9 @@ class PadForm(Form):
         planner.writer.require("Pad", planner.dtype)
         amounts: list[Term] = [*before, *after]
         fixed = all(t.constant is not None for t in amounts)
-        if planner.writer.version < 11 and not (fixed and number.dtype.kind == "f"):
-            return Refusal(Reason.OPSET, "Pad with computed amounts needs operator set 11")
+        if planner.writer.version < 11 and not (fixed and _is_attribute(number)):
+            what = f"of {number}" if fixed else "with computed amounts"
+            return Refusal(Reason.OPSET, f"Pad {what} needs operator set 11")
         cells = [part for c in region.cells if (part := c.within(box, planner.facts)) is not None]
         body = planner.require(Region(tuple(cells), tuple(lows), tuple(highs)))
 
@@ -75,6 +76,15 @@ class PadForm(Form):
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:
     return planner.fills.fill(cell.source.value) if isinstance(cell.source, View) else None
+
+
+def _is_attribute(number: np.ndarray) -> bool:
+    """Return whether a number can be an attribute, which is a float of 32 bits."""
+    if number.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore"):
+        narrow = number.astype(np.float32).astype(number.dtype)
+    return np.array_equal(narrow, number, equal_nan=True)
 
 
 def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:

@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.indexing.terms import Leaf, as_term
+from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.arrangement import Arrangement, arranged
@@ -73,8 +74,8 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     if not isinstance(atom, Leaf) or target is not as_term(atom):
         return False
     value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
-    node = value.producer() if isinstance(value, ir.Value) else None
-    if node is None or node.op_type != "TopK" or node.outputs[1] is not value:
+    node = made_by(value, "TopK") if isinstance(value, ir.Value) else None
+    if node is None or node.outputs[1] is not value:
         return False
     keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
     along = [d for d, part in enumerate(atom.parts) if dim in part.coords]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
@@ -88,8 +89,8 @@ def _is_checked(scatter: Scatter, window: Window) -> bool:
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     """Return what the data is a Transpose of, and its perm; the data itself where it is none."""
     same = list(range(len(scatter.data_shape)))
-    node = scatter.data.producer()
-    if node is None or node.op_type != "Transpose" or node.graph is not context.provenance.graph:
+    node = made_by(scatter.data, "Transpose")
+    if node is None or node.graph is not context.provenance.graph:
         return scatter.data, same
     perm = node.attributes.get("perm")
     (cache,) = node.inputs

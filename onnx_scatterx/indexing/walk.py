@@ -14,6 +14,17 @@ def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
     return []
 
 
+def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
+    """Return the node that makes a value, if it is one of these operators of the default domain.
+
+    Functions and operators of other domains may have the same names.
+    """
+    node = None if value is None else value.producer()
+    if node is None or node.op_type not in op_types or node.domain not in ("", "ai.onnx"):
+        return None
+    return node
+
+
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     return [g for a in node.attributes.values() for g in attribute_graphs(a)]

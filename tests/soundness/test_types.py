@@ -4,6 +4,7 @@ What is emitted must exist in the model's opset and have a kernel for the type.
 """
 
 import numpy as np
+import onnx
 import pytest
 
 from tests.support import assert_sound, i64, parse, sample
@@ -75,6 +76,20 @@ def test_constant_data_in_every_type(dtype: str) -> None:
             y = {back} (t) }}"""
     kind = NUMPY.get(kind, kind)
     assert_sound(model, {"v": sample(kind, 3)}, {"v": sample(kind, 3, seed=1)}, left=0)
+
+
+@pytest.mark.parametrize("number", [0.1, -0.0, 0.5, 1e300, np.nan, -np.inf])
+def test_a_box_of_doubles_on_a_number(number: float) -> None:
+    # Before operator set 11 the number that Pad writes is an attribute, of 32 bits.
+    data = onnx.numpy_helper.from_array(np.full((5,), number), "x")
+    model = parse(
+        """g (double[3] u) => (double[5] y) <int64[3] i = {1, 2, 3}> {
+        y = Scatter <axis = 0> (x, i, u) }""",
+        opset=10,
+        ir_version=4,
+    )
+    model.graph.initializer.append(data)
+    assert_sound(model, {"u": np.array([1.0, -0.0, 3.0])}, left=0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
