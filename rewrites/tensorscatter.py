@@ -5,9 +5,9 @@
 
 Holds where rows are written one after another along an axis behind the first (``window``), all the
 other axes in full, in a model of operator set 24. Where it is not known that the start counts from
-the start, or there may be nothing to write (which may stand anywhere), the start is taken modulo
-the size and the mode is circular: the rows go from the end to the start as negative indices do. A
-start that sizes alone decide is left to slices.
+the start, or there may be nothing to write (which may stand anywhere), or the indices go round
+themselves, the start is taken modulo the size and the mode is circular: the rows go from the end to
+the start as negative indices do. A start that sizes alone decide is left to slices.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TensorScatterRule(ScatterRule):
         if not (facts.proves(size - window.count) or _is_checked(scatter, window)):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
         w.require("TensorScatter", scatter.dtype)
-        linear = scatter.signs[window.axis] and all(
+        linear = _counts_up(scatter, window) and all(
             facts.proves(scatter.shape[d] - 1) for d in scatter.index_dims
         )
         moved = perm != sorted(perm)
@@ -83,7 +83,12 @@ def _is_checked(scatter: Scatter, window: Window) -> bool:
     """
     others = [d for d in scatter.index_dims if d != window.axis]
     nonempty = all(scatter.facts.proves(scatter.shape[d] - 1) for d in others)
-    return scatter.signs[window.axis] and nonempty
+    return _counts_up(scatter, window) and nonempty
+
+
+def _counts_up(scatter: Scatter, window: Window) -> bool:
+    """Return whether rows go from 0 or behind it towards the end, and not round."""
+    return scatter.signs[window.axis] and not window.round
 
 
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:

@@ -34,13 +34,14 @@ class Window:
     """Rows that are written one after another along an axis, on the ring of its positions.
 
     ``start`` is where the first goes, ``origin`` the same as a term; ``shared`` says that it is one
-    number for all.
+    number for all. Where the indices go ``round`` themselves, it may be any number.
     """
 
     axis: int
     origin: Term
     start: Positions
     shared: bool
+    round: bool
     count: Term
 
 
@@ -95,14 +96,17 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
     size, count = scatter.data_shape[axis], scatter.shape[axis]
     target = scatter.targets[axis]
     ring = modulus_of(target)
-    if ring is not None and scatter.facts.equal(ring[1], size):
+    goes_round = ring is not None and scatter.facts.equal(ring[1], size)
+    if ring is not None and goes_round:
         target = ring[0]
     start = target if count.constant == 1 else target - coord(axis)
     if axis in start.coords:
         return None
     along = {d: d for d in range(rank) if d != axis}
     found = positions(start, axis, along, scatter, context)
-    return None if found is None else Window(axis, start, found, not start.coords, count)
+    if found is None:
+        return None
+    return Window(axis, start, found, not start.coords, goes_round, count)
 
 
 def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Context) -> ir.Value:

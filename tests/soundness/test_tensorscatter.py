@@ -137,3 +137,32 @@ def test_others_do_without() -> None:
     assert "TensorScatter" not in {
         n.op_type for n in nodes(optimize(parse(copied("5", "2"), 24, 11)))
     }
+
+
+RING = """g (float[1,{size}] x, float[1,{count}] u, int32 q) => (float[1,{size}] y) {names} {{
+    t = Transpose <perm = [1, 0]> (x)
+    v = Transpose <perm = [1, 0]> (u)
+    s = Shape (u)
+    n1 = Slice (s, one1, two)
+    n = Squeeze (n1)
+    r = Range (zero, n, one)
+    p = Cast <to = 7> (q)
+    i = Add (r, p)
+    h = Mod (i, ring)
+    j = Unsqueeze (h, last)
+    z = ScatterND (t, j, v)
+    y = Transpose <perm = [1, 0]> (z) }}"""
+
+
+@pytest.mark.parametrize("count", ["70", "N"])
+def test_a_ring_buffer_is_circular_wherever_it_starts(count: str) -> None:
+    names = START.replace("first = {0}", "one1 = {1}").replace(">", ", int64 ring = {100}>")
+    model = parse(RING.format(size=100, count=count, names=names), 24, 11)
+    feeds = [
+        {"x": sample("float32", 1, 100), "u": sample("float32", 1, n, seed=1), "q": np.array(q, np.int32)}
+        for n in ((70,) if count == "70" else (0, 1, 100, 130))
+        for q in (0, 20, 60, 99, 1234, -1, -345)
+    ]
+    assert_sound(model, *feeds, target=CACHES)
+    raised = "TensorScatter" in [n.op_type for n in nodes(optimize(model, CACHES))]
+    assert raised is (count == "70")  # more rows than positions meet
