@@ -44,10 +44,10 @@ def truncating_div(a: Term, b: Term) -> Term | None:
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if not np.all(b):  # of floats too: which zero the lesser of both is runtimes see differently
+        raise ZeroDivisionError
     if a.dtype.kind == "f":
         return np.asarray(a / b)
-    if not np.all(b):
-        raise ZeroDivisionError
     quotient = a // b  # rounded down
     inexact = (quotient * b != a) & ((a < 0) != (b < 0))
     return np.asarray(quotient + inexact).astype(a.dtype)
@@ -167,6 +167,8 @@ def clip(call: Call) -> Result:
     result: Result = [x]
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
+        if bound is not None and bound.known is not None and (bound.known != bound.known).any():
+            return [Abstract(x.dtype, x.shape)]  # NaN bounds nothing, or everything
         if bound is not None and result is not None:
             result = combine(
                 [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True

@@ -32,12 +32,22 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
     limits = np.iinfo(dtype.numpy())
     least, most = int(limits.min), int(limits.max)
     if dtype.bitwidth == 64:
-        sized = {m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)}
-        if sized:
-            t, least, most = t - polynomial(sized), least // 2, most // 2
-            if dtype == ir.DataType.UINT64 and polynomial(sized).interval()[0] < 0:
+        sized = _sized(t)
+        if sized.items:
+            t, least, most = t - sized, least // 2, most // 2
+            if dtype == ir.DataType.UINT64 and sized.interval()[0] < 0:
                 return False
+    low, high = _between(t, facts)
+    return low >= least and high <= most
 
+
+def magnitude(t: Term, facts: Facts) -> float:
+    """Return how far from 0 a term can be, but for what sizes and positions alone add to it."""
+    low, high = _between(t - _sized(t), facts)
+    return max(-low, high)
+
+
+def _between(t: Term, facts: Facts) -> Interval:
     def bounds(atom: Atom) -> Interval:
         low, high = capped(atom)
         if isinstance(atom, Leaf):
@@ -45,8 +55,12 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
             return max(low, least), min(high, most)
         return low, high
 
-    low, high = interval_of(t, bounds)
-    return low >= least and high <= most
+    return interval_of(t, bounds)
+
+
+def _sized(t: Term) -> Term:
+    """Return the part of a term that sizes and positions alone make."""
+    return polynomial({m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)})
 
 
 def most_of(t: Term) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.finding import position_of
-from onnx_scatterx.indexing.overflow import fits
+from onnx_scatterx.indexing.overflow import fits, magnitude
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, maximum, minimum, step, term, where
 
@@ -98,4 +98,16 @@ def _reduced(x: Abstract, gone: set[int], op: str, facts: Facts) -> np.ndarray |
         value = x.elements[index]
         result[at] = value if result[at] is None else _FOLDS[op](result[at], value)
     whole = all(t is not None and fits(t, x.dtype, facts) for t in result.ravel())
+    if whole and x.dtype.bitwidth == 64 and op in _STARTS:
+        whole = _is_exact(x.elements.ravel(), result.ravel(), op, facts)
     return result if whole else None
+
+
+def _is_exact(elements: Iterable[Term], results: Iterable[Term], op: str, facts: Facts) -> bool:
+    """Return whether doubles hold all that is added up or multiplied, in any order.
+
+    That is how ONNX Runtime computes with 64 bits.
+    """
+    sizes = [magnitude(t, facts) for t in elements]
+    whole = sum(sizes) if op == "ReduceSum" else math.prod(max(s, 1) for s in sizes)
+    return max(whole, *(magnitude(t, facts) for t in results)) <= 1 << 53

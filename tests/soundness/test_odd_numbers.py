@@ -1,0 +1,78 @@
+"""Numbers that ONNX Runtime computes otherwise than exact arithmetic, on their way to an index."""
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.support import assert_sound, f32, i64, parse
+
+FEED = {"x": f32([1, 2, 3, 4]), "u": f32([9])}
+
+
+def written(nodes: str, **constants: np.ndarray) -> onnx.ModelProto:
+    """Return a model that writes the element at an index of which the nodes compute ``k``."""
+    model = parse(f"""g (float[4] x, float[1] u) => (float[4] y) {{
+        {nodes}
+        i = Mod (k, four)
+        j = Reshape (i, shape)
+        y = ScatterND (x, j, u) }}""")
+    constants |= {"four": i64(4), "shape": i64([1, 1])}
+    arrays = (onnx.numpy_helper.from_array(a, n) for n, a in constants.items())
+    model.graph.initializer.extend(arrays)
+    return model
+
+
+@pytest.mark.parametrize("numbers", [[2**53 + 1, 0], [2**53, 1, -(2**53)], [2, 3], [2**52 + 1, 2]])
+def test_sums_of_64_bits_are_doubles(numbers: list[int]) -> None:
+    model = written("k = ReduceSum <keepdims = 0> (a)", a=i64(numbers))
+    assert_sound(model, FEED)
+
+
+@pytest.mark.parametrize("numbers", [[2**27 + 1, 2**27 + 1], [3, 3], [2**53 + 1, 1]])
+def test_products_of_64_bits_are_doubles(numbers: list[int]) -> None:
+    model = written("k = ReduceProd <keepdims = 0> (a)", a=i64(numbers))
+    assert_sound(model, FEED)
+
+
+def test_a_product_with_a_size_is_not_the_same_product() -> None:
+    # The second write would hide the first one, if both went to one element.
+    model = parse("""g (float[4] x, float[1] u, float[N,0] e, uint32[1] p) => (float[4] y)
+        <int64[1] zero = {0}, int64[1] one = {1}, int64 four = {4}, int64[2] shape = {1, 1}> {
+        s = Shape (e)
+        n = Slice (s, zero, one)
+        q = Cast <to = 7> (p)
+        c = Concat <axis = 0> (n, q)
+        a = ReduceProd <keepdims = 1> (c)
+        b = Mul (n, q)
+        k = Mod (a, four)
+        l = Mod (b, four)
+        i = Reshape (k, shape)
+        j = Reshape (l, shape)
+        v = Neg (u)
+        z = ScatterND (x, i, u)
+        y = ScatterND (z, j, v) }""")
+    pairs = [(3, 5), (2**27 + 1, 2**27 + 1)]
+    feeds = [
+        FEED | {"e": np.zeros((n, 0), np.float32), "p": np.array([p], np.uint32)} for n, p in pairs
+    ]
+    assert_sound(model, *feeds)
+
+
+@pytest.mark.parametrize("low", [np.nan, 0.0, 2.0])
+@pytest.mark.parametrize("high", [np.nan, 3.0])
+def test_a_bound_that_is_no_number_bounds_nothing(low: float, high: float) -> None:
+    nodes = """c = Clip (a, low, high)
+        b = Greater (c, half)
+        k = Cast <to = 7> (b)"""
+    constants = {"a": 1.0, "low": low, "high": high, "half": 0.5}
+    assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
+
+
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_the_sign_of_the_lesser_zero_is_not_known(zeros: tuple[float, float]) -> None:
+    nodes = """c = Clip (a, b)
+        d = Div (one, c)
+        e = Greater (d, half)
+        k = Cast <to = 7> (e)"""
+    constants = {"a": zeros[0], "b": zeros[1], "one": 1.0, "half": 0.5}
+    assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
