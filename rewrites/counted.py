@@ -86,7 +86,7 @@ def _source(scatter: Scatter, context: Context) -> ir.Value:
     node = made_by(scatter.updates, "Slice")
     if node is None or node.graph is not context.provenance.graph:
         return scatter.updates
-    first = node.inputs[0] if len(scatter.shape) == 1 and is_head(node, context) else None
+    first = node.inputs[0] if is_head(node, context) else None
     return scatter.updates if first is None else first
 
 

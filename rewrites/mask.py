@@ -165,7 +165,9 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
     """Return whether a GatherND reads a tensor like the data where the same mask is true."""
     source, indices = node.inputs[0], node.inputs[1]
     batched = node.attributes.get("batch_dims")
-    if source is None or indices is None or (batched is not None and batched.value):
+    if source is None or indices is None:
+        return False
+    if batched is not None and (batched.is_ref() or batched.as_int()):
         return False
     read = context.provenance.abstract(source)
     rows = context.provenance.abstract(indices)

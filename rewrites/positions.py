@@ -92,8 +92,6 @@ def _places(
     the tensor may be longer than what the indices take of it.
     """
     rank = len(scatter.data_shape)
-    if len(shape) > rank:
-        return None
     places: list[int] = []
     for part, extent in zip(atom.parts, shape, strict=True):
         dim = dim_of(part)

@@ -59,8 +59,6 @@ def _offsets(layout: Arrangement) -> np.ndarray | None:
     count, number = layout.positions.constant, layout.updates.constant
     if not count or not number or max(count, number) > _MOST:
         return None
-    if any(not t.coords <= extents.keys() for t in targets):
-        return None
     found = np.zeros(tuple(extents.values()), np.int64)
     for target, size in zip(targets, sizes, strict=True):
         assert size is not None
