@@ -95,7 +95,7 @@ def _places(
     places: list[int] = []
     for part, extent in zip(atom.parts, shape, strict=True):
         dim = dim_of(part)
-        if dim is not None and dim in along and scatter.facts.equal(extent, scatter.shape[dim]):
+        if dim is not None and scatter.facts.equal(extent, scatter.shape[dim]):
             places.append(along[dim])
         elif part.constant == 0 and extent.constant == 1:
             places.append(-1)

@@ -122,12 +122,8 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     """Return whether each dim of the updates stands at its axis, once the axis has its place."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     if dims == rank:
-        return all(
-            along.get(d) == d
-            or (d == axis and scatter.shape[d].constant == 1)
-            or (scatter.shape[d].constant == 1 and scatter.data_shape[d].constant == 1)
-            for d in range(dims)
-        )
+        # No dim of extent 1 runs along an axis: if the others stand at theirs, so does this one.
+        return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
     if dims != rank - 1:
         return False
     return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))

@@ -180,8 +180,8 @@ def test_a_few_updates_are_allowed_everywhere() -> None:
     assert_sound(model, feed, left=0)
 
 
-@pytest.mark.parametrize("reduction", ["none", "max"])
-@pytest.mark.parametrize("value", ["-0.0", "1.0"])
+@pytest.mark.parametrize("reduction", ["none", "max", "min"])
+@pytest.mark.parametrize("value", ["-0.0", "1.0", "-1.0"])
 def test_one_number_for_all(reduction: str, value: str) -> None:
     model = f"""g (float[B,50] x, int64[B,30] i) => (float[B,50] y) <float number = {{{value}}}> {{
         s = Shape (i)

@@ -131,3 +131,20 @@ def test_masks_of_one_formula_and_two_shapes() -> None:
         "c": i64(5),
     }
     assert_sound(model, feed)
+
+
+def test_the_first_rows_of_what_a_part_of_the_indices_reads() -> None:
+    # The first column alone reads whole rows; as many of their elements as the mask has are taken.
+    model = f"""g (float[A,B] x, float[A,B] w, bool[A,B] m) => (float[A,B] y) {NAMES} {{
+        n = NonZero (m)
+        i = Transpose <perm = [1, 0]> (n)
+        j = Slice (i, zero, one, one)
+        a = GatherND (w, j)
+        f = Reshape (a, minus)
+        s = Shape (i)
+        k = Slice (s, zero, one)
+        u = Slice (f, zero, k)
+        y = ScatterND (x, i, u) }}"""
+    m = np.array([[1, 0, 1], [0, 1, 1]], bool)
+    feed = {"x": sample("float32", 2, 3), "w": sample("float32", 2, 3, seed=1), "m": m}
+    assert_sound(model, feed, left=0)

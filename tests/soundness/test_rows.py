@@ -100,3 +100,14 @@ def test_a_column_that_is_read_is_there() -> None:
         for a, c, at in ((0, 3, 2), (1, 1, 0), (4, 5, 3), (4, 5, -1))
     ]
     assert_sound(model, *feeds, left=0)
+
+
+def test_one_element_of_one_row() -> None:
+    # The updates have no dim at all.
+    model = """g (float[1,S] x, int64[1] p, float u) => (float[1,S] y) <int64[1] no = {0}> {
+        i = Concat <axis = 0> (no, p)
+        y = ScatterND (x, i, u) }"""
+    feeds = [
+        {"x": hard(1, 5), "p": np.array([p]), "u": np.array(-0.0, np.float32)} for p in (0, 4, -1)
+    ]
+    assert_sound(model, *feeds)
