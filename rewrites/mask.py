@@ -69,13 +69,12 @@ class MaskRule(ScatterRule):
 
 
 def _is_leading(found: Masked) -> bool:
-    """Return whether a mask stands for the leading axes, in their order, and counts dim 0."""
+    """Return whether a mask stands for the leading axes, in their order, and counts dim 0.
+
+    It does count that dim where the others run along the axes that are left.
+    """
     trailing = [(c, c - len(found.axes) + 1) for c, _ in found.others]
-    return (
-        found.dim == 0
-        and list(found.axes) == list(range(len(found.axes)))
-        and list(found.others) == trailing
-    )
+    return list(found.axes) == list(range(len(found.axes))) and list(found.others) == trailing
 
 
 def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.Value | None:
@@ -151,8 +150,6 @@ def _vector(scatter: Scatter, mask: Mask, depth: int, node: ir.Node, context: Co
     if len(whole) != tail + 1 or tail > rank or mask.abstract.formula is None:
         return False
     wanted = scatter.data_shape[rank - tail :]
-    if not all(scatter.facts.equal(a, b) for a, b in zip(shape, wanted, strict=True)):
-        return False
     if not all(scatter.facts.equal(a, b) for a, b in zip(whole[1:], wanted, strict=True)):
         return False
     repeated = range(rank - tail, depth)

@@ -238,3 +238,16 @@ def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:
     feed = {"x": sample("int8", 1, 2, 1), "u": sample("int8", 2, 1, 3), "p": np.array([0, 0])}
     feed |= {"ends": np.array([2, 1, 1]), "go": np.array(False)}
     assert_sound(parse(text, opset=24, ir_version=11), feed, target=UNBOUNDED)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_index_that_is_a_product(count: int) -> None:
+    model = """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
+        a = Cast <to = 7> (p)
+        b = Cast <to = 7> (q)
+        i = Mul (a, b)
+        y = ScatterND (x, i, u) }"""
+    p, q = (np.array(n[:count], np.int32).reshape(-1, 1) for n in ([3, -2], [4, 9]))
+    x, u = sample("float32", 20, 3), sample("float32", count, 3, seed=1)
+    model = model.replace("[C,", f"[{count},")
+    assert_sound(model, {"x": x, "p": p, "q": q, "u": u}, left=0)

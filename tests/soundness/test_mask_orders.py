@@ -1,7 +1,6 @@
 """Updates that are almost in the order of a mask's true elements, or almost where it says."""
 
 import numpy as np
-import onnx
 import pytest
 
 from tests.support import assert_sound, f32, i64, parse, sample
@@ -148,3 +147,58 @@ def test_the_first_rows_of_what_a_part_of_the_indices_reads() -> None:
     m = np.array([[1, 0, 1], [0, 1, 1]], bool)
     feed = {"x": sample("float32", 2, 3), "w": sample("float32", 2, 3, seed=1), "m": m}
     assert_sound(model, feed, left=0)
+
+
+@pytest.mark.parametrize(("kind", "tail"), [("bool", (2,)), ("bool", (4, 4)), ("float", (4,))])
+def test_a_vector_in_another_rhythm(kind: str, tail: tuple[int, ...]) -> None:
+    # Two numbers in turn for four columns; four rows at once; a mask that is not followed.
+    listed, width = ", ".join(map(str, tail)), tail[-1]
+    model = f"""g (float[6,4] x, float[{width}] v, {kind}[6,1] m, int64[1] k) => (float[6,4] y)
+        <int64[2] whole = {{6, 4}}, int64[1] minus = {{-1}}, int64[{len(tail)}] t = {{{listed}}}> {{
+        b = Expand (m, whole)
+        n = NonZero (b)
+        i = Transpose <perm = [1, 0]> (n)
+        s = Concat <axis = 0> (k, t)
+        e = Expand (v, s)
+        u = Reshape (e, minus)
+        y = ScatterND (x, i, u) }}"""
+    m = MASKS[0].reshape(6, 1).astype("float32" if kind == "float" else kind)
+    feed = {"x": sample("float32", 6, 4), "v": sample("float32", width, seed=1), "m": m}
+    assert_sound(model, feed | {"k": i64([16 // int(np.prod(tail))])})
+
+
+def test_positions_behind_those_of_a_mask() -> None:
+    # x[1:][m] = u: what the indices are is a sum.
+    model = f"""g (float[7] x, float[6] w, bool[6] m) => (float[7] y) {NAMES} {{
+        n = NonZero (m)
+        o = Transpose <perm = [1, 0]> (n)
+        i = Add (o, one)
+        s = Shape (i)
+        k = Slice (s, zero, one)
+        u = Slice (w, zero, k)
+        y = ScatterND (x, i, u) }}"""
+    assert_sound(model, *(feed | {"x": f32(np.arange(7))} for feed in FEEDS))
+
+
+def test_the_first_columns_of_a_wider_tensor() -> None:
+    model = f"""g (float[6,4] x, float[N,5] w, bool[6] m) => (float[6,4] y)
+        {NAMES[:-1]}, int64[1] four = {{4}}> {{
+        n = NonZero (m)
+        i = Transpose <perm = [1, 0]> (n)
+        u = Slice (w, zero, four, one)
+        y = ScatterND (x, i, u) }}"""
+    x, w = sample("float32", 6, 4), sample("float32", 6, 5, seed=1)
+    feeds = [{"x": x, "w": w[: int(m.sum())], "m": m} for m in MASKS]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_a_column_that_is_repeated_over_rows_and_columns() -> None:
+    model = """g (float[6,2,4] x, float[2,1] v, bool[6] m, int64[1] k) => (float[6,2,4] y)
+        <int64[2] t = {2, 4}> {
+        n = NonZero (m)
+        i = Transpose <perm = [1, 0]> (n)
+        s = Concat <axis = 0> (k, t)
+        u = Expand (v, s)
+        y = ScatterND (x, i, u) }"""
+    feed = {"x": sample("float32", 6, 2, 4), "v": sample("float32", 2, 1, seed=1)}
+    assert_sound(model, *(feed | {"m": m, "k": i64([m.sum()])} for m in MASKS), left=0)
