@@ -21,6 +21,7 @@ from onnx_scatterx.duplicates import SETTLED
 from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import FAR, Writer
+from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter, is_scatter, lift
@@ -69,11 +70,13 @@ def _settle(scatter: Scatter, scope: Scope, w: Writer) -> None:
         return
     _, last = np.unique(rows[::-1], axis=0, return_index=True)
     kept = np.sort(len(rows) - 1 - last)
-    if len(kept) < len(rows) and not _drop_positions(scatter, w, rows, kept):
+    if len(kept) < len(rows) and not _drop_positions(scatter, scope, w, rows, kept):
         _drop_rows(scatter, w, rows[kept], kept)
 
 
-def _drop_positions(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) -> bool:
+def _drop_positions(
+    scatter: Scatter, scope: Scope, w: Writer, rows: np.ndarray, kept: np.ndarray
+) -> bool:
     """Keep some positions of each dim of the indices, where those are all the updates that stay."""
     node, dtype = scatter.node, scatter.dtype
     sizes = [scatter.shape[d].constant or 0 for d in scatter.index_dims]
@@ -96,8 +99,8 @@ def _drop_positions(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndar
         return True
     columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
     if node.op_type != "ScatterND":
-        attribute = node.attributes.get("axis")
-        columns = columns[..., 0 if attribute is None else attribute.as_int()]
+        call = Call(node, [], w.version, scope.facts, scope.bound)
+        columns = columns[..., call.integer("axis", 0)]
     _give(node, [scatter.data, w.constant(columns), write()])
     return True
 

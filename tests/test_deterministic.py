@@ -177,3 +177,14 @@ def test_random_constant_indices(data: st.DataObject) -> None:
     (plain,) = onnx_scatterx.inspect(model, target="standard").scatters
     settled = scatter.duplicates is not None
     assert settled == (plain.unique == "collides")
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_the_axis_is_what_the_caller_of_a_function_says(axis: int) -> None:
+    text = """g (float[4,3] x, float[2,2] u) => (float[4,3] y) {
+        y = local.put <axis = AXIS> (x, u) }
+        <domain: "local", opset_import: ["" : 18]> put <axis> (x, u) => (y) {
+        i = Constant <value = int64[2,2] {2, 2, 2, 2}> ()
+        y = ScatterElements <axis: int = @axis> (x, i, u) }"""
+    model = parse(text.replace("AXIS", str(axis)), more=', "local" : 1')
+    optimized(model, {"x": sample("float32", 4, 3), "u": sample("float32", 2, 2, seed=1)})
