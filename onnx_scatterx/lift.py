@@ -149,7 +149,7 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract, scope: Scop
     assert data.shape is not None
     assert indices.shape is not None
     rank = len(data.shape)
-    if len(indices.shape) != rank or not rank:
+    if len(indices.shape) != rank:
         raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
     axis = _axis(call, 0, rank)
     formula = formula_of(call, 1, indices)

@@ -184,3 +184,21 @@ def test_the_indices_are_also_read_by_a_branch() -> None:
                 else_branch = b () => (int64[2,1] q) { q = Abs (i) }> }"""
     feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
     assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+
+
+def test_what_a_loop_gathers_where_it_does_not_run() -> None:
+    # Three elements each time; without any time ONNX Runtime knows of no elements.
+    model = """g (float[4] x, float[1] u, bool c) => (float[4] y) <int64 three = {3}> {
+        t = Loop (three, c) <body = b (int64 n, bool d) => (bool e, int64[?] o) {
+            e = Identity (d)
+            s = Constant <value = int64[1] {3}> ()
+            a = ConstantOfShape <value = int64[1] {1}> (s)
+            z = NonZero (a)
+            f = Constant <value = int64[1] {0}> ()
+            o = Squeeze (z, f) }>
+        w = Shape (t)
+        l = Constant <value = int64[1,1] {1}> ()
+        i = Gather <axis = 0> (w, l)
+        y = ScatterND (x, i, u) }"""
+    feeds = [{"x": f32(np.arange(4)), "u": f32([9]), "c": np.array(c)} for c in (True, False)]
+    assert_sound(model, *feeds)
