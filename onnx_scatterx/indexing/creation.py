@@ -75,10 +75,13 @@ def range_(call: Call) -> Result:
     numbers = (start.known, limit.known, delta.known)
     if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
         a, b, d = (n.ravel()[0] for n in numbers if n is not None)
-        with np.errstate(all="ignore"):  # the difference is rounded to the type, the quotient not
-            quotient = float(b - a) / float(d) if d else math.nan
-        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.isfinite(quotient):
-            return [Abstract(start.dtype, (term(max(0, math.ceil(quotient))),))]
+        with np.errstate(all="ignore"):  # some runtimes round the difference to the type, some not
+            spans = float(b - a), float(b) - float(a)
+            quotients = [np.float64(span) / np.float64(d) for span in spans]
+        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and np.isfinite(quotients).all():
+            counts = {max(0, math.ceil(q)) for q in quotients}
+            if len(counts) == 1:
+                return [Abstract(start.dtype, (term(counts.pop()),))]
         return [Abstract(start.dtype, call.unknown_shape(1))]
     first, last, stride = start.scalar, limit.scalar, delta.scalar
     if not start.is_integer or first is None or last is None or stride is None:

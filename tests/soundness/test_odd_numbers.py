@@ -76,3 +76,11 @@ def test_the_sign_of_the_lesser_zero_is_not_known(zeros: tuple[float, float]) ->
         k = Cast <to = 7> (e)"""
     constants = {"a": zeros[0], "b": zeros[1], "one": 1.0, "half": 0.5}
     assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
+
+
+@pytest.mark.parametrize("ends", [(0.1, 5.0, 0.1), (-1.0, 1e9, 1e9), (0.0, 5.0, 2.0), (3, 1, 1)])
+def test_how_many_floats_there_are_in_a_range(ends: tuple[float, ...]) -> None:
+    # Whether the difference of the ends is rounded decides on one more of them.
+    nodes = """r = Range (a, b, c)
+        k = Size (r)"""
+    assert_sound(written(nodes, **{n: f32(v) for n, v in zip("abc", ends, strict=True)}), FEED)
