@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, f32, i64, parse, run, run_reference, sample
+from tests.support import assert_sound, i64, parse, run, run_reference, sample
 
 LOCAL = ', "local" : 1'
 
@@ -267,24 +267,3 @@ def test_a_function_named_like_the_operator() -> None:
         more=LOCAL,
     )
     assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
-
-
-def test_positions_that_a_function_finds() -> None:
-    # What they are counted in, or sorted by, is not seen outside of the function.
-    graph = """g (float[6] x, bool[6] m, float[N] u, float[6] k, float[6] v)
-        => (float[6] y, float[6] z) {
-        i = local.rows (m)
-        y = ScatterND (x, i, u)
-        j = local.order (k)
-        z = ScatterElements <axis = 0> (x, j, v) }"""
-    functions = """<domain: "local", opset_import: ["" : 18]> rows (m) => (i) {
-            n = Not (m)
-            r = NonZero (n)
-            i = Transpose <perm = [1, 0]> (r) }
-        <domain: "local", opset_import: ["" : 18]> order (k) => (i) {
-            six = Constant <value = int64[1] {6}> ()
-            n = Neg (k)
-            s, i = TopK (n, six) }"""
-    m = np.array([1, 0, 0, 1, 1, 1], bool)
-    feed = {"x": f32(np.arange(6)), "m": m, "u": f32([7, 8]), "k": f32([3, 1, 2, 9, 0, 5])}
-    assert_sound(parse(graph + functions, more=LOCAL), feed | {"v": f32(np.arange(6, 12))})

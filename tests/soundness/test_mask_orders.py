@@ -149,12 +149,16 @@ def test_the_first_rows_of_what_a_part_of_the_indices_reads() -> None:
     assert_sound(model, feed, left=0)
 
 
-@pytest.mark.parametrize(("kind", "tail"), [("bool", (2,)), ("bool", (4, 4)), ("float", (4,))])
-def test_a_vector_in_another_rhythm(kind: str, tail: tuple[int, ...]) -> None:
-    # Two numbers in turn for four columns; four rows at once; a mask that is not followed.
+@pytest.mark.parametrize(
+    ("kind", "columns", "tail"),
+    [("bool", 4, (2,)), ("bool", 2, (4,)), ("bool", 4, (4, 4)), ("float", 4, (4,))],
+)
+def test_a_vector_in_another_rhythm(kind: str, columns: int, tail: tuple[int, ...]) -> None:
+    # Two numbers in turn for four columns; four for two; four rows at once; a mask of floats.
     listed, width = ", ".join(map(str, tail)), tail[-1]
     model = f"""g (float[6,4] x, float[{width}] v, {kind}[6,1] m, int64[1] k) => (float[6,4] y)
-        <int64[2] whole = {{6, 4}}, int64[1] minus = {{-1}}, int64[{len(tail)}] t = {{{listed}}}> {{
+        <int64[2] whole = {{6, {columns}}}, int64[1] minus = {{-1}},
+        int64[{len(tail)}] t = {{{listed}}}> {{
         b = Expand (m, whole)
         n = NonZero (b)
         i = Transpose <perm = [1, 0]> (n)
@@ -164,7 +168,7 @@ def test_a_vector_in_another_rhythm(kind: str, tail: tuple[int, ...]) -> None:
         y = ScatterND (x, i, u) }}"""
     m = MASKS[0].reshape(6, 1).astype("float32" if kind == "float" else kind)
     feed = {"x": sample("float32", 6, 4), "v": sample("float32", width, seed=1), "m": m}
-    assert_sound(model, feed | {"k": i64([16 // int(np.prod(tail))])})
+    assert_sound(model, feed | {"k": i64([4 * columns // int(np.prod(tail))])})
 
 
 def test_positions_behind_those_of_a_mask() -> None:
@@ -202,3 +206,32 @@ def test_a_column_that_is_repeated_over_rows_and_columns() -> None:
         y = ScatterND (x, i, u) }"""
     feed = {"x": sample("float32", 6, 2, 4), "v": sample("float32", 2, 1, seed=1)}
     assert_sound(model, *(feed | {"m": m, "k": i64([m.sum()])} for m in MASKS), left=0)
+
+
+def test_a_column_of_another_tensor_under_the_mask() -> None:
+    model = f"""g (float[6,4] x, float[6] w, bool[6] m) => (float[6,4] y) {NAMES[:-1]},
+        int64[2] wide = {{1, 4}}> {{
+        n = NonZero (m)
+        i = Transpose <perm = [1, 0]> (n)
+        a = GatherND (w, i)
+        c = Reshape (a, column)
+        u = Expand (c, wide)
+        y = ScatterND (x, i, u) }}"""
+    x = sample("float32", 6, 4)
+    assert_sound(model, *(feed | {"x": x} for feed in FEEDS), left=0)
+
+
+def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:
+    # The mask as it was before it was broadcast would stand for other axes of the data.
+    model = f"""g (float[3,3,3] x, float v, bool[3,1] m) => (float[3,3,3] y) {NAMES[:-1]},
+        int64[2] whole = {{3, 3}}, int64[1] three = {{3}}> {{
+        b = Expand (m, whole)
+        n = NonZero (b)
+        i = Transpose <perm = [1, 0]> (n)
+        s = Shape (i)
+        k = Slice (s, zero, one)
+        t = Concat <axis = 0> (k, three)
+        u = Expand (v, t)
+        y = ScatterND (x, i, u) }}"""
+    feed = {"x": sample("float32", 3, 3, 3), "v": f32(5), "m": np.array([[1], [0], [1]], bool)}
+    assert_sound(model, feed, left=0)

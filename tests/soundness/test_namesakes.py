@@ -1,19 +1,20 @@
-"""Functions that are named like the operators that the rules look for, and do something else."""
+"""Functions that are named like the operators that the rules look for, or that hide such."""
 
 import numpy as np
 import onnx
 
 from onnx_scatterx.emit.target import Target
-from tests.support import assert_sound, f32, i64, parse
+from tests.support import assert_sound, f32, i64, parse, sample
 
 RAISING = Target("raising", extra=frozenset({"TensorScatter"}))
+LOCAL = ', "local" : 1'
 MASK = np.array([True, False, False, True])
 
 
 def model(graph: str, function: str, opset: int = 18, ir_version: int = 8) -> onnx.ModelProto:
     """Parse a graph and the one function that it calls."""
     head = f'<domain: "local", opset_import: ["" : {opset}]> '
-    return parse(graph + head + function, opset, ir_version, ', "local" : 1')
+    return parse(graph + head + function, opset, ir_version, LOCAL)
 
 
 def test_a_slice_that_negates() -> None:
@@ -67,3 +68,37 @@ def test_a_transpose_that_negates() -> None:
     x, u = f32(np.arange(30).reshape(2, 5, 3)), f32(100 + np.arange(12).reshape(2, 2, 3))
     feeds = [{"x": x, "u": u, "p": i64(p)} for p in (0, 3, -2)]
     assert_sound(model(graph, function, 24, 11), *feeds, left=0, target=RAISING)
+
+
+def test_positions_that_a_function_finds() -> None:
+    # What they are counted in, or sorted by, is not seen outside of the function.
+    graph = """g (float[6] x, bool[6] m, float[N] u, float[6] k, float[6] v)
+        => (float[6] y, float[6] z) {
+        i = local.rows (m)
+        y = ScatterND (x, i, u)
+        j = local.order (k)
+        z = ScatterElements <axis = 0> (x, j, v) }"""
+    functions = """<domain: "local", opset_import: ["" : 18]> rows (m) => (i) {
+            n = Not (m)
+            r = NonZero (n)
+            i = Transpose <perm = [1, 0]> (r) }
+        <domain: "local", opset_import: ["" : 18]> order (k) => (i) {
+            six = Constant <value = int64[1] {6}> ()
+            n = Neg (k)
+            s, i = TopK (n, six) }"""
+    m = np.array([1, 0, 0, 1, 1, 1], bool)
+    feed = {"x": f32(np.arange(6)), "m": m, "u": f32([7, 8]), "k": f32([3, 1, 2, 9, 0, 5])}
+    assert_sound(parse(graph + functions, more=LOCAL), feed | {"v": f32(np.arange(6, 12))})
+
+
+def test_a_position_for_each_row_that_a_function_finds() -> None:
+    graph = """g (float[3,5] x, float[3,5] k, float[3,1] u) => (float[3,5] y) {
+        i = local.best (k)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    function = """<domain: "local", opset_import: ["" : 18]> best (k) => (i) {
+            n = Neg (k)
+            a = ArgMax <axis = 1> (n)
+            i = Identity (a) }"""
+    feed = {"x": sample("float32", 3, 5), "k": sample("float32", 3, 5, seed=1)}
+    u = sample("float32", 3, 1, seed=2)
+    assert_sound(parse(graph + function, more=LOCAL), feed | {"u": u}, left=0)

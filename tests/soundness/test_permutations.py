@@ -74,3 +74,12 @@ def test_not_all_rows_stay() -> None:
         e = Expand (j, like)
         y = ScatterElements <axis = 1> (x, e, u) }"""
     assert_sound(model, *feeds(9, 9), left=1)
+
+
+def test_what_is_sorted_is_no_order() -> None:
+    model = """g (float[4] x, int64[4] k, float[4] u) => (float[4] y) <int64[1] four = {4}> {
+        v, i = TopK (k, four)
+        y = ScatterElements <axis = 0> (x, v, u) }"""
+    x, u = sample("float32", 4), sample("float32", 4, seed=1)
+    feeds = [{"x": x, "k": np.array(k), "u": u} for k in ([3, 1, 0, 2], [2, 0, 2, 1])]
+    assert_sound(model, *feeds)

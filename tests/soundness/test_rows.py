@@ -111,3 +111,12 @@ def test_one_element_of_one_row() -> None:
         {"x": hard(1, 5), "p": np.array([p]), "u": np.array(-0.0, np.float32)} for p in (0, 4, -1)
     ]
     assert_sound(model, *feeds)
+
+
+def test_a_row_of_indices_that_is_turned() -> None:
+    # The tensor that is read has no dim for the axis of the positions, but one before the rows.
+    model = """g (float[4,4] x, int64[1,4] p, float[4,1] u) => (float[4,4] y) {
+        i = Transpose <perm = [1, 0]> (p)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    feed = {"x": hard(4, 4), "p": np.array([[0, 3, -1, 1]]), "u": hard(4, 1)}
+    assert_sound(model, feed, left=0)
