@@ -83,3 +83,33 @@ def test_what_is_sorted_is_no_order() -> None:
     x, u = sample("float32", 4), sample("float32", 4, seed=1)
     feeds = [{"x": x, "k": np.array(k), "u": u} for k in ([3, 1, 0, 2], [2, 0, 2, 1])]
     assert_sound(model, *feeds)
+
+
+@pytest.mark.parametrize(
+    ("keys", "read"),
+    [("4", "Gather (i, {0, 0, 1, 1})"), ("4,4", "GatherND (i, {0, 0, 1, 1, 2, 2, 3, 3})")],
+)
+def test_parts_of_an_order_are_none(keys: str, read: str) -> None:
+    # The first two positions twice; the diagonal of a matrix of which each row is an order.
+    op, rest = read.split(" (i, ")
+    shape = "4" if op == "Gather" else "4,2"
+    model = f"""g (float[4] x, float[{keys}] k, float[4] u) => (float[4] y)
+        <int64[1] four = {{4}}, int64[{shape}] at = {rest[:-1]}> {{
+        v, i = TopK (k, four)
+        j = {op} (i, at)
+        y = ScatterElements <axis = 0> (x, j, u) }}"""
+    sizes = [int(n) for n in keys.split(",")]
+    x, u = sample("float32", 4), sample("float32", 4, seed=1)
+    k = np.argsort(np.random.default_rng(0).random(sizes)).astype(np.float32)
+    assert_sound(model, {"x": x, "k": k, "u": u})
+
+
+def test_twice_an_order_is_none() -> None:
+    # Every other position, from the end and from the start.
+    model = """g (float[4] x, float[4] k, float[4] u) => (float[4] y) <int64[1] four = {4}> {
+        v, i = TopK (k, four)
+        d = Add (i, i)
+        j = Sub (d, four)
+        y = ScatterElements <axis = 0> (x, j, u) }"""
+    x, u = sample("float32", 4), sample("float32", 4, seed=1)
+    assert_sound(model, {"x": x, "k": np.array([2, 0, 3, 1], np.float32), "u": u})

@@ -167,3 +167,42 @@ def test_a_ring_buffer_is_circular_wherever_it_starts(count: str) -> None:
     assert_sound(model, *feeds, target=CACHES)
     raised = "TensorScatter" in [n.op_type for n in nodes(optimize(model, CACHES))]
     assert raised is (count == "70")  # more rows than positions meet
+
+
+def test_rows_are_added_as_before() -> None:
+    model = copied("5", "2", "p = Max (q, zero)").replace(
+        "ScatterND (", 'ScatterND <reduction = "add"> ('
+    )
+    assert_sound(parse(model, 24, 11), *feeds([(2, p) for p in range(4)]), target=CACHES)
+
+
+def test_no_rows_may_begin_anywhere() -> None:
+    model = copied("5", "N", "p = Max (q, zero)")
+    assert_sound(parse(model, 24, 11), *feeds([(0, 9), (2, 3), (5, 0)]), target=CACHES)
+
+
+def test_no_row_is_checked_where_there_is_no_batch() -> None:
+    model = """g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+        s = Shape (u)
+        n = Gather (s, one)
+        r = Range (zero, n, one)
+        p = Max (q, zero)
+        i = Add (r, p)
+        j = Unsqueeze (i, last)
+        k = Expand (j, s)
+        y = ScatterElements <axis = 1> (x, k, u) }"""
+    given = [
+        {"x": sample("float32", b, 5, 2), "q": np.array([q]), "u": sample("float32", b, n, 2)}
+        for b, n, q in ((2, 3, 1), (0, 3, 4), (0, 7, 0))
+    ]
+    assert_sound(parse(model, 24, 11), *given, target=CACHES)
+
+
+def test_one_start_for_each_of_another_axis() -> None:
+    model = """g (float[3,5,3] x, int64[1,1,3] p, float[3,1,3] u) => (float[3,5,3] y) {
+        s = Shape (u)
+        i = Expand (p, s)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    feed = {"x": sample("float32", 3, 5, 3), "u": sample("float32", 3, 1, 3, seed=1)}
+    assert_sound(parse(model, 24, 11), feed | {"p": np.array([[[0, 3, 1]]])}, target=CACHES)

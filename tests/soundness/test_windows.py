@@ -87,3 +87,34 @@ def test_another_axis_that_is_written_in_part() -> None:
         y = ScatterElements <axis = 0> (x, k, u) }}"""
     given = {"x": sample("float32", 12, 3), "u": sample("float32", 9, 2)}
     assert_sound(model, *({**given, "p": np.array(p)} for p in (-12, -4, -1, 0, 3)), left=0)
+
+
+@pytest.mark.parametrize("ring", [3, 5, 7])
+def test_rows_that_go_round_before_the_end_or_behind_it(ring: int) -> None:
+    model = f"""g (float[5,2] x, int32 q, float[N,2] u) => (float[5,2] y)
+        {SIZES[:-1]}, int64 ring = {{{ring}}}> {{
+        p = Cast <to = 7> (q)
+        s = Shape (u)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        i = Add (r, p)
+        h = Mod (i, ring)
+        j = Unsqueeze (h, last)
+        y = ScatterND (x, j, u) }}"""
+    given = [
+        {"x": sample("float32", 5, 2), "q": np.array(q, np.int32), "u": sample("float32", n, 2)}
+        for n, q in ((2, 1), (3, 2), (3, 7), (2, -1), (0, 4))
+    ]
+    assert_sound(model, *given, rejected=2)
+
+
+def test_steps_that_are_fed_beside_a_count() -> None:
+    # The positions go on by one, and by what is fed.
+    model = """g (float[9,2] x, int32[3] q, float[3,2] u) => (float[9,2] y)
+        <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
+        p = Cast <to = 7> (q)
+        i = Add (r, p)
+        j = Unsqueeze (i, last)
+        y = ScatterND (x, j, u) }"""
+    feed = {"x": sample("float32", 9, 2), "u": sample("float32", 3, 2, seed=1)}
+    assert_sound(model, feed | {"q": np.array([4, 0, 3], np.int32)}, left=0)
