@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx_scatterx import inspect
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.reasons import Reason
-from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample, scatters
+from tests.support import assert_sound, nodes, optimize, parse, sample, scatters
 
 NUMPY = {"float": "float32", "double": "float64"}
 REDUCTIONS = ("none", "add", "max", "min")
@@ -201,28 +201,6 @@ def test_updates_that_are_known_to_meet_stay() -> None:
     assert scatter.reason is Reason.COLLIDES
 
 
-def test_indices_beside_known_columns() -> None:
-    # Channel and position, as pillars are put onto a canvas.
-    model = """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y)
-        <int64[3,1,1] c = {0, 1, 2}, int64[1] last = {-1},
-         int64[1] three = {3}, int64[1] one = {1}> {
-        n = Shape (p)
-        s = Concat <axis = 0> (three, n)
-        t = Concat <axis = 0> (s, one)
-        a = Expand (c, t)
-        q = Unsqueeze (p, last)
-        b = Expand (q, t)
-        i = Concat <axis = -1> (a, b)
-        y = ScatterND (x, i, u) }"""
-    rng = np.random.default_rng(0)
-    feeds = [
-        {"x": sample("float32", 3, 50), "p": rng.integers(-50, 50, n), "u": sample("float32", 3, n)}
-        for n in (0, 1, 60)
-    ]
-    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
-    assert not agree(*(run(parse(model), f) for f in feeds[1:]))
-
-
 def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:
     """One more than the updates is counted where there may be none: that has a cost of its own."""
     text = """g (int8[1,2,1] x, int8[2,1,3] u, int64[2] p, int64[3] ends, bool go)
@@ -238,16 +216,3 @@ def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:
     feed = {"x": sample("int8", 1, 2, 1), "u": sample("int8", 2, 1, 3), "p": np.array([0, 0])}
     feed |= {"ends": np.array([2, 1, 1]), "go": np.array(False)}
     assert_sound(parse(text, opset=24, ir_version=11), feed, target=UNBOUNDED)
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_an_index_that_is_a_product(count: int) -> None:
-    model = """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
-        a = Cast <to = 7> (p)
-        b = Cast <to = 7> (q)
-        i = Mul (a, b)
-        y = ScatterND (x, i, u) }"""
-    p, q = (np.array(n[:count], np.int32).reshape(-1, 1) for n in ([3, -2], [4, 9]))
-    x, u = sample("float32", 20, 3), sample("float32", count, 3, seed=1)
-    model = model.replace("[C,", f"[{count},")
-    assert_sound(model, {"x": x, "p": p, "q": q, "u": u}, left=0)
