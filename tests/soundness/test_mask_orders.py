@@ -235,3 +235,30 @@ def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:
         y = ScatterND (x, i, u) }}"""
     feed = {"x": sample("float32", 3, 3, 3), "v": f32(5), "m": np.array([[1], [0], [1]], bool)}
     assert_sound(model, feed, left=0)
+
+
+INDICES = {
+    "i = Concat <axis = 1> (c, c)": "K",  # the diagonal, where the mask is true
+    """b = Unsqueeze (c, last)
+        d = Mul (b, no)
+        e = Add (d, line)
+        f = Expand (b, wide)
+        i = Concat <axis = -1> (f, e)""": "K,2",  # two columns of six
+}
+
+
+@pytest.mark.parametrize("nodes", INDICES)
+def test_indices_of_which_a_mask_is_a_part(nodes: str) -> None:
+    shape = INDICES[nodes]
+    model = f"""g (float[6,6] x, bool[6] m, float[{shape}] u) => (float[6,6] y)
+        <int64 no = {{0}}, int64[1,2,1] line = {{0, 1}}, int64[3] wide = {{1, 2, 1}},
+        int64[1] last = {{-1}}> {{
+        n = NonZero (m)
+        c = Transpose <perm = [1, 0]> (n)
+        {nodes}
+        y = ScatterND (x, i, u) }}"""
+    feeds = []
+    for m in MASKS:
+        sizes = (int(m.sum()), *(int(n) for n in shape.split(",")[1:]))
+        feeds.append({"x": sample("float32", 6, 6), "m": m, "u": sample("float32", *sizes)})
+    assert_sound(model, *feeds)
