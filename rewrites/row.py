@@ -108,10 +108,6 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | No
     if len(rest) != 1:
         return None
     (axis,) = rest
-    # In the order of the axes, with at most the axis itself of extent 1 in between.
-    order = [d for d in range(len(scatter.shape)) if scatter.shape[d].constant != 1]
-    if [along.get(d) for d in order] != sorted(along[d] for d in order if d in along):
-        return None
     if not _aligned(scatter, along, axis):
         return None
     found = positions(scatter.targets[axis], axis, along, scatter, context)
