@@ -14,6 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, Shape
+from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Leaf, Term, as_term
 from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
@@ -139,7 +140,7 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     (dim,) = dims
     # Where an axis is empty there is nothing to be written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
-    if not facts.equal(scatter.shape[dim], mask.count):
+    if not facts.equal(simplify(scatter.shape[dim], facts), mask.count):
         return None  # the first few true elements only
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     found = Masked(scatter, mask, axes, dim, tuple(others))

@@ -256,6 +256,29 @@ def test_updates_that_are_broadcast_against_one_row_of_the_data() -> None:
     assert_sound(model, *feeds)
 
 
+@pytest.mark.parametrize("sizes", [(3, 2), (1, 1), (0, 2), (2, 0)])
+def test_no_row_where_a_product_of_sizes_is_0(sizes: tuple[int, int]) -> None:
+    model = f"""g (float[B,S,3] x, bool[B,S] m) => (float[T,3] y) {NAMES} {{
+        whole = Constant <value_ints = [-1, 3]> ()
+        rows = Reshape (x, whole)
+        line = Reshape (m, minus)
+        n = NonZero (line)
+        zero = Constant <value_ints = [0]> ()
+        one = Constant <value_ints = [1]> ()
+        d = Squeeze (n, zero)
+        u = Gather (rows, d)
+        first = Slice (rows, zero, one, zero)
+        s = Shape (first)
+        v = Expand (u, s)
+        t = Shape (v)
+        b = Unsqueeze (d, minus)
+        i = Expand (b, t)
+        negative = Neg (rows)
+        y = ScatterElements <axis = 0> (negative, i, v) }}"""
+    feeds = [{"x": hard(*sizes, 3), "m": m} for m in masks(*sizes)]
+    assert_sound(model, *feeds, left=0)
+
+
 def test_rows_that_a_mask_names_too_often_stay() -> None:
     model = f"""g (float[T,3] x, bool[9,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
         n = NonZero (m)
