@@ -85,6 +85,15 @@ def _rows(call: Call) -> bool:
     return any(a is not None and b is not None and a != b for a, b in pairs)
 
 
+def _unsqueeze(call: Call) -> bool:
+    """An axis is one of the output's."""
+    x, axes = _shape(call, 0), call.numbers(1, "axes")
+    if x is None or axes is None:
+        return False
+    rank = len(x) + len(axes)
+    return any(not -rank <= a < rank for a in axes)
+
+
 def _top_k(call: Call) -> bool:
     x, given = _shape(call, 0), call.input(1)
     if not x or given is None or given.scalar is None:
@@ -100,18 +109,16 @@ def _reshape(call: Call) -> bool:
     if x is None or target is None or call.integer("allowzero", 0):
         return False
     sizes = [t.constant for t in target]
-    if any(s is None for s in sizes):
-        return False
     if any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
         return True
     asked = [x[i] if s == 0 else t for i, (s, t) in enumerate(zip(sizes, target, strict=True))]
     total = math.prod(x, start=term(1)).constant
     others = math.prod((t for t in asked if t.constant != -1), start=term(1)).constant
-    if total is None or others is None:
+    if -1 in sizes and others == 0:
+        return True  # whatever the sizes are that are not known
+    if total is None or others is None or None in sizes:
         return False
-    if -1 in sizes:
-        return others == 0 or total % others != 0
-    return total != others
+    return total % others != 0 if -1 in sizes else total != others
 
 
 _CHECKS: dict[str, Callable[[Call], bool]] = {
@@ -119,6 +126,7 @@ _CHECKS: dict[str, Callable[[Call], bool]] = {
     "Expand": _expand,
     **dict.fromkeys(("ScatterElements", "GatherElements"), _elements),
     **dict.fromkeys(("ScatterND", "GatherND"), _rows),
+    "Unsqueeze": _unsqueeze,
     "TopK": _top_k,
     "Reshape": _reshape,
 }

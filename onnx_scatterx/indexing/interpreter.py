@@ -19,11 +19,11 @@ from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.contents import with_content
+from onnx_scatterx.indexing.doubting import Exclusion, doubts, fact_of
 from onnx_scatterx.indexing.failing import FailsError, fails
 from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.reduction import REDUCTIONS
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
-from onnx_scatterx.indexing.terms import Term, as_term, size, term
+from onnx_scatterx.indexing.terms import Term, size, term
 from onnx_scatterx.indexing.transfers import TRANSFERS
 from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_nodes
 
@@ -38,9 +38,10 @@ class Interpreter:
     """Walks a model once; ``interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
-    ``filled`` are sizes that are known not to be 0; ``doubted`` are others that would have to be
-    for a rank to be known. With ``empty``, a size, it is asked whether the model runs where that
-    is 0: FailsError says that it does not.
+    ``excluded`` are pairs of a size and a number that it is known not to be; ``doubted`` are others
+    that would have to be for a shape to be known, and with ``trusting`` they are believed. With
+    ``fixed``, such a pair, it is asked whether the model runs at that size: FailsError says that it
+    does not.
     """
 
     def __init__(
@@ -49,16 +50,18 @@ class Interpreter:
         *,
         distrust_dims: bool,
         assumed: Sequence[Clause] = (),
-        filled: Sequence[Term] = (),
-        empty: Term | None = None,
+        excluded: Sequence[Exclusion] = (),
+        trusting: bool = False,
+        fixed: Exclusion | None = None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
-        self.filled = tuple(filled)
-        self.empty = empty
+        self.excluded = tuple(excluded)
+        self.trusting = trusting
+        self.fixed = fixed
         self.declared: dict[Term, str] = {}
-        self.doubted: dict[Term, None] = {}
+        self.doubted: dict[Exclusion, None] = {}
         self.values: dict[ir.Value, Abstract] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -87,7 +90,7 @@ class Interpreter:
             self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
         assumptions = Assumptions(self.assumed, symbols)
         assumptions.learn_sizes(facts)
-        facts.learn(d - 1 for d in self.filled)
+        facts.learn(map(fact_of, self.excluded))
         for value, shape in shapes.items():
             token = assumptions.token(value)
             found = with_content(value, Abstract(value.dtype, shape), token, facts)
@@ -108,7 +111,7 @@ class Interpreter:
             called = name or f"{value.name}[{axis}]"
             symbols.setdefault(called, []).append(found)
             self.declared.setdefault(found, called)
-            yield term(0) if found is self.empty else found
+            yield term(self.fixed[1]) if self.fixed and found is self.fixed[0] else found
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether callers cannot override an initializer.
@@ -136,26 +139,22 @@ class Interpreter:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
         call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
-        if self.empty is not None and live and node.graph is self.model.graph and fails(call):
+        if self.fixed is not None and live and node.graph is self.model.graph and fails(call):
             raise FailsError
         results = self._results(call, scope)
-        self._doubt(call, results)
+        known = (*self.excluded, *self.doubted)
+        found = (p for p in doubts(call, results) if p[0] in self.declared and p not in known)
+        doubted = dict.fromkeys(found)
+        self.doubted.update(doubted)
+        if self.trusting and doubted:
+            scope.facts.learn(map(fact_of, doubted))
+            results = self._results(call, scope)
         if live and node.domain in ("", "ai.onnx"):
             scope.facts.learn(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = with_content(value, result, scope.token, scope.facts)
         for value in node.outputs[len(results) :]:
             scope.values[value] = Abstract(value.dtype, None)
-
-    def _doubt(self, call: Call, results: Sequence[Abstract]) -> None:
-        """Note the sizes of a tensor that must have elements for the rank of its reduction."""
-        x = call.input(0)
-        if x is None or not x.shape or call.node.op_type not in REDUCTIONS:
-            return
-        if results[0].shape is None:
-            sizes = (d for d in x.shape if not call.facts.proves(d - 1))
-            leaves = (as_term(leaf) for d in sizes for leaf in d.leaves())
-            self.doubted.update(dict.fromkeys(s for s in leaves if s in self.declared))
 
     def _input(self, value: ir.Value, scope: Scope) -> Abstract:
         return scope.values.get(value) or Abstract(value.dtype, None)
@@ -218,18 +217,25 @@ def interpret(
     ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
     in it; runtimes do not check that. ``assumed`` is what the user says of symbols and inputs.
 
-    Where it takes a tensor with elements to know a rank, it is asked at which sizes the model
-    cannot run without them.
+    Where a shape hangs on a size that is not 0, or not 1, it is asked whether the model can run if
+    it is.
     """
     walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
-    filled: tuple[Term, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
     while True:
-        interpreter = walk(filled=filled)
+        interpreter = walk(excluded=excluded, trusting=True)
         knowledge = interpreter.run()
-        found = [s for s in interpreter.doubted if _is_refused(walk(filled=filled, empty=s))]
-        if not found:
+        doubted = interpreter.doubted
+        if not doubted:
             return knowledge
-        filled = (*filled, *found)
+        # A size that runs where the other doubts are believed runs as far as is known without.
+        likely = [
+            p for p in doubted if _is_refused(walk(excluded=excluded, trusting=True, fixed=p))
+        ]
+        found = [pair for pair in likely if _is_refused(walk(excluded=excluded, fixed=pair))]
+        if not found:
+            return walk(excluded=excluded).run()
+        excluded = (*excluded, *found)
 
 
 def _is_refused(interpreter: Interpreter) -> bool:

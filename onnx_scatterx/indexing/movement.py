@@ -17,6 +17,7 @@ from onnx_scatterx.indexing.abstract import (
     broadcast_shapes,
 )
 from onnx_scatterx.indexing.call import Call, Result
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Number,
     Term,
@@ -81,13 +82,23 @@ def unsqueeze(call: Call) -> Result:
     return moved(x, shape, coords, lambda a: np.expand_dims(a, tuple(new)))
 
 
+def beyond(size: Term) -> Term:
+    """Return a term that is >= 0 exactly where a size, which is no less than 0, is not 1."""
+    return size * (size - 2)
+
+
+def is_never_one(size: Term, facts: Facts) -> bool:
+    """Return whether a size is proven not to be 1."""
+    return facts.proves(size - 2) or facts.proves(beyond(size))
+
+
 def squeeze(call: Call) -> Result:
     x = call.inputs[0]
     if x is None or x.shape is None:
         return None
     axes = call.numbers(1, "axes")
     if not axes:
-        if any(d.interval()[0] < 2 and d.constant != 1 for d in x.shape):
+        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
             return [Abstract(x.dtype, None)]  # which dims go is not known
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
     gone = {a % len(x.shape) for a in axes}

@@ -34,7 +34,8 @@ def reshape(call: Call) -> Result:
             return None
         return [Abstract(x.dtype, call.unknown_shape(given.static_shape[0]))]
     if not call.integer("allowzero", 0):
-        target = [_copied(t, x.shape[i]) if i < len(x.shape) else t for i, t in enumerate(target)]
+        copies = zip(target, x.shape, strict=False)
+        target[: len(x.shape)] = [_copied(t, n, call.facts) for t, n in copies]
     if all(t.constant != -1 for t in target):
         # A number that may be -1 stands for any size.
         fresh = call.unknown_shape(len(target))
@@ -45,15 +46,20 @@ def reshape(call: Call) -> Result:
     return reshaped(x, shape)
 
 
-def _copied(target: Term, extent: Term) -> Term:
+def _copied(target: Term, extent: Term, facts: Facts) -> Term:
     """``0`` in a Reshape's shape copies the input's dim."""
     if target.constant == 0:
         return extent
-    if target is extent or target.interval()[0] > 0 or target.constant is not None:
-        return target
-    if extent.constant is None and _multiple(target, extent):
-        return target  # 0 only where the copied dim is 0 too
-    return where(equals(target, 0), extent, target)
+    return where(equals(target, 0), extent, target) if may_copy(target, extent, facts) else target
+
+
+def may_copy(target: Term, extent: Term, facts: Facts) -> bool:
+    """Return whether a number of a Reshape's shape may be 0 where the dim that it copies is not."""
+    if target is extent or target.constant is not None or target.interval()[0] > 0:
+        return False
+    if extent.constant is None and (_multiple(target, extent) or _divides(target, extent)):
+        return False  # 0 only where the copied dim is 0 too
+    return not facts.proves(target - 1)
 
 
 def _multiple(target: Term, extent: Term) -> bool:
@@ -62,6 +68,10 @@ def _multiple(target: Term, extent: Term) -> bool:
     monomial, c = extent.items[-1]
     times = dict(target.items).get(monomial, 0) // c
     return times > 0 and target is times * extent
+
+
+def _divides(target: Term, extent: Term) -> bool:
+    return target * floor_div(extent, target) is extent
 
 
 def flatten(call: Call) -> Result:

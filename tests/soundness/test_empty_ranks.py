@@ -1,4 +1,4 @@
-"""Ranks that tensors without elements would have: ONNX Runtime leaves their negative axes alone."""
+"""Ranks that hang on a size: negative axes of tensors without elements, a Squeeze of all ones."""
 
 import onnx_ir as ir
 import pytest
@@ -19,8 +19,14 @@ _FAILING = {
     "ScatterND, axes": ("float[0] x, int64[0, 2] i, float[0] u", "z = ScatterND(x, i, u)"),
     "ScatterND, rank": ("float[3, 4] x, int64[0, 1] i, float[0] u", "z = ScatterND(x, i, u)"),
     "ScatterND, dim": ("float[3, 4] x, int64[2, 1] i, float[2, 0] u", "z = ScatterND(x, i, u)"),
+    "Unsqueeze": ("float x", "k = Constant<value_ints=[1]>() z = Unsqueeze(x, k)"),
+    "Unsqueeze, -": ("float x", "k = Constant<value_ints=[-2]>() z = Unsqueeze(x, k)"),
     "TopK": ("float[2, 0] x", "k = Constant<value_ints=[1]>() z, i = TopK(x, k)"),
     "Reshape, -1": ("float[0, 4] x", "s = Constant<value_ints=[0, -1]>() z = Reshape(x, s)"),
+    "Reshape, more": (
+        "float[0, 4] x, int64[1] n",
+        "s = Constant<value_ints=[0, -1]>() t = Concat<axis=0>(s, n) z = Reshape(x, t)",
+    ),
     "Reshape, part": ("float[3] x", "s = Constant<value_ints=[-1, 2]>() z = Reshape(x, s)"),
     "Reshape, other": ("float[0] x", "s = Constant<value_ints=[2]>() z = Reshape(x, s)"),
 }
@@ -58,6 +64,15 @@ def test_what_is_said_to_fail_fails(name: str) -> None:
         ("float[0, 4] x", "s = Constant<value_ints=[-1, 4]>() z = Reshape(x, s)"),
         ("float[N, 4] x", "s = Constant<value_ints=[-1, 8]>() z = Reshape(x, s)"),
         ("float[3, 4] x, int64[K, 1] i, float[2, 4] u", "z = ScatterND(x, i, u)"),
+        (
+            "float[0, 4] x, int64[1] n",
+            "s = Constant<value_ints=[0]>() t = Concat<axis=0>(s, n) z = Reshape(x, t)",
+        ),
+        (
+            "float[N, 4] x, int64[1] n",
+            "s = Constant<value_ints=[0, -1]>() t = Concat<axis=0>(s, n) z = Reshape(x, t)",
+        ),
+        ("float x", "k = Constant<value_ints=[-1, 0]>() z = Unsqueeze(x, k)"),
     ],
 )
 def test_what_may_run_is_not_said_to_fail(inputs: str, nodes: str) -> None:
@@ -109,6 +124,108 @@ def test_sizes_at_which_nothing_runs_are_not_asked_about() -> None:
         }""")
     feeds = [{"x": sample("float32", n, 4, 2)} for n in (3, 1, 0)]
     assert_sound(model, *feeds, left=0, rejected=1)
+
+
+def test_a_squeeze_of_all_ones_where_it_cannot_take_a_size() -> None:
+    """With one row there would be a scalar, and Unsqueeze fails."""
+    model = parse("""
+        g (float[N, 4] x, float[N, 1] u) => (float[N, 4] y)
+        <int64[1] one = {1}, int64 zero = {0}> {
+            line = Squeeze(u)
+            column = Unsqueeze(line, one)
+            shape = Shape(column)
+            at = Expand(zero, shape)
+            y = ScatterElements<axis=1>(x, at, column)
+        }""")
+    feeds = [{"x": sample("float32", n, 4), "u": sample("float32", n, 1)} for n in (3, 1, 0)]
+    assert_sound(model, *feeds, left=0, rejected=1)
+
+
+@pytest.mark.parametrize(("dim", "left"), [("N", 1), ("2", 0), ("0", 0), ("1", 0)])
+def test_a_squeeze_of_all_ones_that_may_take_a_size(dim: str, left: int) -> None:
+    """With one row there is one dim, and the model runs."""
+    model = parse(f"""
+        g (float[{dim}, 4] x) => (y)
+        <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] last = {{-1}}> {{
+            s = Squeeze(x)
+            first = Slice(s, zero, one, last)
+            u = Neg(first)
+            shape = Shape(first)
+            at = ConstantOfShape(shape)
+            index = Cast<to=7>(at)
+            y = ScatterElements<axis=-1>(s, index, u)
+        }}""")
+    sizes = (3, 2, 1, 0) if dim == "N" else (int(dim),)
+    assert_sound(model, *[{"x": sample("float32", n, 4)} for n in sizes], left=left)
+
+
+def test_two_sizes_that_only_together_may_be_0() -> None:
+    """One alone would give ranks that GatherElements refuses; neither is excluded by that."""
+    model = parse("""
+        g (float[N, 4] x, float[M, 4] z) => (y) <int64[1] last = {-1}, int64[1] whole = {-1}> {
+            r = ReduceMax<keepdims=0>(x, last)
+            q = ReduceMax<keepdims=0>(z, last)
+            like = Shape(q)
+            zeros = ConstantOfShape(like)
+            at = Cast<to=7>(zeros)
+            picked = GatherElements(r, at)
+            m = Equal(picked, picked)
+            where = NonZero(m)
+            rows = Transpose<perm=[1, 0]>(where)
+            old = GatherND(picked, rows)
+            u = Neg(old)
+            s = ScatterND(picked, rows, u)
+            y = Reshape(s, whole)
+        }""")
+    sizes = ((3, 2), (1, 1), (0, 0), (2, 0), (0, 2))
+    feeds = [{"x": sample("float32", n, 4), "z": sample("float32", m, 4)} for n, m in sizes]
+    assert_sound(model, *feeds, left=1, rejected=2)
+
+
+@pytest.mark.parametrize(
+    ("use", "dim"), [("Mul(r, c)", "S"), ("Neg(r)", "-6*[S - 1 >= 0] + S*[S - 1 >= 0] + 6")]
+)
+def test_a_size_that_a_reshape_would_copy_if_it_were_0(use: str, dim: str) -> None:
+    """``[B, 1, S, 6]`` has 6 rows where S and B are 0, which cannot be multiplied by S of them."""
+    given = parse(f"""
+        g (float[B, S, 6] x, float[S, 1] c) => (y)
+        <int64[1] one = {{1}}, int64[1] six = {{6}}, int64 zero = {{0}}> {{
+            b = Shape<start=0, end=1>(x)
+            s = Shape<start=1, end=2>(x)
+            t = Concat<axis=0>(b, one, s, six)
+            r = Reshape(x, t)
+            m = {use}
+            row = Gather<axis=2>(m, one)
+            back = Neg(row)
+            like = Shape(row)
+            index = Expand(one, like)
+            y = ScatterElements<axis=2>(m, index, back)
+        }}""")
+    model = ir.from_proto(given)
+    known = interpret(model)
+    shape = next(known.values[n.outputs[0]].shape for n in model.graph if n.op_type == "Reshape")
+    assert [str(d) for d in shape or ()] == ["B", "1", dim, "6"]
+    feeds = [
+        {"x": sample("float32", b, s, 6), "c": sample("float32", s, 1)}
+        for b, s in ((2, 3), (0, 2), (0, 0), (2, 0))
+    ]
+    assert_sound(given, *feeds, left=0, rejected=2 if "Mul" in use else 1)
+
+
+def test_a_reshape_to_a_factor_of_what_it_would_copy() -> None:
+    """Where B is 0, so is ``B * S``."""
+    model = ir.from_proto(
+        parse("""
+        g (float[B, S] x) => (y) <int64[1] one = {1}, int64[1] whole = {-1}> {
+            line = Reshape(x, whole)
+            b = Shape<start=0, end=1>(x)
+            s = Shape<start=1, end=2>(x)
+            t = Concat<axis=0>(b, one, s)
+            y = Reshape(line, t)
+        }""")
+    )
+    found = interpret(model).values[model.graph.outputs[0]].shape
+    assert [str(d) for d in found or ()] == ["B", "1", "S"]
 
 
 def test_a_size_that_a_branch_would_refuse_is_asked_about() -> None:
