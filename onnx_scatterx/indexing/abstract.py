@@ -48,17 +48,26 @@ _EVALUATED = 1 << 20  # elements of an array that is computed from a term
 
 @dataclass(frozen=True, eq=False)
 class Abstract:
-    """A tensor's element type, shape (None: unknown rank) and content (None: not followed)."""
+    """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
+
+    Of a sequence of known length, ``parts`` are its tensors.
+    """
 
     dtype: ir.DataType | None
     shape: Shape | None
     content: np.ndarray | Term | None = None
+    parts: tuple[Abstract, ...] | None = None
 
     @classmethod
     def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> Abstract:
         """Return what is known of a constant (everything)."""
         dtype = dtype or ir.DataType.from_numpy(array.dtype)
         return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @classmethod
+    def sequence(cls, parts: Sequence[Abstract]) -> Abstract:
+        """Return what is known of a sequence of these tensors."""
+        return cls(parts[0].dtype if parts else None, None, parts=tuple(parts))
 
     @classmethod
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> Abstract:

@@ -6,7 +6,7 @@ by NumPy itself. A transfer function returns None where nothing can be said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -101,6 +101,12 @@ def squeeze(call: Call) -> Result:
         if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
             return [Abstract(x.dtype, None)]  # which dims go is not known
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
+    return [without(x, axes)]
+
+
+def without(x: Abstract, axes: Sequence[int]) -> Abstract:
+    """Return a tensor without some dims, which are 1."""
+    assert x.shape is not None
     gone = {a % len(x.shape) for a in axes}
     kept = [d for d in range(len(x.shape)) if d not in gone]
     coords: dict[int, Number] = {d: coord(i) for i, d in enumerate(kept)}
@@ -109,7 +115,8 @@ def squeeze(call: Call) -> Result:
     def array(a: np.ndarray) -> np.ndarray | None:
         return a.squeeze(tuple(gone)) if all(a.shape[d] == 1 for d in gone) else None
 
-    return moved(x, tuple(x.shape[d] for d in kept), coords, array)
+    (found,) = moved(x, tuple(x.shape[d] for d in kept), coords, array)
+    return found
 
 
 def vector(x: Abstract | None) -> list[Term] | None:
@@ -228,12 +235,19 @@ def split(call: Call) -> Result:
         return None
     results, start = [], term(0)
     for part in sizes:
-        shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
-        rows = (start.constant, (start + part).constant)
-
-        def array(a: np.ndarray, rows: tuple[int | None, int | None] = rows) -> np.ndarray | None:
-            return None if None in rows else a[(slice(None),) * axis + (slice(*rows),)]
-
-        results += moved(x, shape, {axis: coord(axis) + start}, array)
+        results.append(sliced(x, axis, start, part))
         start = start + part
     return results
+
+
+def sliced(x: Abstract, axis: int, start: Term, part: Term) -> Abstract:
+    """Return the part of a tensor that begins somewhere along an axis."""
+    assert x.shape is not None
+    shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
+    rows = (start.constant, (start + part).constant)
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        return None if None in rows else a[(slice(None),) * axis + (slice(*rows),)]
+
+    (found,) = moved(x, shape, {axis: coord(axis) + start}, array)
+    return found
