@@ -25,9 +25,7 @@ def split_to_sequence(call: Call) -> Result:
         return None
     axis = call.integer("axis", 0) % len(x.shape)
     extent = x.shape[axis].constant
-    lengths = [term(1)] if len(call.inputs) < 2 or call.inputs[1] is None else None
-    if given is not None and given.shape is not None:
-        lengths = given.vector()
+    lengths = [term(1)] if given is None else given.vector()
     if lengths is None or extent is None or any(n.constant is None for n in lengths):
         return None
     numbers = [n.constant or 0 for n in lengths]

@@ -66,12 +66,18 @@ def test_pieces(name: str) -> None:
         ("SplitToSequence<axis=0>(x)", "zero"),  # as many as the run has rows
         ("SplitToSequence<axis=1>(x, n)", "zero"),
         ("SplitToSequence<axis=1>(x)", "n"),
+        ("SplitToSequence<axis=1>(x)", "four"),
+        ("SplitToSequence<axis=1>(x, uneven)", "zero"),
+        ("SplitToSequence<axis=1>(x, zero)", "zero"),
+        ("SplitToSequence<axis=1, keepdims=0>(x, two)", "zero"),  # ONNX and runtimes differ
+        ("SplitToSequence<axis=1>(many)", "zero"),
     ],
 )
 def test_what_is_not_known_of_a_sequence_is_not_said(sequence: str, at: str) -> None:
     model = ir.from_proto(
         parse(f"""
-        g (float[N, 4] x, int64 n) => (y) <int64 zero = {{0}}> {{
+        g (float[N, 4] x, float[N, 65] many, int64 n) => (y)
+        <int64 zero = {{0}}, int64 two = {{2}}, int64 four = {{4}}, int64[2] uneven = {{1, 2}}> {{
             s = {sequence}
             y = SequenceAt(s, {at})
         }}""")
