@@ -71,9 +71,9 @@ def _candidates(stuck: Sequence[Account], target: Target) -> Iterator[Step]:
         yield Step("--target standard", target=STANDARD)
     if Reason.COLLIDES in reasons:
         yield Step("--deterministic", deterministic=True)
-    doubted = dict.fromkeys(name for a in stuck for name in a.doubted)
+    doubted = dict.fromkeys(clause for a in stuck for clause in a.doubted)
     if doubted and Reason.UNKNOWN_RANK in reasons:
-        yield _assuming(tuple(f"{name} >= 1" for name in doubted))
+        yield _assuming(tuple(doubted))
     if reasons & {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES}:
         base = STANDARD if target.native else target
         said = "a profile that says dense = true, dense_limit = inf"

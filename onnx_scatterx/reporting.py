@@ -43,7 +43,7 @@ class Account:
 
     ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
     as they were before the rewriting, by their place, and ``output`` that of its output.
-    ``doubted`` are the sizes of the model that leave ranks open where they are 0.
+    ``doubted`` is what would have to hold of the model's sizes for more shapes to be known.
     """
 
     node: ir.Node
@@ -164,10 +164,10 @@ def _entry(
 
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
-    """Name the sizes that leave a rank open where they are 0."""
+    """Name the sizes that leave a rank open where they are 0, or 1."""
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.doubted:
         return refusal
-    sizes = " and ".join(f"{name} >= 1" for name in knowledge.doubted)
+    sizes = " and ".join(knowledge.doubted)
     return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
 
 

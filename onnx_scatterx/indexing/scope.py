@@ -41,7 +41,7 @@ class Knowledge:
     shared: Mapping[Term, str]
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
     doubted: tuple[str, ...] = ()
-    """Declared sizes that would have to be 1 at least for all ranks to be known."""
+    """What would have to hold of declared sizes for more shapes to be known: ``N >= 1``."""
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:

@@ -1,12 +1,14 @@
 """Ranks that hang on a size: negative axes of tensors without elements, a Squeeze of all ones."""
 
+import onnx
 import onnx_ir as ir
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.failing import fails
 from onnx_scatterx.indexing.interpreter import interpret
-from tests.support import assert_sound, f32, i64, parse, rejections, run, sample
+from tests.support import assert_sound, f32, i64, parse, rejections, run, sample, scatters
 
 _FAILING = {
     "Add": ("float[N, 0] x, float[3] y", "z = Add(x, y)"),
@@ -141,10 +143,8 @@ def test_a_squeeze_of_all_ones_where_it_cannot_take_a_size() -> None:
     assert_sound(model, *feeds, left=0, rejected=1)
 
 
-@pytest.mark.parametrize(("dim", "left"), [("N", 1), ("2", 0), ("0", 0), ("1", 0)])
-def test_a_squeeze_of_all_ones_that_may_take_a_size(dim: str, left: int) -> None:
-    """With one row there is one dim, and the model runs."""
-    model = parse(f"""
+def _first_column_negated(dim: str) -> onnx.ModelProto:
+    return parse(f"""
         g (float[{dim}, 4] x) => (y)
         <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] last = {{-1}}> {{
             s = Squeeze(x)
@@ -155,8 +155,21 @@ def test_a_squeeze_of_all_ones_that_may_take_a_size(dim: str, left: int) -> None
             index = Cast<to=7>(at)
             y = ScatterElements<axis=-1>(s, index, u)
         }}""")
+
+
+@pytest.mark.parametrize(("dim", "left"), [("N", 1), ("2", 0), ("0", 0), ("1", 0)])
+def test_a_squeeze_of_all_ones_that_may_take_a_size(dim: str, left: int) -> None:
+    """With one row there is one dim, and the model runs."""
     sizes = (3, 2, 1, 0) if dim == "N" else (int(dim),)
-    assert_sound(model, *[{"x": sample("float32", n, 4)} for n in sizes], left=left)
+    feeds = [{"x": sample("float32", n, 4)} for n in sizes]
+    assert_sound(_first_column_negated(dim), *feeds, left=left)
+
+
+def test_what_would_settle_a_squeeze_is_said() -> None:
+    model = _first_column_negated("N")
+    (scatter,) = onnx_scatterx.inspect(model).scatters
+    assert "N >= 2" in str(scatter.refusal)
+    assert not scatters(onnx_scatterx.optimize(model, target="standard", assume="N >= 2").model)
 
 
 def test_two_sizes_that_only_together_may_be_0() -> None:
