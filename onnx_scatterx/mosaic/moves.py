@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.reading import READS
 from onnx_scatterx.indexing.reshaping import axis_groups
@@ -63,10 +66,19 @@ def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    """A Reshape adds and drops dims of extent 1, or splits and merges whole axes."""
-    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
-    if x is None or shape is None:
-        return []
+    shape = provenance.abstract(call.node.outputs[0]).shape
+    return [] if shape is None else [reshaped(provenance, call.node, shape)]
+
+
+def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | None:
+    """Return the mosaic of what a Reshape gives, which has this shape.
+
+    It adds and drops dims of extent 1, or splits and merges whole axes.
+    """
+    value = node.inputs[0]
+    x = None if value is None else provenance.mosaic(value)
+    if x is None:
+        return None
     old = [d for d, n in enumerate(x.shape) if n.constant != 1]
     new = [d for d, n in enumerate(shape) if n.constant != 1]
     same = len(old) == len(new) and all(
@@ -74,10 +86,10 @@ def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     )
     if not same:
         # The others are left in place, unless what they reshape is to go.
-        groups = axis_groups(x.shape, shape) if call.node.inputs[0] in provenance.passed else None
-        return [] if groups is None else [regrouped(x, shape, groups)]
+        groups = axis_groups(x.shape, shape) if value in provenance.passed else None
+        return None if groups is None else regrouped(x, shape, groups)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
-    return [None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)]
+    return None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)
 
 
 def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:

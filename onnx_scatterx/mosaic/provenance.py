@@ -17,7 +17,7 @@ from onnx_scatterx.lift_reads import Gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias
 from onnx_scatterx.mosaic.melt import melted
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.moves import MOVES
+from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
@@ -175,7 +175,8 @@ class Provenance:
             data = self.mosaic(lifted.data)
             if data is None:
                 raise RefusedError(Reason.UNKNOWN_RANK, "data")
-            mosaic = written(lifted, data, self._updates(lifted), facts)
+            updates, origin = self._updates(lifted)
+            mosaic = written(lifted, data, updates, facts)
             if len(mosaic.cells) > _CELLS:
                 raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
         except RefusedError as error:
@@ -185,17 +186,29 @@ class Provenance:
         (output,) = node.outputs
         self._mosaics[output] = melted(mosaic, facts)
         self.passed[output] = frozenset((node,)).union(
-            self.passed.get(lifted.data, ()), self.passed.get(lifted.updates, ())
+            self.passed.get(lifted.data, ()), self.passed.get(origin, ())
         )
 
-    def _updates(self, lifted: Scatter) -> Mosaic:
-        found = self.mosaic(lifted.updates)
-        if found is not None and len(found.shape) == len(lifted.shape):
-            pairs = list(zip(found.shape, lifted.shape, strict=True))
+    def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
+        """Return the mosaic of the updates, in the shape that they must have, and of what it is."""
+        value, shape = lifted.updates, lifted.shape
+        found = self.mosaic(value)
+        if found is not None and len(found.shape) == len(shape):
+            pairs = list(zip(found.shape, shape, strict=True))
             if any((a - b).constant not in (None, 0) for a, b in pairs):
                 raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
-                return found
-        # The operator checks that they have this shape, whatever is known of it otherwise.
-        renamed = None if found is None else found.with_shape(lifted.shape)
-        return renamed or Mosaic.of(lifted.updates, lifted.shape)
+                return found, value
+        # The operator checks that they have this shape, whatever is known of it otherwise: a size
+        # in the shape of a Reshape stands for another dim where it is 0.
+        node = value.producer()
+        if node is not None and node.graph is self.graph and _is_reshape(node):
+            seen, source = reshaped(self, node, shape), node.inputs[0]
+            if seen is not None and source is not None:
+                return seen, source
+        renamed = None if found is None else found.with_shape(shape)
+        return renamed or Mosaic.of(value, shape), value
+
+
+def _is_reshape(node: ir.Node) -> bool:
+    return node.op_type == "Reshape" and node.domain in ("", "ai.onnx")
