@@ -10,6 +10,7 @@ from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.counted import counted
+from onnx_scatterx.rewrites.diagonal import diagonal
 from onnx_scatterx.rewrites.fold import fold
 from onnx_scatterx.rewrites.frames import frames
 from onnx_scatterx.rewrites.gather import gather
@@ -38,6 +39,7 @@ RULES: tuple[Form | ScatterRule, ...] = (
     mask,
     counted,
     row,
+    diagonal,
     window,
     frames,
     permutation,

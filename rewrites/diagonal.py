@@ -1,0 +1,216 @@
+"""A write along a diagonal of two axes is a comparison of their positions and a Where.
+
+    before   y = ScatterND(x, i, u)      i[n] = (n + a, n + b)
+    after    y = Where(Range(N)[:, 1] + b - a == Range(M)[1, :], u aligned, x)
+
+Holds where one dim of the updates runs along two axes, shifted by a and b that are numbers, and
+every other axis is written in full, along a dim of its own. No two updates meet then. The element
+at (r, c) is written if c - r = b - a, and r - a is a row of the updates: that is so for all of the
+diagonal if a or b is 0 and the updates reach an end of their axis, and asked for where it is not
+proven. The updates are aligned with an axis by a Pad in front, unless they are all one number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.lines import line_cost, line_of
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.indexing.terms import Term, maximum
+from onnx_scatterx.lift import Scatter
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.rewrites.positions import dim_of
+from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+@dataclass(frozen=True)
+class _Diagonal:
+    """Two axes that one dim of the updates runs along, from positions ``shifts`` on.
+
+    ``along`` has the dims of the other axes; an axis of one position may have none.
+    """
+
+    scatter: Scatter
+    dim: int
+    axes: tuple[int, int]
+    shifts: tuple[int, int]
+    along: dict[int, int]
+
+    @property
+    def count(self) -> Term:
+        """The updates along the diagonal."""
+        return self.scatter.shape[self.dim]
+
+    def size(self, side: int) -> Term:
+        """Return how long one of the two axes is."""
+        return self.scatter.data_shape[self.axes[side]]
+
+    @property
+    def reaches_end(self) -> bool:
+        """Whether no row of the diagonal is behind the updates."""
+        facts = self.scatter.facts
+        return any(facts.proves(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
+
+
+class DiagonalRule(ScatterRule):
+    """Rewrites writes along a diagonal."""
+
+    name = "diagonal"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        found = _diagonal(scatter)
+        if found is None:
+            return Refusal(Reason.NO_RULE)
+        w, numbers, dtype = context.writer, context.numbers, scatter.dtype
+        number = context.fills.fill(scatter.updates)
+        ops = reducers(w, scatter.reduction, dtype)
+        keeps = not ops and context.fills.has_no_negative_zero(scatter.updates)
+        aligned = None if number is not None else _Aligned.of(found, context)
+        cost = select_cost(w, dtype, keeps_zeros=keeps) + len(ops) + 3
+        cost += sum(line_cost(numbers, n) for n in {found.size(0), found.size(1)})
+        cost += found.shifts[0] != found.shifts[1]
+        cost += 2 * (min(found.shifts) > 0)
+        cost += 0 if found.reaches_end else 3 + numbers.cost(found.count + found.shifts[0])
+        cost += 0 if aligned is None else aligned.cost
+
+        def write() -> ir.Value:
+            hit = _hit(found, context)
+            if aligned is None:
+                assert number is not None
+                new = w.constant(number, dtype)
+            else:
+                new = aligned.write()
+            new = reduced(w, ops, scatter.data, new, dtype)
+            return select(w, hit, new, scatter.data, dtype, keeps_zeros=keeps)
+
+        reads = (scatter.data,) if aligned is None else (scatter.data, scatter.updates)
+        return Rewriting(cost, reads, write)
+
+
+def _diagonal(scatter: Scatter) -> _Diagonal | None:
+    """Return the two axes that share a dim, if the others are written in full."""
+    facts = scatter.facts
+    places: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
+    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+        dim = dim_of(target - target.offset)
+        if dim is not None and target.offset >= 0 and scatter.signs[axis]:
+            places.setdefault(dim, []).append((axis, target.offset))
+        elif not (size.constant == 1 and target.constant == 0):
+            return None
+    twice = [d for d, found in places.items() if len(found) > 1]
+    if len(twice) != 1 or len(places[twice[0]]) != 2:
+        return None
+    (dim,) = twice
+    along = {d: found[0][0] for d, found in places.items() if d != dim}
+    for d, axis in along.items():
+        whole = facts.equal(scatter.shape[d], scatter.data_shape[axis])
+        if places[d][0][1] or not whole:
+            return None
+    unused = [n for d, n in enumerate(scatter.shape) if d not in places]
+    if any(n.constant != 1 for n in unused):
+        return None
+    (first, a), (second, b) = places[dim]
+    return _Diagonal(scatter, dim, (first, second), (a, b), along)
+
+
+def _hit(found: _Diagonal, context: Context) -> ir.Value:
+    """Write which elements of the two axes, and of those behind the first, are written."""
+    w, numbers = context.writer, context.numbers
+    rank, (first, second), (a, b) = len(found.scatter.data_shape), found.axes, found.shifts
+    lines = [line_of(numbers, found.size(k)) for k in (0, 1)]
+    rows = w.axes("Unsqueeze", lines[0], _INT64, list(range(1, rank - first)))
+    columns = w.axes("Unsqueeze", lines[1], _INT64, list(range(1, rank - second)))
+    moved = [rows, columns]
+    if a != b:
+        side = int(a > b)
+        moved[side] = w.node("Add", [moved[side], w.constant([abs(a - b)])], _INT64)
+    hits = [w.node("Equal", moved, _BOOL)]
+    if min(a, b) > 0:
+        hits.append(w.node("Less", [w.constant([a - 1]), rows], _BOOL))
+    if not found.reaches_end:
+        hits.append(w.node("Less", [rows, numbers.vector(found.count + a)], _BOOL))
+    hit = hits[0]
+    for other in hits[1:]:
+        hit = w.node("And", [hit, other], _BOOL)
+    return hit
+
+
+@dataclass(frozen=True)
+class _Aligned:
+    """The updates with each dim at its axis, and that of the diagonal at one of its two.
+
+    ``front`` elements are put before them there; a ``cut`` is how many are kept then.
+    """
+
+    found: _Diagonal
+    context: Context
+    side: int
+    front: int
+    cut: Term | None
+
+    @classmethod
+    def of(cls, found: _Diagonal, context: Context) -> _Aligned:
+        facts, n = found.scatter.facts, found.count
+        choices = []
+        for side, shift in enumerate(found.shifts):
+            size = found.size(side)
+            if not facts.proves(n + shift - size):
+                continue
+            # One element is broadcast against none.
+            whole = facts.equal(n + shift, size) or (
+                shift == 1 and facts.equal(n + 1, maximum(size, 1))
+            )
+            # Updates from 0 on are no more than their axis has.
+            choices.append(cls(found, context, side, shift, None if whole or not shift else size))
+        if not choices:
+            raise RefusedError(Reason.NO_RULE)
+        best = min(choices, key=lambda c: c.cost)
+        if best.front:
+            context.writer.require("Pad", found.scatter.dtype)
+            if context.writer.version < 11:
+                raise RefusedError(Reason.OPSET, "Pad of these needs operator set 11")
+        if best.cut is not None:
+            context.writer.require_slice(found.scatter.dtype, computed=True)
+        return best
+
+    @property
+    def _order(self) -> list[tuple[int, int]]:
+        """The axes with their dims, ascending."""
+        own = (self.found.axes[self.side], self.found.dim)
+        return sorted([(axis, d) for d, axis in self.found.along.items()] + [own])
+
+    @property
+    def cost(self) -> int:
+        s, order = self.found.scatter, self._order
+        dims = [d for _, d in order]
+        cost = (len(dims) < len(s.shape)) + (dims != sorted(dims)) + bool(self.front) + 1
+        return cost + (0 if self.cut is None else 1 + self.context.numbers.cost(self.cut))
+
+    def write(self) -> ir.Value:
+        s, w, order = self.found.scatter, self.context.writer, self._order
+        dims = [d for _, d in order]
+        kept = sorted(dims)
+        x = w.axes("Squeeze", s.updates, s.dtype, [d for d in range(len(s.shape)) if d not in dims])
+        x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
+        place = dims.index(self.found.dim)
+        if self.front:
+            pads = [0] * (2 * len(dims))
+            pads[place] = self.front
+            zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
+            x = w.node("Pad", [x, w.constant(pads), zero], s.dtype)
+        if self.cut is not None:
+            start, end = w.constant([0]), self.context.numbers.vector(self.cut)
+            x = w.slice_dynamic(x, s.dtype, place, start, end, 1)
+        axes = [axis for axis, _ in order]
+        return w.axes(
+            "Unsqueeze", x, s.dtype, [c for c in range(len(s.data_shape)) if c not in axes]
+        )
+
+
+diagonal = DiagonalRule()
