@@ -175,6 +175,13 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
         (maximum(N, 3) + minimum(N, 3), N + 3),
         (pos(N - 5) - pos(5 - N), N - 5),
         (pos(3 * N - 6), 3 * pos(N - 2)),
+        (pos(pos(N - 2) + 1 - N), pos(1 - N)),
+        (pos(pos(N - 2) - M), pos(N - M - 2)),
+        (pos(pos(N - 4) - N), term(0)),
+        (pos(pos(4 - N) + N - 3), pos(4 - N) + N - 3),
+        (pos(M + 4 - pos(4 - N)), M + 4 - pos(4 - N)),
+        (pos(4 - pos(N + 4 - M)), pos(4 - pos(N + 4 - M))),
+        (pos(2 - pos(N + 3)), term(0)),
         (step(2 * N - 3), step(N - 2)),
         (step(3 - N), 1 - step(N - 4)),
         (step(N - 4) * step(N - 4), step(N - 4)),
@@ -200,6 +207,25 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
 )
 def test_equal_functions_are_one_object(one: Number, other: Number) -> None:
     assert one is other, f"{one} and {other}"
+
+
+def test_maxima_of_maxima() -> None:
+    rng = random.Random(7)
+
+    def linear() -> Term:
+        return rng.randint(-2, 2) * N + rng.randint(-1, 1) * M + rng.randint(-4, 4)
+
+    for _ in range(500):
+        t = (
+            linear()
+            + rng.choice((-2, -1, 1, 2)) * pos(linear())
+            + rng.randint(-1, 1) * pos(linear())
+        )
+        found = pos(t)
+        for n, m in ((n, m) for n in range(6) for m in (0, 1, 5)):
+            values = {"terms.n": n, "terms.m": m}
+            expected = max(int(t.evaluate(lambda leaf, _, v=values: v[leaf.name], int)), 0)
+            assert found.evaluate(lambda leaf, _, v=values: v[leaf.name], int) == expected, t
 
 
 def test_tables_at_the_ends_of_int64() -> None:

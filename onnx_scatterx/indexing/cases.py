@@ -105,10 +105,41 @@ def pos(t: Number) -> Term:
         return term(0)
     if t.items[-1][1] < 0:  # Pos(t) = Pos(-t) + t
         return pos(-t) + t
+    flat = _flattened(t)
+    if flat is not None:
+        return flat
     common = math.gcd(*(c for _, c in t.items))
     if common > 1:
         return common * pos(polynomial({m: c // common for m, c in t.items}))
     return interned(Pos, (), (t,))
+
+
+def _flattened(t: Term) -> Term | None:
+    """Return ``max(t, 0)`` where one of the cases of a ``Pos`` in ``t`` decides it.
+
+    >>> from onnx_scatterx.indexing.terms import pos, size
+    >>> n = size("n")
+    >>> pos(pos(n - 2) + 1 - n) is pos(1 - n)
+    True
+    """
+    for monomial, c in t.items:
+        if abs(c) != 1 or len(monomial) != 1 or not isinstance(monomial[0], Pos):
+            continue
+        one = t - polynomial({monomial: c})  # t is the larger of the two, or the smaller if c < 0
+        other = one + c * monomial[0].parts[0]
+        bounds = one.interval(), other.interval()
+        if c > 0:
+            if bounds[0][0] >= 0 or bounds[1][0] >= 0:
+                return t
+            if bounds[1][1] <= 0:
+                return pos(one)
+            if bounds[0][1] <= 0:
+                return pos(other)
+        elif bounds[0][0] >= 0 and bounds[1][0] >= 0:
+            return t
+        elif bounds[0][1] <= 0 or bounds[1][1] <= 0:
+            return term(0)
+    return None
 
 
 def step(t: Number) -> Term:

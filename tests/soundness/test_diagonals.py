@@ -106,7 +106,7 @@ def test_a_diagonal_is_few_nodes() -> None:
     assert_sound(text, *feeds, left=0)
     assert (
         len(optimize(parse(text)).graph.node) == 9
-    )  # Where, Equal, two Transposes, and 5 for the positions
+    )  # 5 of them for the positions
 
 
 def test_axes_of_other_sizes_and_between() -> None:

@@ -72,3 +72,33 @@ def test_sizes_that_are_fed(opset: int, reduction: str) -> None:
         for b, t in ((1, 1), (2, 3), (0, 2), (3, 0))
     ]
     assert_sound(parse(model, opset), *found, rejected=2)
+
+
+def test_updates_are_seen_in_the_shape_that_the_scatter_demands() -> None:
+    # A size in the shape of a Reshape copies another dim where it is 0.
+    model = """g (float[B,3,H,W] x, float[B,H,W] u) => (float[B,3,H,W] y)
+        <int64 c0 = {0}, int64 c1 = {1}, int64[1] minus = {-1}, int64[2] out = {-1, 1},
+         int64[1] one = {1}, int64[1] v2 = {2}, int64[1] far = {9223372036854775807}> {
+        s = Shape (x)
+        b = Gather <axis = 0> (s, c0)
+        r = Range (c0, b, c1)
+        rows = Reshape (r, out)
+        both = Add (rows, one)
+        k = Shape (both)
+        i = Expand (rows, k)
+        j = Expand (one, k)
+        ii = Unsqueeze (i, minus)
+        jj = Unsqueeze (j, minus)
+        idx = Concat <axis = -1> (ii, jj)
+        behind = Slice (s, v2, far)
+        shape = Concat <axis = 0> (k, behind)
+        w = Reshape (u, shape)
+        y = ScatterND (x, idx, w) }"""
+    feeds = [
+        {"x": sample("float32", b, 3, h, w), "u": sample("float32", b, h, w, seed=1)}
+        for b, h, w in [(2, 4, 5), (1, 1, 1), (0, 2, 3), (2, 3, 0), (2, 0, 3), (0, 0, 2), (1, 0, 0)]
+    ]
+    # Of the sizes that are 0 the original accepts B alone.
+    assert_sound(model, *feeds, left=0, rejected=4)
+    nodes = sorted(n.op_type for n in optimize(parse(model)).graph.node)
+    assert nodes == ["Concat", "Slice", "Slice", "Unsqueeze"], nodes
