@@ -30,6 +30,7 @@ from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewriting.attempt import Attempt, Task
 from onnx_scatterx.rewriting.choice import Choice
 from onnx_scatterx.rewriting.replace import Replacement
+from onnx_scatterx.rewriting.shapes import index_nodes, shorten
 from onnx_scatterx.weighing.costs import Costs, NodeCosts
 
 
@@ -73,7 +74,9 @@ def rewrite_graph(task: Task, *, reads: bool = False) -> Outcome:
         going -= stay
         if not choice.is_open and not stay:
             break
+    indices = index_nodes(task, (n for n in scatters if n not in kept or n in choice.rewritings))
     written = Replacement(attempt, choice)
+    shorten(task, indices)
     found = attempt.provenance
     refused = {
         lifted.node: kept.get(lifted.node, lifted.refusal)
