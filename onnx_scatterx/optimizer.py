@@ -74,7 +74,9 @@ def rewrite_graph(task: Task, *, reads: bool = False) -> Outcome:
         going -= stay
         if not choice.is_open and not stay:
             break
-    indices = index_nodes(task, (n for n in scatters if n not in kept or n in choice.rewritings))
+    lifted_of = attempt.provenance.scatters.items()
+    gone = [n for n, found in lifted_of if found.refusal is None or n in choice.rewritings]
+    indices = index_nodes(task, gone)
     written = Replacement(attempt, choice)
     shorten(task, indices)
     found = attempt.provenance

@@ -9,7 +9,7 @@ terms of sizes; where these are had in fewer nodes than the chain that would go,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -56,7 +56,7 @@ def _behind(values: Iterable[ir.Value | None], task: Task) -> set[ir.Node]:
     return found
 
 
-def shorten(task: Task, indices: Collection[ir.Node]) -> None:
+def shorten(task: Task, indices: set[ir.Node]) -> None:
     """Write the shapes anew that keep some of these nodes alive, where that is fewer nodes."""
     shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
     while shapes:

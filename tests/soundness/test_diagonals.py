@@ -104,9 +104,7 @@ def test_a_diagonal_is_few_nodes() -> None:
         }"""
     feeds = [{"x": sample("float32", 2, n, n)} for n in (0, 1, 4)]
     assert_sound(text, *feeds, left=0)
-    assert (
-        len(optimize(parse(text)).graph.node) == 9
-    )  # 5 of them for the positions
+    assert len(optimize(parse(text)).graph.node) == 9  # 5 of them for the positions
 
 
 def test_axes_of_other_sizes_and_between() -> None:

@@ -1,0 +1,64 @@
+"""Shapes that updates were given from the index tensor, once the indices are gone."""
+
+from collections import Counter
+
+import numpy as np
+
+from tests.support import assert_sound, optimize, parse, sample
+
+# What TorchScript writes for x[:, 1] = u.reshape(...): the shape is that of a sum of positions.
+MODEL = """g (float[B,3,H,W] x, float[B,K] u{inputs}) => (float[B,3,H,W] y{outputs})
+    <int64 c0 = {{0}}, int64 c1 = {{1}}, int64[1] minus = {{-1}}, int64[2] out = {{-1, 1}},
+     int64[1] one = {{1}}, int64[1] v2 = {{2}}, int64[1] far = {{9223372036854775807}}> {{
+    s = Shape (x)
+    {rows}
+    both = Add (rows, {second})
+    k = Shape (both)
+    i = Expand (rows, k)
+    j = Expand ({second}, k)
+    ii = Unsqueeze (i, minus)
+    jj = Unsqueeze (j, minus)
+    idx = Concat <axis = -1> (ii, jj)
+    behind = Slice (s, v2, far)
+    shape = Concat <axis = 0> (k, behind)
+    w = Reshape (u, shape)
+    y = ScatterND (x, idx, w) }}"""
+
+
+ROWS = "b = Gather <axis = 0> (s, c0)  r = Range (c0, b, c1)  rows = Reshape (r, out)"
+
+
+def model(inputs: str = "", outputs: str = "", rows: str = ROWS, second: str = "one") -> str:
+    return MODEL.format(inputs=inputs, outputs=outputs, rows=rows, second=second)
+
+
+def feeds() -> list[dict[str, np.ndarray]]:
+    sizes = [(2, 4, 5), (1, 1, 1), (0, 2, 3), (3, 2, 1)]
+    return [
+        {"x": sample("float32", b, 3, h, w), "u": sample("float32", b, h * w, seed=1)}
+        for b, h, w in sizes
+    ]
+
+
+def test_the_shape_is_computed_from_sizes() -> None:
+    assert_sound(model(), *feeds(), left=0)
+    found = Counter(n.op_type for n in optimize(parse(model())).graph.node)
+    # Two slices and the updates side by side; B, 1, H and W for the Reshape.
+    assert found == {"Slice": 2, "Reshape": 1, "Concat": 2, "Shape": 3}, found
+
+
+def test_what_others_read_too_is_left() -> None:
+    shared = model(outputs=", int64[B,1] both, int64[4] shape")
+    assert_sound(shared, *feeds(), left=0)
+    found = Counter(n.op_type for n in optimize(parse(shared)).graph.node)
+    assert found["Range"] == found["Add"] == 1
+    assert found["Concat"] == 2, "the shape is not computed twice"
+
+
+def test_the_shapes_of_a_scatter_that_stays_are_left() -> None:
+    # Any rows: too many to be compared with.
+    given = model(inputs=", int64[B,1] rows, int64[1] at", rows="", second="at")
+    fed = [{**f, "rows": np.arange(len(f["x"]))[:, None], "at": np.array([1])} for f in feeds()]
+    assert_sound(given, *fed, left=1)
+    before, after = parse(given), optimize(parse(given))
+    assert len(after.graph.node) == len(before.graph.node)
