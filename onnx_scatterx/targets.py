@@ -27,7 +27,9 @@ _SCATTERX = Target(
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
     # These pass over all the data; ScatterX moves what is written, in place if it can.
-    spared=frozenset({"counted", "fold", "lookup", "permutation", "row", "table", "window"}),
+    spared=frozenset(
+        {"counted", "diagonal", "fold", "lookup", "permutation", "row", "table", "window"}
+    ),
 )
 _ORT_CPU = replace(
     _SCATTERX,
