@@ -1,7 +1,7 @@
 """Slices of one axis: which bounds leave what a walk visits, as numbers or as terms of sizes.
 
-Slice clamps its bounds, so a bound may be any number that is the right one after clamping; a bound
-that is known only when the model runs is computed from sizes.
+Slice clamps its bounds and counts negative ones from the end, so a bound may be any number that is
+the right one afterwards: a literal, one that the graph computes anyway, or one computed from sizes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from onnx_scatterx.emit.writer import FAR
-from onnx_scatterx.indexing.terms import Pos, Term, floor_div, maximum, minimum, pos, term
+from onnx_scatterx.indexing.terms import (
+    Pos,
+    Term,
+    floor_div,
+    maximum,
+    minimum,
+    pos,
+    term,
+    where,
+)
+from onnx_scatterx.indexing.terms import step as at_least
 from onnx_scatterx.mosaic.plan import Planner, Region
 from onnx_scatterx.mosaic.sources import Walk
 from onnx_scatterx.reasons import Reason, RefusedError
@@ -69,37 +79,41 @@ def _forward(
     if whole:
         return Cut(axis, start, FAR, step)
 
-    def ends_there(t: Term) -> bool:
-        return facts.equal(_length(first, t, step, extent), count)
+    def ends_there(t: Term, signed: bool) -> bool:
+        return facts.equal(_length(first, t, step, extent, signed), count)
 
     key = "end", first, count, step, extent
     return Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
 
 
 def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
-    def starts_there(t: Term) -> bool:
-        return planner.facts.equal(_clamped(t, extent), first)
+    def starts_there(t: Term, signed: bool) -> bool:
+        return planner.facts.equal(_clamped(t, extent, signed), first)
 
     return _bound(("start", first, extent), first, extent, planner, starts_there)
 
 
 @lru_cache(maxsize=1 << 12)
-def _length(first: Term, end: Term, step: int, extent: Term) -> Term:
-    return pos(floor_div(_clamped(end, extent) - first + step - 1, step))
+def _length(first: Term, end: Term, step: int, extent: Term, signed: bool) -> Term:
+    return pos(floor_div(_clamped(end, extent, signed) - first + step - 1, step))
 
 
 @lru_cache(maxsize=1 << 12)  # many slices of a model have the same bounds
-def _clamped(bound: Term, extent: Term) -> Term:
+def _clamped(bound: Term, extent: Term, signed: bool) -> Term:
+    """Return where a bound of a Slice lies; ``signed`` says that it may count from the end."""
+    if signed:
+        bound = where(at_least(bound), bound, bound + extent)
     return maximum(minimum(bound, extent), 0)
 
 
 def _bound(
-    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
 ) -> int | Term:
     """Return a Slice bound that serves as well as the exact one, and costs least.
 
-    A literal ``-c`` stands for ``extent - c``; a computed bound must not be negative. ``key`` is
-    what the answer depends on: many slices of a model have the same bounds.
+    A literal ``-c`` stands for ``extent - c``; so may a number that the model computes, where its
+    sign is not known. ``key`` is what the answer depends on: many slices of a model have the same
+    bounds.
     """
     if exact.constant is not None and exact.constant >= 0:
         return exact.constant
@@ -123,7 +137,7 @@ def _bound(
 
 
 def _serving(
-    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term], bool]
+    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
 ) -> int | list[Term]:
     """Return a literal bound that serves, or else the terms that do."""
     facts = planner.facts
@@ -131,10 +145,12 @@ def _serving(
         number = _eventual_number(planner.simplified(t), planner)
         if number is not None and (sign > 0 or number > 0):
             literal = term(number) if sign > 0 else extent - number
-            if serves(literal):
+            if serves(literal, False):
                 return sign * number
     variants = _variants(exact, planner)
-    return [t for t in variants if facts.proves(t) and (t is exact or serves(t))]
+    found = [t for t in variants if facts.proves(t) and (t is exact or serves(t, False))]
+    given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
+    return found + [t for t in given if t not in found and serves(t, True)]
 
 
 def _eventual_number(t: Term, planner: Planner) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 
 import onnx_ir as ir
 
@@ -14,6 +15,7 @@ _INT64 = ir.DataType.INT64
 
 _FIRST = 8  # values that are remembered for a term: what is available is available early
 _DIMS = -1
+_SIMILAR = 16  # numbers that are looked at in place of another
 
 
 class Sources:
@@ -39,6 +41,12 @@ class Sources:
         for value in values:
             if value not in spared:
                 self._note(value, scope)
+
+    def similar(self, t: Term) -> list[Term]:
+        """Return numbers that the graph computes of the same sizes as a term."""
+        leaves = t.leaves()
+        found = (n for n in self.scalars if n is not t and n.leaves() == leaves)
+        return list(islice(found, _SIMILAR))
 
     def _note(self, value: ir.Value, scope: Scope) -> None:
         found = scope.values.get(value)

@@ -41,6 +41,13 @@ class Alias:
             if walk is None or not _is_within(walk, self.shape[own.dim], low, high, facts):
                 return None
             walks[own.dim] = walk
+        if len(low) == len(self.shape):
+            tied = {w.dim for w in self.view.walks} | {w.dim for w in walks}
+            for axis, extent in enumerate(self.shape):
+                # All positions of a broadcast axis are alike: those of the region itself will do.
+                across = Walk(axis, 1, ZERO)
+                if axis not in tied and _is_within(across, extent, low, high, facts):
+                    walks[axis] = across
         return View(self.value, self.shape, tuple(walks))
 
 

@@ -1,0 +1,83 @@
+"""Slices of which the model computes the bounds, whatever their sign: they are cut as they are."""
+
+import pytest
+
+from tests.support import assert_sound, optimize, parse, sample
+
+SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 40)
+
+# out[n // 2 - 2 : n // 2 + 2] = 1, where n may be less than 4: the start counts from the end then.
+MIDDLE = """g (float[N] x) => (float[N] y)
+    <int64 c0 = {{0}}, int64 c1 = {{1}}, int64 c2 = {{2}}, int64[1] minus = {{-1}},
+     float one = {{1}}, float zero = {{0}}> {{
+    s = Shape (x)
+    n = Squeeze (s)
+    h = Div (n, c2)
+    low = Sub (h, c2)
+    high = Add (h, c2)
+    a = Reshape (low, minus)
+    b = Reshape (high, minus)
+    out = {zeros}
+    r = Range (c0, n, c1)
+    rows = Slice (r, a, b)
+    idx = Unsqueeze (rows, minus)
+    k = Shape (rows)
+    u = Expand (one, k)
+    w = ScatterND (out, idx, u)
+    y = Add (w, x) }}"""
+
+
+@pytest.mark.parametrize("zeros", ["ConstantOfShape (s)", "Expand (zero, s)", "Identity (x)"])
+def test_the_middle(zeros: str) -> None:
+    model = MIDDLE.format(zeros=zeros)
+    assert_sound(model, *({"x": sample("float32", n)} for n in SIZES), left=0)
+    before, after = parse(model).graph.node, optimize(parse(model)).graph.node
+    # Two slices and a Concat for the scatter and what its indices alone needed.
+    assert len(after) <= len(before) + 1, [n.op_type for n in after]
+
+
+# out[t : t + h] = u with t = (8 - h) // 2, rounded towards zero.
+PASTE = """g (float[8] x, float[H] u) => (float[8] y)
+    <int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2}, int64 c8 = {8}, int64[1] minus = {-1}> {
+    s = Shape (u)
+    h = Squeeze (s)
+    d = Sub (c8, h)
+    t = Div (d, c2)
+    e = Add (t, h)
+    a = Reshape (t, minus)
+    b = Reshape (e, minus)
+    r = Range (c0, c8, c1)
+    rows = Slice (r, a, b)
+    idx = Unsqueeze (rows, minus)
+    y = ScatterND (x, idx, u) }"""
+
+
+def test_pasted_into_the_middle() -> None:
+    feeds = [{"x": sample("float32", 8), "u": sample("float32", h, seed=1)} for h in range(12)]
+    assert_sound(PASTE, *feeds, left=0, rejected=3)
+    found = sorted(n.op_type for n in optimize(parse(PASTE)).graph.node)
+    assert found.count("Slice") == 2, found
+    assert len(found) <= 10, found
+
+
+def test_bounds_that_are_other_numbers_of_the_same_size() -> None:
+    # Beside the bounds there are numbers of N that are no bounds of these slices.
+    model = """g (float[N] x, float[M] u) => (float[N] y, int64 p, int64 q)
+        <int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2}, int64 c3 = {3}, int64[1] minus = {-1}> {
+        s = Shape (x)
+        n = Squeeze (s)
+        h = Div (n, c2)
+        low = Sub (h, c3)
+        p = Sub (h, c2)
+        q = Sub (n, c3)
+        high = Add (h, c1)
+        a = Reshape (low, minus)
+        b = Reshape (high, minus)
+        r = Range (c0, n, c1)
+        rows = Slice (r, a, b)
+        idx = Unsqueeze (rows, minus)
+        k = Shape (rows)
+        v = Expand (u, k)
+        y = ScatterND (x, idx, v) }"""
+    feeds = [{"x": sample("float32", n), "u": sample("float32", 1, seed=1)} for n in SIZES]
+    assert_sound(model, *feeds, left=0)
