@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.cleanup import remove_dead
-from onnx_scatterx.emit.numbers import Numbers, Sources
+from onnx_scatterx.emit.numbers import Numbers
+from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.reasons import RefusedError
