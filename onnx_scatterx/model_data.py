@@ -168,10 +168,11 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
             for attribute in node.attributes.values():
                 if attribute.is_ref():
                     continue
+                # Not as_tensor(): it looks for every method of a tensor, each time.
                 if attribute.type == ir.AttributeType.TENSOR:
-                    yield attribute.as_tensor()
+                    yield attribute.value
                 elif attribute.type == ir.AttributeType.TENSORS:
-                    yield from attribute.as_tensors()
+                    yield from attribute.value
 
 
 def data_files(model: ir.Model) -> tuple[Path, ...]:

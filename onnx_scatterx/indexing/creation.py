@@ -53,8 +53,8 @@ def constant_of_shape(call: Call) -> Result:
     if x is None:
         return None
     found = call.attribute("value")
-    value = np.zeros(1, np.float32) if found is None else found.as_tensor().numpy()
-    dtype = ir.DataType.FLOAT if found is None else found.as_tensor().dtype
+    value = np.zeros(1, np.float32) if found is None else found.value.numpy()
+    dtype = ir.DataType.FLOAT if found is None else found.value.dtype
     dims = x.vector()
     if dims is None:
         rank = x.static_shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 import onnx_ir as ir
@@ -29,7 +30,7 @@ class Fills:
         if node is not None and node.op_type == "Constant" and node.domain == "":
             attribute = node.attributes.get("value")
             if attribute is not None and not attribute.is_ref():
-                return attribute.as_tensor()
+                return cast(ir.TensorProtocol, attribute.value)
         return None
 
     def fill(self, value: ir.Value) -> np.ndarray | None:
@@ -49,7 +50,7 @@ class Fills:
             attribute = node.attributes.get("value")
             if attribute is None:
                 return np.zeros((), np.float32)
-            return None if attribute.is_ref() else self._uniform(attribute.as_tensor())
+            return None if attribute.is_ref() else self._uniform(attribute.value)
         if node.op_type in (
             "Expand",
             "Identity",
