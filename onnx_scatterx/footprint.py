@@ -9,7 +9,7 @@ no axis, since an element can be read often.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
@@ -24,8 +24,7 @@ _LONE = 4  # positions far apart that are better written one by one than as a st
 _DEPTH = 8  # nested cuts
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
 
     start: Term
@@ -33,8 +32,7 @@ class Line:
     dim: int | None
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
 
     Of a gather: a box of the output, and the box of the data that fills it.

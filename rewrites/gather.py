@@ -9,8 +9,6 @@ come from a few sources that look the same but for that axis.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import onnx_ir as ir
 
@@ -113,7 +111,7 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     assert isinstance(source, View)
     walks = tuple(Walk(axis, 1, term(0)) if w.dim == axis else w for w in source.walks)
     box = (*cell.box[:axis], Span.interval(term(0), extent), *cell.box[axis + 1 :])
-    whole = Cell(box, replace(source, walks=walks))
+    whole = Cell(box, source._replace(walks=walks))
     return region.part(axis, term(0), extent, [whole])
 
 

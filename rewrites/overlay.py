@@ -148,7 +148,7 @@ class _Patch:
     def counted(self) -> tuple[int, ...]:
         """The dims that f runs over: p1."""
         known = self.table is not None
-        return tuple(a for a, span in self.partial if not known or span.count.constant != 1)
+        return tuple(a for a, span in self.partial if not known or span.length.constant != 1)
 
 
 def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
@@ -162,11 +162,11 @@ def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
         raise RefusedError(Reason.NO_RULE)
     # In its own coordinates a strided cell is an interval.
     box = tuple(Span.interval(s.low, s.high) for s in cell.box)
-    if not all(facts.proves(s.count) for s in box):
+    if not all(facts.proves(s.length) for s in box):
         raise RefusedError(Reason.UNKNOWN_BOUNDS, "the positions that are written")
     inner = Region((Cell(box, cell.source),), tuple(s.low for s in box), tuple(s.high for s in box))
     patch = _Patch(inner, partial)
-    counts = [s.count.constant for _, s in partial]
+    counts = [s.length.constant for _, s in partial]
     if math.prod(n for n in counts if n is not None) * len(partial) > _TABLE:
         raise RefusedError(Reason.TOO_COSTLY, "a table of positions")
     if patch.table is None and len(partial) > 1:

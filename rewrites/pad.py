@@ -47,7 +47,7 @@ class PadForm(Form):
         after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]
         if all(t.constant == 0 for t in (*before, *after)):
             return Refusal(Reason.NO_RULE)
-        counts = [s.count for s in box]
+        counts = [s.length for s in box]
         if not all(planner.facts.proves(t) for t in (*before, *after, *counts)):
             return Refusal(Reason.UNKNOWN_BOUNDS, "how much is padded")
         planner.writer.require("Pad", planner.dtype)

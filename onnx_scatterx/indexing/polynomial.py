@@ -28,12 +28,18 @@ class Term:
         "__weakref__",
         "_interval",
         "_leaves",
+        "constant",
         "coords",
         "items",
         "never_negative_from",
+        "offset",
         "piecewise",
     )
     items: tuple[tuple[Monomial, int], ...]
+    constant: int | None
+    """The number that the term is, or None where it is not a constant."""
+    offset: int
+    """The polynomial's constant coefficient."""
     coords: frozenset[int]
     piecewise: bool
     never_negative_from: dict[int, bool | None] | None
@@ -47,7 +53,7 @@ class Term:
     __radd__ = __add__
 
     def __neg__(self) -> Term:
-        return _interned(tuple((m, -c) for m, c in self.items))
+        return _interned(tuple([(m, -c) for m, c in self.items]))
 
     def __sub__(self, other: Number) -> Term:
         return self._plus(other, -1)
@@ -56,13 +62,14 @@ class Term:
         return term(other)._plus(self, -1)
 
     def _plus(self, other: Number, sign: int) -> Term:
-        other = term(other)
+        if not isinstance(other, Term):
+            other = term(other)
         if not other.items:
             return self
         number = other.constant
         if number is not None:
             total = self.offset + sign * number
-            rest = self.items[1:] if self.items and not self.items[0][0] else self.items
+            rest = self.items[1:] if self.offset else self.items
             return _interned((((), total), *rest) if total else rest)
         sums = dict(self.items)
         for monomial, coefficient in other.items:
@@ -70,13 +77,12 @@ class Term:
         return polynomial(sums)
 
     def __mul__(self, other: Number) -> Term:
-        other = term(other)
-        for a, b in ((self, other), (other, self)):
-            factor = b.constant
-            if factor == 1:
-                return a
-            if factor is not None:
-                return _interned(tuple((m, c * factor) for m, c in a.items) if factor else ())
+        if not isinstance(other, Term):
+            other = term(other)
+        if other.constant is not None:
+            return self._times(other.constant)
+        if self.constant is not None:
+            return other._times(self.constant)
         sums: dict[Monomial, int] = {}
         for (m, c), (n, d) in itertools.product(self.items, other.items):
             monomial = _product(m, n)
@@ -85,22 +91,15 @@ class Term:
 
     __rmul__ = __mul__
 
+    def _times(self, factor: int) -> Term:
+        if factor == 1:
+            return self
+        return _interned(tuple([(m, c * factor) for m, c in self.items]) if factor else ())
+
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, int) and self.constant == other)
 
     __hash__ = object.__hash__
-
-    @property
-    def constant(self) -> int | None:
-        """The number that the term is, or None where it is not a constant."""
-        if not self.items:
-            return 0
-        return self.items[0][1] if len(self.items) == 1 and not self.items[0][0] else None
-
-    @property
-    def offset(self) -> int:
-        """The polynomial's constant coefficient."""
-        return self.items[0][1] if self.items and not self.items[0][0] else 0
 
     @property
     def atoms(self) -> set[Atom]:
@@ -219,8 +218,11 @@ def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
 def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
     made = object.__new__(Term)
     made.items = items
-    made.coords = union(a.coords for m, _ in items for a in m)
-    made.piecewise = any(a.piecewise for m, _ in items for a in m)
+    made.offset = items[0][1] if items and not items[0][0] else 0
+    made.constant = made.offset if len(items) == bool(made.offset) else None
+    atoms = [a for m, _ in items for a in m]
+    made.coords = union([a.coords for a in atoms])
+    made.piecewise = any(a.piecewise for a in atoms)
     made.never_negative_from = made._interval = made._leaves = None
     with _lock:  # another thread may have been faster
         return _terms.setdefault(items, made)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
@@ -14,8 +13,7 @@ from onnx_scatterx.mosaic.span import ZERO, Span
 Box: TypeAlias = "tuple[Span, ...]"
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A box of the tensor and the source that its elements come from."""
 
     box: Box
@@ -42,6 +40,8 @@ class Cell:
     def restricted(self, axis: int, span: Span) -> Cell:
         """Return the cell on a part of its own span on an axis (a refinement of its modulus)."""
         own = self.box[axis]
+        if own.modulus == span.modulus:
+            return Cell(with_span(self.box, axis, span), self.source)
         times, rest = span.modulus // own.modulus, span.residue - own.residue
         first = rest // own.modulus  # m q + r = M q' + r', so q = (M / m) q' + (r' - r) / m
 

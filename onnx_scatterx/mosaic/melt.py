@@ -55,7 +55,7 @@ def _together(a: Cell, b: Cell, facts: Facts) -> Cell | None:
     if not facts.equal(first.high, second.low):
         return None
     # [a, b) and [b, c) are [a, c) only where neither runs backwards.
-    if not (facts.proves(first.count) and facts.proves(second.count)):
+    if not (facts.proves(first.length) and facts.proves(second.length)):
         return None
     span = Span(first.modulus, first.residue, first.low, second.high)
     return Cell((*a.box[:d], span, *a.box[d + 1 :]), a.source)

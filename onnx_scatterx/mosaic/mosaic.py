@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -53,7 +53,7 @@ class Mosaic:
             if (w.step, w.start.constant) != (1, 0) or extents[axis] is not self.shape[w.dim]:
                 return None
             extents[axis] = shape[w.dim]
-        view = replace(view, shape=tuple(extents))
+        view = view._replace(shape=tuple(extents))
         return Mosaic(shape, (Cell(full_box(shape), view),))
 
     def _each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:
@@ -186,7 +186,7 @@ def _stretched(span: Span, count: Term, reaches: tuple[bool, bool], step: int) -
 
 
 def _renamed(place: dict[int, int]) -> Callable[[Walk], Walk]:
-    return lambda w: w if w.dim is None else replace(w, dim=place[w.dim])
+    return lambda w: w if w.dim is None else Walk(place[w.dim], w.step, w.start)
 
 
 def joined(parts: Sequence[Mosaic], axis: int, shape: Shape) -> Mosaic | None:

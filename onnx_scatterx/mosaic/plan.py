@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -27,8 +28,7 @@ from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.weighing.costs import Costs, Work
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """A box of a tensor, ``low[d] <= x_d < high[d]``, and the cells that cover it."""
 
     cells: tuple[Cell, ...]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
@@ -12,8 +11,7 @@ from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """One axis of a source: the position ``start + step * q`` where q is that of ``dim``'s span.
 
     ``dim`` is None where the position is ``start`` for the whole cell.
@@ -24,8 +22,7 @@ class Walk:
     start: Term
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A region of a tensor, one walk for each axis of ``shape``.
 
     That is the tensor's own shape, or (``is_reshaped``) the one that it is looked at in.
@@ -38,7 +35,8 @@ class View:
 
     def mapped(self, change: Callable[[Walk], Walk]) -> View:
         """Return the view with every walk changed."""
-        return replace(self, walks=tuple(change(w) for w in self.walks))
+        walks = tuple([change(w) for w in self.walks])
+        return View(self.value, self.shape, walks, self.is_reshaped)
 
     def values(self) -> Iterable[ir.Value]:
         """Yield the tensors that are read."""
@@ -57,8 +55,7 @@ class View:
         return f"{self.value.name}[{', '.join(map(text, self.walks))}]"
 
 
-@dataclass(frozen=True)
-class Combined:
+class Combined(NamedTuple):
     """Two sources, element by element, under a reduction: ``reduce(data, updates)``."""
 
     reduction: str
@@ -67,7 +64,7 @@ class Combined:
 
     def mapped(self, change: Callable[[Walk], Walk]) -> Combined:
         """Return the sources with every walk changed."""
-        return replace(self, data=self.data.mapped(change), updates=self.updates.mapped(change))
+        return Combined(self.reduction, self.data.mapped(change), self.updates.mapped(change))
 
     def values(self) -> Iterable[ir.Value]:
         """Yield the tensors that are read."""

@@ -7,14 +7,13 @@ split first and clipped afterwards, which keeps symbolic bounds simple.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, floor_div, maximum, minimum, modulo, term
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """The positions ``modulus * q + residue``, ``low <= q < high`` (none where low >= high).
 
     >>> Span.interval(term(2), term(9)).refined(2, 1)
@@ -32,7 +31,7 @@ class Span:
         return cls(1, 0, low, high)
 
     @property
-    def count(self) -> Term:
+    def length(self) -> Term:
         """How many positions there are (negative numbers mean none)."""
         return self.high - self.low
 

@@ -47,7 +47,7 @@ def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
 def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
     """Return whether it is proven that two cells share an element."""
     common = [one.meet(other, facts) for one, other in zip(a.box, b.box, strict=True)]
-    return all(c is not None and facts.proves(c.count - 1) for c in common)
+    return all(c is not None and facts.proves(c.length - 1) for c in common)
 
 
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
