@@ -16,6 +16,7 @@ from onnx_scatterx.clauses import Assume
 from onnx_scatterx.model_data import data_files, to_proto
 from onnx_scatterx.model_opset import raise_opset
 from onnx_scatterx.model_rewrite import optimize_ir
+from onnx_scatterx.rare_collections import rare_collections
 from onnx_scatterx.report import Report
 from onnx_scatterx.reporting import Account
 from onnx_scatterx.settings import Rules, Settings
@@ -42,6 +43,7 @@ class Result:
         model_io.save(self.model, path, source_path=self.source_path, source_data=self.source_data)
 
 
+@rare_collections()
 def optimize(
     model: AnyModel,
     *,

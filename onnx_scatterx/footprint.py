@@ -16,7 +16,7 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Coord, Step, Table, Term, coord, term
 from onnx_scatterx.lift import Access
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.table_runs import Stretch, narrowed, runs
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
@@ -45,6 +45,21 @@ class Piece(NamedTuple):
 
 def pieces(access: Access) -> list[Piece]:
     """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
+    key = "pieces", access.targets, access.shape, access.data_shape, access.signs, access.repeats
+    found = access.facts.recall(key, lambda: _pieces_or_refusal(access))
+    if isinstance(found, Refusal):
+        raise RefusedError(found.reason, found.detail)
+    return found
+
+
+def _pieces_or_refusal(access: Access) -> list[Piece] | Refusal:
+    try:
+        return _pieces(access)
+    except RefusedError as error:
+        return error.refusal
+
+
+def _pieces(access: Access) -> list[Piece]:
     if any(facts_empty(access.facts, n) for n in access.shape):
         return []
     zero = tuple(term(0) for _ in access.shape)

@@ -223,9 +223,16 @@ def settled(
 
     ``named`` are the axes on which a negative target counts from the end.
     """
+    key = "settled", data_shape, shape, tuple(targets), named
+    return call.facts.recall(key, lambda: _settled(call.facts, data_shape, shape, targets, named))
+
+
+def _settled(
+    known: Facts, data_shape: Shape, shape: Shape, targets: Sequence[Term], named: range
+) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
     extents = dict(enumerate(shape))
     # The elements of an index tensor are looked at only where there are some.
-    facts = call.facts.assuming(extents=extents)
+    facts = known.assuming(extents=extents)
     gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
     found, signs = [], []
     for c, target in enumerate(targets):

@@ -15,6 +15,7 @@ from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.necessity import Effect, needed
 from onnx_scatterx.optimizer import has_scatters, rewrite_model
+from onnx_scatterx.rare_collections import rare_collections
 from onnx_scatterx.report import Report
 from onnx_scatterx.report_entries import Action
 from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
@@ -24,6 +25,7 @@ from onnx_scatterx.targets import costs_of
 from onnx_scatterx.violations import violations
 
 
+@rare_collections()
 def optimize_ir(
     model: ir.Model, settings: Settings, *, planned: bool = False
 ) -> tuple[Report, tuple[Account, ...]]:

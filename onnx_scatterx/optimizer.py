@@ -47,12 +47,12 @@ class Outcome:
     gathers: list[ir.Node]
 
 
-def rewrite_graph(task: Task, *, reads: bool = False) -> Outcome:
+def rewrite_graph(task: Task) -> Outcome:
     """Rewrite one graph; scatters whose results cannot be written are sources themselves."""
     graph, scope = task.graph, task.scope
     scatters = [n for n in graph if is_scatter(n)]
     gathers: list[ir.Node] = []
-    if reads:
+    if task.reads:
         # What is computed of sizes alone is no data, and is left to go with its readers.
         gathers = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
     unread = {n for n in [*scatters, *gathers] if not any(map(_is_read, n.outputs))}
@@ -138,6 +138,6 @@ def rewrite_model(
         if any(is_scatter(n) or (reads and is_gather(n)) for n in graph):
             nodes_only = scope.function is not None or version < 4
             fills = Fills(scope, overridable)
-            task = Task(graph, scope, rules, names, fills, nodes_only, target, costs)
-            outcomes.append(rewrite_graph(task, reads=reads))
+            task = Task(graph, scope, rules, names, fills, nodes_only, target, costs, reads)
+            outcomes.append(rewrite_graph(task))
     return outcomes, knowledge

@@ -7,9 +7,9 @@ of them is found by the leaves and the monomials that they are about.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from onnx_scatterx.indexing.terms import (
     Atom,
@@ -24,6 +24,8 @@ from onnx_scatterx.indexing.terms import (
     interval_of,
     term,
 )
+
+T = TypeVar("T")
 
 _TRIED = 32  # numbers tried for the least one that a fact allows
 
@@ -76,7 +78,27 @@ class Known:
         """What ``simplify`` made of terms, and how much had been learnt by then."""
         self.memo: dict[object, Any] = {}
         """What was worked out under these facts, until the next one is learnt."""
+        self._recalled: dict[object, Any] = {}
+        self._recalled_at = 0
         self.learn(known)
+
+    def recall(self, key: object, work: Callable[[], T]) -> T:
+        """Return what was worked out for a key under these facts, or work it out.
+
+        A model writes many boxes at the same positions. All is forgotten when something is learnt,
+        here or below, so that the answer is the one that would be found now.
+        """
+        now = sum([layer._learnt for layer in self._layers])
+        if now != self._recalled_at:
+            self._recalled.clear()
+            self._recalled_at = now
+        if key in self._recalled:
+            found: T = self._recalled[key]
+            return found
+        made = work()
+        if now == sum([layer._learnt for layer in self._layers]):
+            self._recalled[key] = made
+        return made
 
     def learn(self, known: Iterable[Term]) -> None:
         """Add facts that hold wherever these are used from now on."""
@@ -109,6 +131,7 @@ class Known:
         self._intervals.clear()
         self.simplified.clear()
         self.memo.clear()
+        self._recalled.clear()
 
     def known(self) -> list[Term]:
         """Return the terms that are known to be >= 0."""

@@ -13,11 +13,13 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.walk import live_nodes
 from onnx_scatterx.lift import Scatter, is_scatter, lift
-from onnx_scatterx.lift_reads import Gather, lift_read
+from onnx_scatterx.lift_reads import Gather, is_gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias
 from onnx_scatterx.mosaic.melt import melted
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
+from onnx_scatterx.mosaic.reach import reach
+from onnx_scatterx.mosaic.reads import learn_bounds
 from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
@@ -40,7 +42,8 @@ class Provenance:
 
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
     ``passed[value]`` are the scatters, and the gathers of ``reads``, that a value's mosaic makes
-    needless. The scatters in ``kept`` are sources, whatever they write.
+    needless. The scatters in ``kept`` are sources, whatever they write. Unless ``whole``, only what
+    has to do with scatters is looked at: any other value is its own source.
     """
 
     def __init__(
@@ -49,6 +52,8 @@ class Provenance:
         scope: Scope,
         kept: Mapping[ir.Node, Refusal] | None = None,
         reads: Collection[ir.Node] = (),
+        *,
+        whole: bool = False,
     ) -> None:
         self.kept = kept or {}
         self.reads = reads
@@ -61,11 +66,16 @@ class Provenance:
         self.passed: dict[ir.Value, frozenset[ir.Node]] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
         self._live = live_nodes(graph)
+        reached = graph if whole else reach(graph, MOVES)
         for node in graph:
             if is_scatter(node):
                 self._scatter(node)
-            elif node.domain in ("", "ai.onnx") and node.op_type in MOVES:
+            elif node.domain not in ("", "ai.onnx") or node.op_type not in MOVES:
+                continue
+            elif node in reached:
                 self._move(node)
+            elif is_gather(node):
+                self._learn_bounds(node)
 
     def aliases(self) -> dict[ir.Value, list[Alias]]:
         """Return, for each source, the values of the graph that are views of it.
@@ -161,6 +171,16 @@ class Provenance:
                 self._mosaics[value] = melted(mosaic, self.facts)
                 if passed:
                     self.passed[value] = passed
+
+    def _learn_bounds(self, node: ir.Node) -> None:
+        """Learn what a node that reads shows by having run, whatever it reads."""
+        shape = None if node.inputs[0] is None else self.abstract(node.inputs[0]).shape
+        if shape is None:
+            return
+        try:
+            learn_bounds(self.gather(node), self.facts_at(node))
+        except (RefusedError, UnknownAttributeError, LookupError):
+            return
 
     def _scatter(self, node: ir.Node) -> None:
         lifted = lift(node, self.scope)

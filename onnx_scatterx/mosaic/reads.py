@@ -25,6 +25,13 @@ def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
     return Mosaic(gather.shape, tuple(cells))
 
 
+def learn_bounds(gather: Gather, facts: Facts) -> None:
+    """Learn where a gather cannot but read, or refuse, as ``read`` does for any data."""
+    for piece in pieces(gather):
+        for axis, line in enumerate(piece.lines):
+            _start(gather, piece, axis, line, facts)
+
+
 def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the box of the data that a piece reads, in the axes of the output."""
     for axis, line in enumerate(piece.lines):

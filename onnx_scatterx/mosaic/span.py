@@ -55,6 +55,9 @@ class Span(NamedTuple):
 
     def meet(self, other: Span, facts: Facts) -> Span | None:
         """Return the positions that are in both spans, or None where no residue is shared."""
+        return facts.recall(("meet", self, other), lambda: self._meet(other, facts))
+
+    def _meet(self, other: Span, facts: Facts) -> Span | None:
         modulus = math.lcm(self.modulus, other.modulus)
         for a in self.classes(modulus):
             for b in other.classes(modulus):
@@ -65,6 +68,9 @@ class Span(NamedTuple):
 
     def without(self, other: Span, facts: Facts) -> list[Span]:
         """Return the positions that are not in another span, as disjoint spans."""
+        return facts.recall(("without", self, other), lambda: self._without(other, facts))
+
+    def _without(self, other: Span, facts: Facts) -> list[Span]:
         modulus = math.lcm(self.modulus, other.modulus)
         kept = []
         for part in self.classes(modulus):

@@ -36,7 +36,8 @@ _NEEDED = 256  # the same where the target has no such scatter
 class Task:
     """A graph to rewrite, and what holds for every try at it.
 
-    ``constant_nodes`` says that constants must be nodes, as there can be no initializers.
+    ``constant_nodes`` says that constants must be nodes, as there can be no initializers; ``reads``
+    that gathers are to be rewritten too.
     """
 
     graph: ir.Graph
@@ -47,6 +48,7 @@ class Task:
     constant_nodes: bool
     target: Target
     costs: Costs
+    reads: bool = False
 
 
 class Attempt:
@@ -55,7 +57,7 @@ class Attempt:
     def __init__(self, task: Task, kept: dict[ir.Node, Refusal], reads: set[ir.Node]) -> None:
         self.task = task
         self.graph = task.graph
-        self.provenance = Provenance(task.graph, task.scope, kept, reads)
+        self.provenance = Provenance(task.graph, task.scope, kept, reads, whole=task.reads)
         self.reads = {n for n in reads if n.outputs[0] in self.provenance.passed}
         self.companions = Companions(task.graph, self.provenance, self.reads)
         self.forms = [r for r in task.rules if isinstance(r, Form)]

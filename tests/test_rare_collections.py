@@ -1,0 +1,51 @@
+"""The collector's threshold while a model is optimized, and afterwards."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from onnx_scatterx import optimize
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.rare_collections import rare_collections
+
+
+@pytest.fixture(autouse=True)
+def usual() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+def test_the_threshold_is_raised_once_and_put_back_by_the_last() -> None:
+    with rare_collections():
+        with rare_collections():
+            raised = gc.get_threshold()
+        assert gc.get_threshold() == raised
+        assert raised[0] > 700
+        assert raised[1:] == (10, 10)
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_it_is_put_back_after_an_error() -> None:
+    with pytest.raises(KeyError), rare_collections():
+        raise KeyError
+    assert gc.get_threshold() == (700, 10, 10)
+    with pytest.raises(ScatterXError):
+        optimize("no such file.onnx")
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+@pytest.mark.parametrize("chosen", [(0, 10, 10), (10**6, 5, 5)])
+def test_what_the_user_has_chosen_stays(chosen: tuple[int, int, int]) -> None:
+    gc.set_threshold(*chosen)
+    with rare_collections():
+        assert gc.get_threshold() == chosen
+    assert gc.get_threshold() == chosen
+
+
+def test_what_is_set_meanwhile_stays() -> None:
+    with rare_collections():
+        gc.set_threshold(123, 4, 5)
+    assert gc.get_threshold() == (123, 4, 5)
