@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -190,15 +191,20 @@ def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
     return len(monomial), [a.uid for a in monomial]
 
 
+_uid = attrgetter("uid")
+
+
 def _product(m: Monomial, n: Monomial) -> Monomial:
     if not m or not n:
         return m or n
-    atoms = sorted((*m, *n), key=lambda a: a.uid)
+    atoms = sorted((*m, *n), key=_uid)
     return tuple(
-        a
-        for i, a in enumerate(atoms)
-        if not (i and a is atoms[i - 1] and a.idempotent)
-        and (a.absorber is None or a.absorber not in atoms)
+        [
+            a
+            for i, a in enumerate(atoms)
+            if not (i and a is atoms[i - 1] and a.idempotent)
+            and (a.absorber is None or a.absorber not in atoms)
+        ]
     )
 
 
@@ -251,16 +257,21 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
-        others = [other(a) for a in monomial]
-        if all(o is None for o in others):
+        kept: list[Atom] = []
+        product: Term | None = None
+        for atom in monomial:
+            found = other(atom)
+            if found is None:
+                kept.append(atom)
+            else:
+                product = found if product is None else product * found
+        if product is None:
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
-        product: Term | None = None
-        for atom, found in zip(monomial, others, strict=True):
-            factor = as_term(atom) if found is None else found
-            product = factor if product is None else product * factor
-        for m, c in product.items if product is not None else ():
+        rest = tuple(kept)
+        for m, c in product.items:
+            m = _product(rest, m)
             sums[m] = sums.get(m, 0) + coefficient * c
     return polynomial(sums) if changed else t
 
