@@ -43,7 +43,23 @@ class Cut:
 
 
 def cut_of(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
-    """Return the Slice that leaves what a walk visits of an axis, or None where that is all."""
+    """Return the Slice that leaves what a walk visits of an axis, or None where that is all.
+
+    It is the same wherever it is written, unless the run computes its bounds.
+    """
+    memo = planner.facts.memo
+    ends = () if walk.dim is None else (region.low[walk.dim], region.high[walk.dim])
+    key = "cut", axis, walk, extent, ends
+    if key in memo:
+        known: Cut | None = memo[key]
+        return known
+    found = _found(axis, walk, extent, region, planner)
+    if found is None or found.is_literal:
+        memo[key] = found
+    return found
+
+
+def _found(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
     if walk.dim is None:
         first, count, step = walk.start, term(1), 1
     else:

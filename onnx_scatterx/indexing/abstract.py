@@ -43,6 +43,7 @@ Shape: TypeAlias = "tuple[Term, ...]"
 
 _EXPLICIT = 64  # elements of an array of terms
 _SPELT_OUT = 16  # elements of an array of terms that one term can hold
+_IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
 _EVALUATED = 1 << 20  # elements of an array that is computed from a term
 
 
@@ -98,9 +99,7 @@ class Abstract:
     @property
     def is_integer(self) -> bool:
         """Whether the elements are integers or booleans."""
-        return self.dtype is not None and (
-            self.dtype.is_integer() or self.dtype == ir.DataType.BOOL
-        )
+        return self.dtype is not None and _IS_INTEGER[self.dtype]
 
     @cached_property
     def known(self) -> np.ndarray | None:

@@ -102,6 +102,9 @@ def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
         flat = term(0)
         for d in new:
             flat = flat * shape[d] + (coord(d) if shape[d].constant != 1 else 0)
+        if len(old) == len(new) == 1:
+            coords[old[0]] = flat if x.shape[old[0]].constant != 1 else 0
+            continue
         facts = Facts({d: shape[d] for d in new})
         live = [d for d in old if x.shape[d].constant != 1]
         coords.update({d: 0 for d in old if x.shape[d].constant == 1})

@@ -31,6 +31,11 @@ class Alias:
         """Return a view of the source as one of this value, for the positions of a region."""
         if view.is_reshaped or self.view.is_reshaped:
             return None
+        key = "seen", self.view.walks, self.shape, view.walks, low, high
+        walks = facts.recall(key, lambda: self._walks(view, low, high, facts))
+        return None if walks is None else View(self.value, self.shape, walks)
+
+    def _walks(self, view: View, low: Shape, high: Shape, facts: Facts) -> tuple[Walk, ...] | None:
         walks = [Walk(None, 0, ZERO) for _ in self.shape]
         for own, wanted in zip(self.view.walks, view.walks, strict=True):
             if own.dim is None:
@@ -48,7 +53,7 @@ class Alias:
                 across = Walk(axis, 1, ZERO)
                 if axis not in tied and _is_within(across, extent, low, high, facts):
                     walks[axis] = across
-        return View(self.value, self.shape, tuple(walks))
+        return tuple(walks)
 
 
 def _through(own: Walk, wanted: Walk) -> Walk | None:
