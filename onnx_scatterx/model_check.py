@@ -14,6 +14,20 @@ from onnx_scatterx.errors import ModelError, one_line
 
 OLDEST_OPSET = 9
 
+HEAVY = frozenset(
+    {
+        onnx.AttributeProto.UNDEFINED,
+        onnx.AttributeProto.TENSOR,
+        onnx.AttributeProto.TENSORS,
+        onnx.AttributeProto.GRAPH,
+        onnx.AttributeProto.GRAPHS,
+    }
+)
+"""Types of attributes that may hold a tensor or a graph; one that says another type has none.
+
+`onnx.checker` refuses an attribute that holds something else than it says.
+"""
+
 
 def check(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX of an opset that can be handled.
@@ -65,9 +79,10 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
         defined.update(sparse.values.name for sparse in graph.sparse_initializer)
         results = [value.name for value in graph.output]
     anywhere = defined.union(*(node.output for node in graph.node))
+    defined.add("")  # an input that is absent
     free: set[str] = set()
     for node in graph.node:
-        reads = {name for name in node.input if name}
+        reads = set(node.input)
         for body in bodies(node):
             reads |= free_names(body, unsorted)
         missing = reads - defined
@@ -128,8 +143,7 @@ def _graph_skeleton(graph: onnx.GraphProto) -> onnx.GraphProto:
 def _node_skeleton(node: onnx.NodeProto) -> onnx.NodeProto:
     if "" in node.input and node.domain == "":
         node = _with_absent_inputs(node)
-    heavy = any(a.HasField("t") or a.HasField("g") or a.tensors or a.graphs for a in node.attribute)
-    if not heavy and node.domain != "ai.onnx":
+    if node.domain != "ai.onnx" and not any(a.type in HEAVY for a in node.attribute):
         return node
     return onnx.NodeProto(
         name=node.name,
@@ -180,6 +194,7 @@ def _tensor_skeleton(tensor: onnx.TensorProto) -> onnx.TensorProto:
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
     """Yield the subgraphs of a node."""
     for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
+        if attribute.type in HEAVY:
+            if attribute.HasField("g"):
+                yield attribute.g
+            yield from attribute.graphs

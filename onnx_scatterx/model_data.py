@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model_check import bodies
+from onnx_scatterx.model_check import HEAVY, bodies
 
 _SPARSE = "onnx_scatterx.sparse_initializers"
 
@@ -43,9 +43,9 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     """Return a model as a message, the way back from `from_proto`."""
     sparse = model.graph.meta.get(_SPARSE)
     if not sparse:
-        return ir.to_proto(model)
+        return ir.serde.serialize_model(model)
     with _quiet_conversion():
-        proto = ir.to_proto(model)
+        proto = ir.serde.serialize_model(model)
     alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
     proto.graph.sparse_initializer.extend(alive)
     return proto
@@ -136,9 +136,10 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
             yield from graph.initializer
         for node in graph.node:
             for attribute in node.attribute:
-                if attribute.HasField("t"):
-                    yield attribute.t
-                yield from attribute.tensors
+                if attribute.type in HEAVY:
+                    if attribute.HasField("t"):
+                        yield attribute.t
+                    yield from attribute.tensors
             stack.extend(bodies(node))
 
 

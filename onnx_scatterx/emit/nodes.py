@@ -129,9 +129,9 @@ class NodeWriter:
         if found is not None:
             return found
         if self._rehearsal is not None:
-            return self._rehearsal.constant(ir.tensor(array, dtype=dtype))
+            return self._rehearsal.constant(ir.Tensor(array, dtype=dtype))
         name = self.names.new(f"{self.stem}/constant")
-        tensor = ir.tensor(array, dtype=dtype, name=name)
+        tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
         )
