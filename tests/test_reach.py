@@ -1,0 +1,89 @@
+"""Which nodes have mosaics, what is recalled under facts, and what is learnt of the other nodes."""
+
+import onnx_ir as ir
+
+from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import size
+from onnx_scatterx.mosaic.moves import MOVES
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.mosaic.reach import reach
+
+MODEL = """<ir_version: 8, opset_import: ["" : 18]>
+    apart (float[4, 6] x, float[1, 6] u, float[M] v, float[N] w, int64[1] k)
+        => (float[8, 6] whole, float[6, 4] seen, float[q] read, int64[1] j)
+    <int64[1, 1] rows = {1}, int64 zero = {0}, int64 one = {1}> {
+        data = Identity (x)
+        other = Transpose (x)
+        seen = Exp (other)
+        y = Exp (x)
+        part = Identity (y)
+        out = ScatterND (data, rows, u)
+        whole = Concat <axis = 0> (out, part)
+        shape = Shape (w)
+        count = Gather (shape, zero)
+        range = Range (zero, count, one)
+        read = Gather (v, range)
+        j = Identity (k)
+    }"""
+
+
+def parsed() -> ir.Model:
+    return ir.from_onnx_text(MODEL)
+
+
+def test_moves_are_followed_from_scatters_in_both_directions() -> None:
+    graph = parsed().graph
+    names = {n.outputs[0].name for n in reach(graph, MOVES)}
+    assert names == {"data", "other", "out", "whole", "part"}  # not count, read and j
+
+
+def test_a_graph_without_scatters_has_none() -> None:
+    model = parsed()
+    model.graph.remove([n for n in model.graph if n.op_type == "ScatterND"])
+    assert reach(model.graph, MOVES) == set()
+
+
+def test_what_has_nothing_to_do_with_a_scatter_still_shows_bounds() -> None:
+    model = parsed()
+    scope = interpret(model).scopes[model.graph]
+    m, n = (size(name, ("dim", name)) for name in "MN")
+    assert not scope.facts.proves(m - n)
+    found = Provenance(model.graph, scope)
+    read = next(v for v in model.graph.outputs if v.name == "read")
+    mosaic = found.mosaic(read)
+    assert mosaic is not None
+    assert list(mosaic.cells[0].source.values()) == [read]
+    assert scope.facts.proves(m - n)
+
+
+def test_the_whole_graph_is_looked_at_where_that_is_asked_for() -> None:
+    model = parsed()
+    found = Provenance(model.graph, interpret(model).scopes[model.graph], whole=True)
+    read = next(v for v in model.graph.outputs if v.name == "read")
+    mosaic = found.mosaic(read)
+    assert mosaic is not None
+    assert [v.name for v in mosaic.cells[0].source.values()] == ["v"]
+
+
+def test_what_is_recalled_is_forgotten_when_something_is_learnt() -> None:
+    below = Facts()
+    facts = below.assuming()
+    n, m = size("n"), size("m")
+    assert [facts.recall("n", lambda: facts.proves(n - 1)) for _ in range(2)] == [False, False]
+    below.learn([n - 1])
+    assert facts.recall("n", lambda: below.proves(n - 1))
+    assert facts.recall("n", lambda: False)
+    facts.learn([m - 1])
+    assert not facts.recall("n", lambda: False)
+
+
+def test_what_learns_by_itself_is_not_recalled() -> None:
+    facts = Facts()
+
+    def learning() -> int:
+        facts.learn([size("s") - 1])
+        return 1
+
+    assert facts.recall("s", learning) == 1
+    assert facts.recall("s", lambda: 2) == 2
