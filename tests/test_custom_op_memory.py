@@ -50,20 +50,20 @@ def chain(length: int, side: int) -> bytes:
 
 
 def test_temporaries_are_updated_in_place() -> None:
-    """Only the first and the last of the nodes copy, so 40 take hardly longer than 2."""
+    """Only the first and the last of the nodes copy: 40 are hardly more work than 2, not 20 times."""
     side = 2000
     feed = {"data": np.zeros((side, side), np.float32), "updates": np.ones((1, side), np.float32)}
-    seconds = {}
+    work = {}
     for length in (2, 40):
-        session = open_session(chain(length, side))
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
+        session = open_session(chain(length, side), threads=1)
+        times = []  # of the processor, which do not count what others do meanwhile
+        for _ in range(7):
+            start = time.process_time()
             (output,) = session.run(None, feed)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         assert output[7].sum() == side == output.sum()
-        seconds[length] = min(times)
-    assert seconds[40] < 5 * seconds[2], seconds
+        work[length] = min(times)
+    assert work[40] < 8 * work[2], work
 
 
 def test_a_bound_buffer_is_updated_in_place() -> None:
