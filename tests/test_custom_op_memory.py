@@ -50,7 +50,7 @@ def chain(length: int, side: int) -> bytes:
 
 
 def test_temporaries_are_updated_in_place() -> None:
-    """Only the first and the last of the nodes copy: 40 are hardly more work than 2, not 20 times."""
+    """Only the first and the last of the nodes copy, so 40 are hardly more work than 2."""
     side = 2000
     feed = {"data": np.zeros((side, side), np.float32), "updates": np.ones((1, side), np.float32)}
     work = {}
