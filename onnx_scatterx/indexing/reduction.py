@@ -110,4 +110,4 @@ def _is_exact(elements: Iterable[Term], results: Iterable[Term], op: str, facts:
     """
     sizes = [magnitude(t, facts) for t in elements]
     whole = sum(sizes) if op == "ReduceSum" else math.prod(max(s, 1) for s in sizes)
-    return max(whole, *(magnitude(t, facts) for t in results)) <= 1 << 53
+    return max([whole, *(magnitude(t, facts) for t in results)]) <= 1 << 53

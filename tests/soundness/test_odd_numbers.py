@@ -34,6 +34,15 @@ def test_products_of_64_bits_are_doubles(numbers: list[int]) -> None:
     assert_sound(model, FEED)
 
 
+def test_sums_of_no_rows() -> None:
+    model = written(
+        "e = ReduceSum (a, last) k = ReduceSum <keepdims = 0> (e)",
+        a=np.zeros((0, 2), np.int64),
+        last=i64([1]),
+    )
+    assert_sound(model, FEED, left=0)
+
+
 def test_a_product_with_a_size_is_not_the_same_product() -> None:
     # The second write would hide the first one, if both went to one element.
     model = parse("""g (float[4] x, float[1] u, float[N,0] e, uint32[1] p) => (float[4] y)
