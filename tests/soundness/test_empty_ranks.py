@@ -195,9 +195,7 @@ def test_two_sizes_that_only_together_may_be_0() -> None:
     assert_sound(model, *feeds, left=1, rejected=2)
 
 
-@pytest.mark.parametrize(
-    ("use", "dim"), [("Mul(r, c)", "S"), ("Neg(r)", "S - 6*[S - 1 >= 0] + 6")]
-)
+@pytest.mark.parametrize(("use", "dim"), [("Mul(r, c)", "S"), ("Neg(r)", "S - 6*[S - 1 >= 0] + 6")])
 def test_a_size_that_a_reshape_would_copy_if_it_were_0(use: str, dim: str) -> None:
     """``[B, 1, S, 6]`` has 6 rows where S and B are 0, which cannot be multiplied by S of them."""
     given = parse(f"""
