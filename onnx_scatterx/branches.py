@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.cleanup import remove_dead
 from onnx_scatterx.emit.names import Names
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.interpreter import Interpreter
 from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.walk import graphs_of
 
@@ -35,7 +35,7 @@ def take_branches(model: ir.Model) -> None:
     if (model.ir_version or 0) < 4:
         return  # initializers are inputs, which a graph cannot be given more of
     while any(_is_if(node) for node in model.graph.all_nodes()):
-        known = interpret(model, distrust_dims=True)
+        known = Interpreter(model, distrust_dims=True).run()
         found = [
             (node, taken)
             for graph, scope in known.scopes.items()
