@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-import warnings
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import onnx
 import onnx_ir as ir
@@ -11,6 +13,8 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.model_check import check
 from onnx_scatterx.model_data import to_proto
+
+_lock = threading.Lock()  # on the logger, which threads share
 
 
 def check_known(version: int) -> None:
@@ -36,21 +40,26 @@ def raise_opset(model: ir.Model, version: int) -> bool:
         return False
     from onnxscript import version_converter
 
-    logger = logging.getLogger("onnxscript.version_converter")
-    disabled, logger.disabled = logger.disabled, True
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _silenced(logging.getLogger("onnxscript.version_converter")):
             version_converter.convert_version(model, version, fallback=True)
     except Exception as error:  # of a converter that has no error of its own
         raise ModelError(
             f"cannot be raised to operator set {version}: {one_line(error)}"
         ) from error
-    finally:
-        logger.disabled = disabled
     if model.opset_imports.get("") != version:
         raise ModelError(f"cannot be raised to operator set {version}")
     needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)])
     model.ir_version = max(model.ir_version or 0, needed)
     check(to_proto(model), "the model, raised")
     return True
+
+
+@contextmanager
+def _silenced(logger: logging.Logger) -> Iterator[None]:
+    with _lock:
+        disabled, logger.disabled = logger.disabled, True
+        try:
+            yield
+        finally:
+            logger.disabled = disabled

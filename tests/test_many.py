@@ -2,16 +2,19 @@
 
 import json
 import os
+import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
 
 import onnx_scatterx
 from onnx_scatterx.cli import main
+from onnx_scatterx.conventions import pytorch
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.many import optimize_many
 
@@ -236,3 +239,19 @@ def test_the_summary_counts_what_there_is(tmp_path: Path) -> None:
             )
         assert told in summary.summary()
         assert "scatters" not in summary.summary()
+
+
+def test_what_belongs_to_the_process_is_left_alone(
+    zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two threads that set filters of warnings and put them back take each other's for the old ones.
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the filters of warnings are every thread's")
+
+    for name in ("catch_warnings", "simplefilter", "filterwarnings"):
+        monkeypatch.setattr(warnings, name, refuse)
+    text = tmp_path / "text.onnxtxt"
+    text.write_text('<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y) {y = Neg(x)}')
+    assert onnx_scatterx.optimize(text, opset=24).model.opset_import[0].version == 24
+    written = pytorch.select_scatter(np.zeros(2, np.float32), np.array(1 + 2j), 0, 1)
+    assert written.run().tolist() == [0, 1]
