@@ -1,7 +1,5 @@
 """The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
 
-import contextlib
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +8,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model_check import HEAVY, bodies
+from onnx_scatterx.quiet import quiet
 
 _SPARSE = "onnx_scatterx.sparse_initializers"
+_CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
 
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
@@ -22,7 +22,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
     if not sparse:
         return ir.from_proto(proto)
-    with _quiet_conversion():
+    with quiet(_CONVERSION):
         model = ir.from_proto(proto)
     initializers = model.graph.initializers
     for name, tensor in sparse.items():
@@ -44,7 +44,7 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     sparse = model.graph.meta.get(_SPARSE)
     if not sparse:
         return ir.serde.serialize_model(model)
-    with _quiet_conversion():
+    with quiet(_CONVERSION):
         proto = ir.serde.serialize_model(model)
     alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
     proto.graph.sparse_initializer.extend(alive)
@@ -53,17 +53,6 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 
 def _is_undefined(value: ir.Value) -> bool:
     return value.producer() is None and value.graph is None
-
-
-@contextlib.contextmanager
-def _quiet_conversion() -> Iterator[None]:
-    """Keep onnx_ir from warning of values that it does not know."""
-    logger = logging.getLogger("onnx_ir.serde")
-    disabled, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = disabled
 
 
 def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> None:

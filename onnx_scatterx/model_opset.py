@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.model_check import check
 from onnx_scatterx.model_data import to_proto
+from onnx_scatterx.quiet import quiet
 
-_lock = threading.Lock()  # on the logger, which threads share
+_CONVERTER = "onnxscript.version_converter"
 
 
 def check_known(version: int) -> None:
@@ -41,25 +37,17 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     from onnxscript import version_converter
 
     try:
-        with _silenced(logging.getLogger("onnxscript.version_converter")):
+        with quiet(_CONVERTER), quiet(f"{_CONVERTER}._version_converter") as skipped:
             version_converter.convert_version(model, version, fallback=True)
     except Exception as error:  # of a converter that has no error of its own
         raise ModelError(
             f"cannot be raised to operator set {version}: {one_line(error)}"
         ) from error
+    if skipped:  # nodes that stay as they were, where they mean something else
+        raise ModelError(f"cannot be raised to operator set {version}: {one_line(skipped[0])}")
     if model.opset_imports.get("") != version:
         raise ModelError(f"cannot be raised to operator set {version}")
     needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)])
     model.ir_version = max(model.ir_version or 0, needed)
     check(to_proto(model), "the model, raised")
     return True
-
-
-@contextmanager
-def _silenced(logger: logging.Logger) -> Iterator[None]:
-    with _lock:
-        disabled, logger.disabled = logger.disabled, True
-        try:
-            yield
-        finally:
-            logger.disabled = disabled

@@ -1,6 +1,5 @@
 """Models of any kind made into files that a worker process can load, without touching weights."""
 
-import logging
 from pathlib import Path
 
 import onnx
@@ -11,6 +10,7 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model_data import ir_tensors, set_base_dir, to_proto
 from onnx_scatterx.model_io import ModelLike, load, save
 from onnx_scatterx.model_save import MESSAGE_LIMIT
+from onnx_scatterx.quiet import quiet
 from onnx_scatterx.verification.runner import ModelFile
 
 _TEXT = {
@@ -64,9 +64,5 @@ def analysed(model: ir.Model) -> ir.Model:
     except ir.passes.PassError as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
     # Where inference fails, the declared shapes have to do: nobody needs to be warned.
-    logger = logging.getLogger("onnx_ir.passes.common.shape_inference")
-    disabled, logger.disabled = logger.disabled, True
-    try:
+    with quiet("onnx_ir.passes.common.shape_inference"):
         return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model
-    finally:
-        logger.disabled = disabled
