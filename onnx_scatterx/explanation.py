@@ -11,6 +11,7 @@ from onnx_scatterx.clauses import Assume
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.explanation_parts import parts
+from onnx_scatterx.indexing.sources import other_sources
 from onnx_scatterx.model_rewrite import tried
 from onnx_scatterx.next_steps import Further, key_of, steps
 from onnx_scatterx.report_entries import Entry, ScatterReport
@@ -22,6 +23,7 @@ _NAMES = 5
 _INDENT = 12
 
 
+@other_sources()
 def explain(
     model: AnyModel,
     node: str | None = None,

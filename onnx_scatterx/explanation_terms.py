@@ -56,7 +56,7 @@ class Wording:
 
     def legend(self) -> list[str]:
         """Return where the unknown numbers come from."""
-        leaves = sorted(self.leaves, key=lambda a: (a.name, a.uid))
+        leaves = sorted(self.leaves, key=lambda a: (a.name, a.place))
         declared = [leaf.name for leaf in leaves if _is_declared(leaf)]
         found = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []
         found += dict.fromkeys(_origin(leaf) for leaf in leaves if not _is_declared(leaf))

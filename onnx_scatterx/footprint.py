@@ -170,7 +170,7 @@ def _spans(
     access: Access, target: Term, axis: int, counts: Shape, facts: Facts
 ) -> tuple[int, list[Stretch]]:
     """Return a dim of the updates and the spans of it on which a target is simpler."""
-    for atom in sorted(target.all_atoms(), key=lambda a: a.uid):
+    for atom in sorted(target.all_atoms(), key=lambda a: a.place):
         if isinstance(atom, Step) and len(atom.coords) == 1:
             line = _line(atom.parts[0])
             if line is not None and line.dim is not None and abs(line.step) == 1:

@@ -11,6 +11,7 @@ from onnx_scatterx.branches import take_branches
 from onnx_scatterx.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.indexing.sources import own_sources
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.necessity import Effect, needed
@@ -82,6 +83,7 @@ def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) ->
     return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
 
 
+@own_sources()
 def _rewritten(
     model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
 ) -> tuple[Account, ...]:

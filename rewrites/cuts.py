@@ -181,6 +181,6 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 def _variants(t: Term, planner: Planner) -> list[Term]:
     """Return a term with some of its cases taken as decided: what clamping may make no matter."""
     found = [t]
-    for atom in sorted((a for a in t.atoms if isinstance(a, Pos)), key=lambda a: a.uid)[:3]:
+    for atom in sorted((a for a in t.atoms if isinstance(a, Pos)), key=lambda a: a.place)[:3]:
         found += [v.replace({atom: c}) for v in found for c in (atom.parts[0], 0)]
     return [planner.simplified(v) for v in found]

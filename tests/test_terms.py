@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onnx_scatterx.indexing.sources import own_sources
 from onnx_scatterx.indexing.terms import (
     Coord,
     Leaf,
@@ -270,8 +271,24 @@ def test_kinds_of_atoms() -> None:
 
 def test_sets_of_atoms_have_one_order() -> None:
     t = sum((k * size(f"terms.ordered{k}") for k in range(1, 30)), start=term(0))
-    uids = [leaf.uid for leaf in t.leaves()]
-    assert [hash(leaf) for leaf in t.leaves()] == uids
+    places = [leaf.place for leaf in t.leaves()]
+    assert [hash(leaf) for leaf in t.leaves()] == places
+
+
+def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
+    def made(first: int) -> list[int]:
+        with own_sources():
+            n, m = size("a"), size("b")
+            terms = [pos(n - m + k) for k in (-2, -1, 0, 1)]
+            terms += [step(n + coord(0) - k) for k in (1, 2)]
+            terms += [floor_div(table(np.array([3, 1, k]), [coord(1)]) + n, m) for k in (4, 8)]
+            terms = terms[first:] + terms[:first]
+            atoms = {a: None for t in terms for a in (t * pos(t + 5)).all_atoms()}
+            return [a.place for a in sorted(atoms, key=lambda a: str(a))]
+
+    kept = [pos(size("a") - 7) for _ in range(3)]
+    assert made(0) == made(3) == made(5)
+    assert len(set(made(0))) == len(made(0)), kept
 
 
 def test_a_size_times_whether_there_is_one_is_the_size() -> None:

@@ -1,12 +1,15 @@
 """Atoms: what is no sum and no product, and what the kinds of atoms must be able to do.
 
 Atoms are interned: equal ones are the same object. What is in an atom are terms (``polynomial``).
+
+Atoms have one order, on which normal forms rest. It follows from what an atom is, and not from when
+it was made: so what a model becomes does not depend on what the process did before.
 """
 
 from __future__ import annotations
 
-import itertools
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -18,13 +21,13 @@ if TYPE_CHECKING:
 Interval: TypeAlias = tuple[float, float]
 """Bounds: integers, or infinite."""
 
-_uids = itertools.count()
+_DEPTH = 54  # bits of a place below an atom's depth
 
 
 class Atom:
     """An indivisible factor. Interned: equal atoms are the same object."""
 
-    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "uid")
+    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place")
     coords: frozenset[int]
     """The coordinates that the atom depends on."""
     leaves: frozenset[Leaf]
@@ -32,7 +35,8 @@ class Atom:
     parts: tuple[Term, ...]
     piecewise: bool
     """Whether there are cases in it that facts may decide, at any depth."""
-    uid: int
+    place: int
+    """Where the atom stands among all others, and its hash: inner ones are before outer ones."""
 
     dim = -1
     """The coordinate that the atom is, if it is one."""
@@ -44,10 +48,14 @@ class Atom:
     """Whether the atom itself makes cases."""
 
     def __hash__(self) -> int:
-        return self.uid  # so that sets of atoms have one order in every run
+        return self.place  # so that sets of atoms have one order in every run
 
     def completed(self) -> None:
         """Add what the atom itself contributes to ``coords`` and ``leaves``."""
+
+    def mark(self) -> int:
+        """Return a number for what the atom is besides its kind and parts."""
+        return 0
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         """Return bounds of the atom, given bounds of the terms in it."""
@@ -73,17 +81,33 @@ def one_atom(
     atom = _atoms.get((kind, key, parts))
     if atom is None:
         atom = object.__new__(kind)
-        atom.uid = next(_uids)
         atom.parts = parts
         atom.coords = union(p.coords for p in parts)
         atom.leaves = union(p.leaves() for p in parts)
         atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
         for name, value in fields.items():
             setattr(atom, name, value)
+        atom.place = _place(atom)
         atom.completed()
         with _lock:
             atom = _atoms.setdefault((kind, key, parts), atom)
     return atom
+
+
+def _place(atom: Atom) -> int:
+    if not atom.parts:
+        return atom.mark()
+    # Python's hash of natural numbers is the same in every process, and of -1 and -2 the same.
+    shape: list[int] = [zlib.crc32(type(atom).__name__.encode()), atom.mark()]
+    depth = 0
+    for part in atom.parts:
+        for monomial, c in part.items:
+            for inner in monomial:
+                shape.append(inner.place)
+                depth = max(depth, inner.place >> _DEPTH)
+            shape += (len(monomial), 2 * c if c >= 0 else -2 * c - 1)
+        shape.append(len(part.items))
+    return (depth + 1) << _DEPTH | hash(tuple(shape)) % (1 << _DEPTH)
 
 
 def union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 
 from onnx_scatterx.indexing.atom import Atom, Interval
 from onnx_scatterx.indexing.polynomial import Number, Term, interned, term
+from onnx_scatterx.indexing.sources import Serial, serial_of
 
-_BY_CONTENT = 4096  # elements of a table up to which equal tables are one object
+_FIRST_LEAF = 64  # places before are of coordinates
 
 
 class Coord(Atom):
@@ -22,6 +24,9 @@ class Coord(Atom):
 
     def completed(self) -> None:
         self.coords = frozenset((self.dim,))
+
+    def mark(self) -> int:
+        return self.dim
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         return 0, math.inf
@@ -39,20 +44,24 @@ class Leaf(Atom):
     ``low`` and ``high`` are bounds that hold in every run.
     """
 
-    __slots__ = ("high", "low", "name", "source")
+    __slots__ = ("high", "low", "name", "serial", "source")
     name: str
     source: object
+    serial: Serial
     low: float
     high: float
 
     def completed(self) -> None:
         self.leaves |= {self}
 
+    def mark(self) -> int:
+        return _FIRST_LEAF + self.serial.number
+
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         return self.low, self.high
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
-        return element(self.source, parts, name=self.name, low=self.low, high=self.high)
+        return _leaf(self.serial, self.source, parts, self.name, self.low, self.high)
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         return leaf(self, parts)
@@ -67,9 +76,13 @@ class Table(Atom):
     Outside the array nothing is looked at: a choice between pieces multiplies it by 0.
     """
 
-    __slots__ = ("array", "bounds")
+    __slots__ = ("array", "bounds", "digest")
     array: np.ndarray
+    digest: bytes
     bounds: Interval
+
+    def mark(self) -> int:
+        return int.from_bytes(self.digest)
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         return self.bounds
@@ -112,7 +125,14 @@ def element(
 ) -> Term:
     """Return the element of an unknown tensor at an index, with bounds that always hold."""
     parts = tuple(map(term, index))
-    return interned(Leaf, (source,), parts, source=source, name=name, low=low, high=high)
+    return _leaf(serial_of(source), source, parts, name, low, high)
+
+
+def _leaf(
+    serial: Serial, source: object, parts: tuple[Term, ...], name: str, low: float, high: float
+) -> Term:
+    fields = {"serial": serial, "source": source, "name": name, "low": low, "high": high}
+    return interned(Leaf, (serial,), parts, **fields)
 
 
 def table(array: np.ndarray, index: Iterable[Number]) -> Term:
@@ -147,11 +167,10 @@ def table(array: np.ndarray, index: Iterable[Number]) -> Term:
         if not steps[d] and (array == array.take([0], axis=d)).all():
             return table(array.take(0, axis=d), parts[:d] + parts[d + 1 :])
     bounds = (int(array.min()), int(array.max()))
-    if array.size <= _BY_CONTENT:
-        key: tuple[object, ...] = (array.shape, array.tobytes())
-    else:
-        key = (id(array),)
-    return interned(Table, key, parts, array=array, bounds=bounds)
+    digest = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
+    digest.update(array.tobytes())
+    fields = {"array": array, "bounds": bounds, "digest": digest.digest()}
+    return interned(Table, (digest.digest(),), parts, **fields)
 
 
 def _steps(array: np.ndarray) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.indexing.atoms import Leaf, coord, element, table
+from onnx_scatterx.indexing.atoms import Leaf, coord, table
 from onnx_scatterx.indexing.polynomial import Term
 
 _WIDE = 1 << 62
@@ -18,7 +18,7 @@ _WIDE = 1 << 62
 def fitted(terms: np.ndarray) -> Term | None:
     """Return an array of terms as one term over ``x0, x1, ...``, or None.
 
-    >>> from onnx_scatterx.indexing.polynomial import term
+    >>> from onnx_scatterx.indexing.terms import element, term
     >>> p = [element("p", [i], name="p") for i in range(3)]
     >>> fitted(np.array(p, dtype=object)), fitted(np.array([term(1), term(3)], dtype=object))
     (p[x0], 2*x0 + 1)
@@ -50,10 +50,8 @@ def fitted(terms: np.ndarray) -> Term | None:
     parts = [fitted(array) for array in arrays]
     if any(p is None for p in parts):
         return None
-    known = [p for p in parts if p is not None]
-    return offset + factor * element(
-        first.source, known, name=first.name, low=first.low, high=first.high
-    )
+    known = tuple([p for p in parts if p is not None])
+    return offset + factor * first.rebuild(known)
 
 
 def _leaf(t: Term) -> tuple[Leaf | None, int]:
@@ -67,5 +65,5 @@ def _leaf(t: Term) -> tuple[Leaf | None, int]:
 def _alike(a: Leaf, b: Leaf) -> bool:
     """Return whether two leaves are elements of one tensor."""
     return (
-        a.source == b.source and len(a.parts) == len(b.parts) and (a.low, a.high) == (b.low, b.high)
+        a.serial is b.serial and len(a.parts) == len(b.parts) and (a.low, a.high) == (b.low, b.high)
     )

@@ -187,17 +187,17 @@ _lock = threading.Lock()  # on what two threads may make at once
 def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
     monomial = item[0]
     if len(monomial) == 1:
-        return 1, monomial[0].uid
-    return len(monomial), [a.uid for a in monomial]
+        return 1, monomial[0].place
+    return len(monomial), [a.place for a in monomial]
 
 
-_uid = attrgetter("uid")
+_place = attrgetter("place")
 
 
 def _product(m: Monomial, n: Monomial) -> Monomial:
     if not m or not n:
         return m or n
-    atoms = sorted((*m, *n), key=_uid)
+    atoms = sorted((*m, *n), key=_place)
     return tuple(
         [
             a

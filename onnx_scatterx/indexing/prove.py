@@ -212,7 +212,7 @@ class Facts(Known):
         if not piecewise:
             return False
         # The innermost first: what it decides, the outer ones may use.
-        atom = min(piecewise, key=lambda a: a.uid)
+        atom = min(piecewise, key=lambda a: a.place)
         inner = atom.parts[0]
         is_pos = isinstance(atom, Pos)
         cases = ((inner, inner if is_pos else 1), (-inner - (not is_pos), 0))

@@ -30,7 +30,7 @@ def _simplified(t: Term, facts: Facts) -> Term:
             return t
         decided: dict[Atom, Number] = {}
         pieces = [a for a in t.all_atoms() if a.decidable]
-        for atom in sorted(pieces, key=lambda a: a.uid):
+        for atom in sorted(pieces, key=lambda a: a.place):
             value = _decide(atom, facts)
             if value is not None:
                 decided[atom] = value
