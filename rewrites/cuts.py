@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Pos,
     Term,
@@ -96,7 +96,8 @@ def _forward(
         return Cut(axis, start, FAR, step)
 
     def ends_there(t: Term, signed: bool) -> bool:
-        return facts.equal(_length(first, t, step, extent, signed), count)
+        left = _clamped(t, extent, signed, facts) - first
+        return facts.equal(pos(floor_div(left + step - 1, step)), count)
 
     key = "end", first, count, step, extent
     return Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
@@ -104,22 +105,20 @@ def _forward(
 
 def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
     def starts_there(t: Term, signed: bool) -> bool:
-        return planner.facts.equal(_clamped(t, extent, signed), first)
+        return planner.facts.equal(_clamped(t, extent, signed, planner.facts), first)
 
     return _bound(("start", first, extent), first, extent, planner, starts_there)
 
 
-@lru_cache(maxsize=1 << 12)
-def _length(first: Term, end: Term, step: int, extent: Term, signed: bool) -> Term:
-    return pos(floor_div(_clamped(end, extent, signed) - first + step - 1, step))
-
-
-@lru_cache(maxsize=1 << 12)  # many slices of a model have the same bounds
-def _clamped(bound: Term, extent: Term, signed: bool) -> Term:
+def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
     """Return where a bound of a Slice lies; ``signed`` says that it may count from the end."""
-    if signed:
-        bound = where(at_least(bound), bound, bound + extent)
-    return maximum(minimum(bound, extent), 0)
+    key = "clamped", bound, extent, signed
+    if key not in facts.memo:  # many slices of a model have the same bounds
+        if signed:
+            bound = where(at_least(bound), bound, bound + extent)
+        facts.memo[key] = maximum(minimum(bound, extent), 0)
+    found: Term = facts.memo[key]
+    return found
 
 
 def _bound(

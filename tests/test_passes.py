@@ -1,5 +1,8 @@
 """The optimizer as an onnx_ir pass, and rules of the user's own."""
 
+import gc
+import weakref
+
 import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as common_passes
@@ -139,3 +142,16 @@ def test_sparse_initializers_go_through() -> None:
 def test_modules_that_the_root_knows() -> None:
     assert onnx_scatterx.passes is passes
     assert onnx_scatterx.rewrites.RULES is RULES
+
+
+def test_nothing_of_a_model_is_kept() -> None:
+    step = """step (float[n, 8] cache, float[m, 8] rows, int64[m] position) => (float[n, 8] out)
+        <int64[1] last = {-1}> { i = Unsqueeze(position, last) out = ScatterND(cache, i, rows) }"""
+    model = ir.from_proto(parse(step))
+    graph = weakref.ref(model.graph)
+    assumed = {"position": "contiguous, nonnegative"}
+    assert RemoveScatters(target="standard", assume=assumed)(model).modified
+    del model
+    for _ in range(4):  # a term goes when those go in which it stands
+        gc.collect()
+    assert graph() is None
