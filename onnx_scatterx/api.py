@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx import model_io
 from onnx_scatterx.clauses import Assume
 from onnx_scatterx.model_data import data_files, to_proto
-from onnx_scatterx.model_opset import raise_opset
+from onnx_scatterx.model_opset import newer_opset, raise_opset
 from onnx_scatterx.model_rewrite import optimize_ir
 from onnx_scatterx.rare_collections import rare_collections
 from onnx_scatterx.report import Report
@@ -68,8 +68,9 @@ def optimize(
     ``deterministic`` makes the last update win where several are known to go to one element, which
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
     time: any result is right at all sizes. ``opset`` raises an older model to this operator set,
-    as TensorScatter needs 24. Raises ScatterXError where the model cannot be read or raised, the
-    target cannot be had, or an assumption or a size names nothing of the model.
+    as TensorScatter needs 24; a newer one is kept, and the report says so. Raises ScatterXError
+    where the model cannot be read or raised, the target cannot be had, or an assumption or a size
+    names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -87,6 +88,7 @@ def optimize(
     settings = replace(settings, sizes=check_sizes(loaded, sizes))
     raised = opset is not None and raise_opset(loaded, opset)
     report, _ = optimize_ir(loaded, settings)
+    report = replace(report, opset_kept=newer_opset(loaded, opset))
     made: Any = loaded
     if proto is not None:
         made = to_proto(loaded) if report.entries or raised else proto

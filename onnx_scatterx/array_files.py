@@ -64,6 +64,8 @@ def output_place(output: str) -> Path:
     >>> output_place("results.npz").name
     'results.npz'
     """
+    if not output:
+        raise ScatterXError("the path of the outputs is empty; name a .npz or a directory")
     path = Path(output)
     if path.suffix == ".npz" and path.is_dir():
         raise ScatterXError(f"{output}: is a directory; name a file, or a directory without .npz")
@@ -84,7 +86,8 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path) -> None:
     entries = [
         (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
     ]
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    directory = path if path.is_dir() else path.parent
+    temporary = directory / f".{path.name}.{uuid.uuid4().hex}"
     try:
         if path.suffix == ".npz":
             with zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:

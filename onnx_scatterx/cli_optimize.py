@@ -79,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
     result = optimize(
         args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
     )
-    _refuse_lowering(args, result.model)
+    if result.report.opset_kept is not None:
+        refuse_idle(args, f"on a model of operator set {result.report.opset_kept}", "opset")
     verification = verified(args, args.model, result.model) if args.verify else None
     if verification is None or verification.same:
         with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
@@ -91,13 +92,6 @@ def run(args: argparse.Namespace) -> int:
         hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
     return status or strictly(args, result.report)
-
-
-def _refuse_lowering(args: argparse.Namespace, model: Any) -> None:
-    """Complain of an operator set that is older than that of the model."""
-    there = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    if there > (args.opset or there):
-        refuse_idle(args, f"on a model of operator set {there}", "opset")
 
 
 def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:

@@ -28,14 +28,15 @@ def show(content: object) -> None:
 
 def complain(message: object, status: int) -> int:
     """Print one line to stderr and return the exit status."""
-    print(f"onnx-scatterx: {one_line(message, 1000)}", file=sys.stderr)
+    if sys.stderr is not None:  # closed by the shell; print would take stdout for it
+        print(f"onnx-scatterx: {one_line(message, 1000)}", file=sys.stderr)
     return status
 
 
 @contextlib.contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """Give a function to tell (done, wanted) to, which shows on a terminal; else None."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -20,8 +20,15 @@ class VerifyError(ScatterXError):
 def one_line(error: object, limit: int = 300) -> str:
     r"""Return the text of an error as one line of at most `limit` characters.
 
+    What is too long loses its middle: libraries begin with where they are and end with the reason.
+
     >>> one_line(ValueError("two\n  lines"))
     'two lines'
+    >>> one_line("in file.cc, line 7, of a long call: no such axis", limit=27)
+    'in file.cc, ...no such axis'
     """
     text = " ".join(str(error).split())
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    if len(text) <= limit:
+        return text
+    kept = limit - len("...")
+    return f"{text[: kept // 2]}...{text[kept // 2 - kept :]}"

@@ -25,7 +25,7 @@ def library_path() -> Path:
     if chosen:
         path = Path(chosen)
         if not path.is_file():
-            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is not there")
+            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is no file")
         return path
     beside = Path(str(importlib.resources.files("onnx_scatterx"))) / _NAME
     if beside.is_file():

@@ -43,7 +43,8 @@ class Outcome:
         verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
         count = len(self.report.violations)
         left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
-        return self.report.summary() + left + verified[self.same]
+        kept = "".join(f"; {line}" for line in self.report.opset_lines())
+        return self.report.summary() + left + kept + verified[self.same]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""

@@ -30,46 +30,58 @@ class Task:
 
 def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
     """Run tasks in an executor; ``note`` is told what became of each."""
-    for task in _submit(executor, tasks, note, run_task):
+    for task in _finish(*_submit(executor, tasks, run_task), note):
         note(_failed(task, "its worker died"))
 
 
+_Submitted = dict["Future[Outcome]", Task]
+
+
 def _submit(
-    executor: Executor,
-    tasks: list[Task],
-    note: Callable[[Outcome], None],
-    run: Callable[[Task], Outcome],
-) -> list[Task]:
-    """Run tasks in an executor; return those that were lost with a worker."""
-    futures: dict[Future[Outcome], Task] = {}
+    executor: Executor, tasks: list[Task], run: Callable[[Task], Outcome]
+) -> tuple[_Submitted, list[Task]]:
+    """Hand tasks to an executor; return their futures, and those that were lost with a worker."""
+    futures: _Submitted = {}
     lost: list[Task] = []
-    with _uninterrupted():
-        for task in tasks:
-            try:
-                futures[executor.submit(run, task)] = task
-            except BrokenExecutor:
-                lost.append(task)
+    for task in tasks:
+        try:
+            futures[executor.submit(run, task)] = task
+        except BrokenExecutor:
+            lost.append(task)
+    return futures, lost
+
+
+def _finish(
+    futures: _Submitted, lost: list[Task], note: Callable[[Outcome], None]
+) -> Iterator[Task]:
+    """Wait for tasks; yield those that were lost with a worker."""
+    yield from lost
     for future in as_completed(futures):
         error = future.exception()
         if error is None:
             note(future.result())
         elif isinstance(error, BrokenExecutor):
-            lost.append(futures[future])
+            yield futures[future]
         else:  # such as a Dask worker's death, or an option that cannot be sent to a process
             note(_failed(futures[future], f"could not be run: {one_line(error)}"))
-    return lost
 
 
 def run_in_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
     """Run tasks in processes of their own; by default one per core."""
     workers = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
     with _processes(workers) as pool:
-        lost = _submit(pool, tasks, note, _run_or_leave)
+        lost = list(_finish(*_begin(pool, tasks), note))
     # A dead process takes the whole pool along, and it is not known whose fault it was.
     for task in lost:
         with _processes(1) as pool:
-            for dead in _submit(pool, [task], note, _run_or_leave):
+            for dead in _finish(*_begin(pool, [task]), note):
                 note(_failed(dead, "its process died, perhaps for want of memory"))
+
+
+def _begin(pool: ProcessPoolExecutor, tasks: list[Task]) -> tuple[_Submitted, list[Task]]:
+    """Hand tasks to processes, which start now, and with Ctrl-C put off until they can end."""
+    with _uninterrupted():
+        return _submit(pool, tasks, _run_or_leave)
 
 
 @contextlib.contextmanager
@@ -86,7 +98,8 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 def _die_quietly() -> None:
     """Let Ctrl-C end a worker without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _mask_interrupts(signal.SIG_UNBLOCK)
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
 
@@ -100,17 +113,15 @@ def _run_or_leave(task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C off, also in the processes that are started meanwhile."""
-    _mask_interrupts(signal.SIG_BLOCK)
+    """Put Ctrl-C off in this thread and in what it starts meanwhile; then as it was before."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        _mask_interrupts(signal.SIG_UNBLOCK)
-
-
-def _mask_interrupts(how: int) -> None:
-    if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        signal.pthread_sigmask(how, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_task(task: Task) -> Outcome:

@@ -79,9 +79,21 @@ def read(path: Path) -> onnx.ModelProto:
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _UNREADABLE as error:
-        raise ModelError(
-            f"{path}: not an ONNX model, or a truncated one: {one_line(error)}"
-        ) from error
+        raise ModelError(f"{path}: {_what_it_is(path, error)}") from error
+
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def _what_it_is(path: Path, error: Exception) -> str:
+    """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
+    if isinstance(said, bytes):
+        said = said.decode(errors="replace")
+    return f"not an ONNX model, or a truncated one: {one_line(said)}"
 
 
 def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:

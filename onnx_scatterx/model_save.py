@@ -69,10 +69,12 @@ def place_of(
     path: str | os.PathLike[str], source_path: str | os.PathLike[str] | None = None
 ) -> Path:
     """Return where a model goes; raise `ModelError` if it cannot go there, or is its source."""
+    if not os.fspath(path):
+        raise ModelError("the path of the output is empty; name a file")
     target = Path(os.path.realpath(path))
     if source_path is not None and same_file(target, Path(source_path)):
         raise ModelError(f"{path}: the output is the input; choose another output path")
-    if target.is_dir():
+    if target.is_dir() or os.fspath(path).endswith(os.sep):
         raise ModelError(f"{path}: is a directory; name a file in it")
     if not target.parent.is_dir():
         raise ModelError(f"{path}: the directory {target.parent} does not exist")

@@ -108,5 +108,5 @@ def same_file(one: Path, other: Path) -> bool:
     """Return whether two paths lead to one file, also where none of them exists yet."""
     try:
         return one.samefile(other)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:  # one of them is not there, or may not be looked at
         return Path(os.path.realpath(one)) == Path(os.path.realpath(other))

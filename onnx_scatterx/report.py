@@ -26,7 +26,8 @@ class Report:
     ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
     that nothing has been done yet (``inspect``). What is done rests on ``assumptions``; the others
     that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
-    take afterwards.
+    take afterwards. ``opset_kept`` is the operator set of a model that is newer than the one that
+    was asked for: no model is lowered.
     """
 
     target: str
@@ -41,6 +42,7 @@ class Report:
     reads: bool = False
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    opset_kept: int | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,6 +87,7 @@ class Report:
             "assumptions": list(self.assumptions),
             "not_needed": list(self.not_needed),
             "violations": [asdict(v) for v in self.violations],
+            "opset_kept": self.opset_kept,
         }
 
     def _gathers_told(self) -> dict[str, Any]:
@@ -143,7 +146,18 @@ class Report:
 
     def lines(self) -> list[str]:
         """Return what stands below the table, in lines."""
-        return [*self.assumption_lines(), *self.duplicate_lines(), *self.violation_lines()]
+        return [
+            *self.opset_lines(),
+            *self.assumption_lines(),
+            *self.duplicate_lines(),
+            *self.violation_lines(),
+        ]
+
+    def opset_lines(self) -> list[str]:
+        """Return in a line that a newer operator set than the one asked for was kept."""
+        if self.opset_kept is None:
+            return []
+        return [f"operator set {self.opset_kept} is kept, as no model is lowered"]
 
     def assumption_lines(self) -> list[str]:
         """Return what was assumed, and what need not have been, in lines."""

@@ -35,6 +35,7 @@ def page(report: Report, verification: Verification | None = None) -> str:
     for title, texts in (
         ("Assumed", report.assumptions),
         ("Assumed and not needed", report.not_needed),
+        ("Operator set", report.opset_lines()),
         ("Updates that collide", report.duplicate_lines()),
     ):
         if texts:

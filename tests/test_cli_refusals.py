@@ -23,6 +23,10 @@ def truncated(path: Path) -> None:
     path.write_bytes(Path(YOLOX).read_bytes()[:2000])
 
 
+def pointer(path: Path) -> None:
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234\n")
+
+
 def undefined(path: Path) -> None:
     onnx.save(parse("g (float[N] x) => (float[N] y) { y = Add(x, gone) }"), path)
 
@@ -48,6 +52,7 @@ BAD: dict[str, Callable[[Path], object]] = {
     "the file is empty": lambda path: path.write_bytes(b""),
     "not an ONNX model": lambda path: path.write_text("# A text\n"),
     "a truncated one": truncated,
+    "'git lfs pull' brings the model": pointer,
     "nothing defines the value 'gone'": undefined,
     "opset 8 is not supported": old,
     "opset 99 is newer than": future,
@@ -76,11 +81,14 @@ def test_bad_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "soft.onnx": "the output is the input",
         "hard.onnx": "the output is the input",
         "folder": "is a directory",
+        "new/": "is a directory",
         "nowhere/out.onnx": "does not exist",
         "m.onnx/out.onnx": "does not exist",
     }.items():
-        assert main(["optimize", str(model), "-o", str(tmp_path / out)]) == 2
+        assert main(["optimize", str(model), "-o", f"{tmp_path}/{out}"]) == 2
         assert because in error_of(capsys)
+    assert main(["optimize", str(model), "-o", ""]) == 2
+    assert error_of(capsys) == "the path of the output is empty; name a file"
     full = Path("/dev/full")
     if full.exists():
         assert main(["optimize", str(model), "-o", str(full)]) == 2
@@ -157,6 +165,7 @@ def test_no_report_without_its_model(
         (["verify", YOLOX, YOLOX, "--seed", "-1"], "'-1' is no number from 0 on"),
         (["run", KV, "--threads", "100000"], "100000 threads are more than 1024"),
         (["run", "."], "is a directory, not an ONNX model"),
+        (["run", YOLOX, "--output", ""], "the path of the outputs is empty"),
         (["optimize", "gone", "-o", "."], "gone: no such file"),
         (["optimize", YOLOX, "-o", "-"], "-o -: a model is written to a file"),
         (["explain", YOLOX, "-q"], "arguments: -q (see onnx-scatterx explain --help)"),
@@ -175,6 +184,15 @@ def test_bad_arguments(
     assert main(arguments) == 2
     assert because in error_of(capsys)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_shell_that_closed_stderr(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["inspect", "gone.onnx"]) == 2
+    assert capsys.readouterr().out == ""
+    assert main(["verify", KV, KV, "--samples", "2"]) == 0
 
 
 def test_a_bug_is_no_answer(

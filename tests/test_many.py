@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -77,6 +78,24 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     assert {o.same for o in summary.outcomes} == {True, None}
     assert len(str(summary).splitlines()) >= 6
     assert json.loads(summary.to_json())["models"][0]["source"] == str(paths[0])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")
+def test_ctrl_c_is_for_others_what_it_was(zoo: Path, tmp_path: Path) -> None:
+    def mask() -> set[signal.Signals]:
+        return {signal.Signals(s) for s in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+
+    assert signal.SIGINT not in mask()
+    with ThreadPoolExecutor(2) as threads:
+        onnx_scatterx.optimize_many(zoo, tmp_path / "threads", executor=threads)
+        assert signal.SIGINT not in threads.submit(mask).result()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "processes", jobs=1)
+        assert signal.SIGINT in mask()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    assert signal.SIGINT not in mask()
 
 
 @pytest.mark.filterwarnings("ignore")

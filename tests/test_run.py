@@ -87,6 +87,14 @@ def test_several_samples(model: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {str(p.with_suffix("")) for p in found} == names
 
 
+def test_the_directory_here(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert main(["run", model, "--output", "."]) == 0
+    assert {file.suffix for file in here.iterdir()} == {".npy"}
+
+
 def test_names_that_no_file_has(tmp_path: Path) -> None:
     model = parse("g (float[2] x) => (float[2] y) { y = Neg(x) }")
     model.graph.node[0].output[0] = model.graph.output[0].name = "/model/y:0"
@@ -215,7 +223,7 @@ def test_without_the_library(
 ) -> None:
     monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", "/no.so")
     assert main(["run", model]) == 2
-    assert "/no.so, which is not there" in error_of(capsys)
+    assert "/no.so, which is no file" in error_of(capsys)
     assert main(["run", model, "--no-library"]) == 0
     capsys.readouterr()
     monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")

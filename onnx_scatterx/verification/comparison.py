@@ -141,5 +141,5 @@ def _cannot_load(what: str, reason: str) -> str:
         return f"{what} cannot be loaded by ONNX Runtime: {reason}"
     return (
         f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
-        "give the library that has it with library="
+        "in Python, verify takes the library that has it as library="
     )
