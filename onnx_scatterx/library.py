@@ -40,5 +40,5 @@ def library_path() -> Path:
             return Path(str(file.locate()))
     raise ScatterXError(
         "the ScatterX library was not built: install onnx-scatterx where there is a C++ compiler, "
-        "or run without the library"
+        "or run without the library (--no-library)"
     )

@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,17 +95,20 @@ def _save(
     with contextlib.ExitStack() as undo:
         data, copies = bring_data_files(model, target, undo)
         heavy = _too_heavy(model, message_limit)
-        outside: list[ir.ExternalTensor] = []
         if heavy:
+            if message is None:  # the caller's model, which other threads may read meanwhile
+                model = model.clone()
+                heavy = _too_heavy(model, message_limit)
             name = _free_name(target, source_data | {file.path for file in data})
             directory = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
             undo.callback(shutil.rmtree, directory, ignore_errors=True)
             weights = [value.const_value for value in heavy if value.const_value is not None]
             outside = ir.external_data.convert_tensors_to_external(weights, directory, name)
-        with _replaced(heavy, outside):
-            # A message goes out as it came, unless weights were moved out of it.
-            whole = to_proto(model) if message is None or heavy else message
-            content = _serialize(whole, target)
+            for value, tensor in zip(heavy, outside, strict=True):
+                value.const_value = tensor
+        # A message goes out as it came, unless weights were moved out of it.
+        whole = to_proto(model) if message is None or heavy else message
+        content = _serialize(whole, target)
         temporary = unseen(target)
         undo.callback(temporary.unlink, missing_ok=True)
         temporary.write_bytes(content)
@@ -136,19 +139,6 @@ def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
     if sum(sizes) <= limit:
         return []
     return [value for value, size in zip(inside, sizes, strict=True) if size > _SMALL]
-
-
-@contextlib.contextmanager
-def _replaced(values: list[ir.Value], tensors: list[ir.ExternalTensor]) -> Iterator[None]:
-    """Let the values hold the tensors for a while."""
-    before = [value.const_value for value in values]
-    try:
-        for value, tensor in zip(values, tensors, strict=True):
-            value.const_value = tensor
-        yield
-    finally:
-        for value, old in zip(values, before, strict=True):
-            value.const_value = old
 
 
 def _free_name(target: Path, taken: set[Path]) -> str:

@@ -2,12 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx import model_save
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model_io import load, save
 from tests.test_model_io import negation, weight, with_weights
@@ -70,11 +72,23 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert [file for file in out.rglob("*") if file.is_file()] == [out / "m.onnx"]
 
 
-def test_what_is_too_big_for_the_message_goes_outside(tmp_path: Path) -> None:
+def test_what_is_too_big_for_the_message_goes_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = load(with_weights(tmp_path / "a"))
     heavy = np.arange(1000, dtype=np.float32)
     model.graph.register_initializer(ir.Value(name="h", const_value=ir.tensor(heavy, name="h")))
+    inside: list[bool] = []
+
+    def serialized(*arguments: Any) -> bytes:
+        tensor = model.graph.initializers["h"].const_value
+        inside.append(isinstance(tensor, ir.Tensor))
+        return serialize(*arguments)
+
+    serialize = model_save._serialize
+    monkeypatch.setattr(model_save, "_serialize", serialized)
     saved = save(model, tmp_path / "m.onnx", message_limit=2000)
+    assert inside == [True], "another thread may read the model while it is written"
     assert sorted((file.path.name, file.how) for file in saved.data) == [
         ("m.onnx.data", "written"),
         ("w.bin", "copied"),
