@@ -59,10 +59,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(f"not enough memory: {error}", _FAILED)
     except OSError as error:
         return complain(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
-    except Exception:  # a bug of ours is no answer, which status 1 would be
+    except Exception as error:  # a bug of ours is no answer, which status 1 would be
+        if isinstance(error, ImportError) and _is_of_others(error.name):
+            return complain(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
         traceback.print_exc()
         return complain("this is a bug in onnx-scatterx, please report it", _FAILED)
     return status
+
+
+def _is_of_others(module: str | None) -> bool:
+    return module is not None and module.split(".")[0] != "onnx_scatterx"
 
 
 def _targets(args: argparse.Namespace) -> int:

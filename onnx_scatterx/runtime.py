@@ -41,6 +41,8 @@ def session(
     ``session_options``, so these are good for one session. ``providers`` are the CPU provider where
     not given; ``more`` goes to ``onnxruntime.InferenceSession``, whose errors come through. Raises
     ScatterXError where the library is not there or ONNX Runtime is too old.
+
+    >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
     """
     ort = _onnxruntime()
     options = ort.SessionOptions() if session_options is None else session_options

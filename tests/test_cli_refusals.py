@@ -208,6 +208,20 @@ def test_a_bug_is_no_answer(
     assert lines[-1] == "onnx-scatterx: this is a bug in onnx-scatterx, please report it"
 
 
+def test_a_package_that_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of others is installed; one of ours is a bug."""
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert main(["bench", YOLOX, "--target", "standard", "--rounds", "6"]) == 2
+    assert error_of(capsys).endswith(
+        "onnxruntime halted; None in sys.modules: install it, or onnx-scatterx again, with pip"
+    )
+    monkeypatch.setitem(sys.modules, "onnx_scatterx.benchmarking", None)
+    assert main(["bench", YOLOX, "--target", "standard", "--rounds", "6"]) == 2
+    assert capsys.readouterr().err.endswith("this is a bug in onnx-scatterx, please report it\n")
+
+
 def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

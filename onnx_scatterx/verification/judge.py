@@ -65,6 +65,12 @@ def verify(
     different input names, random operators, inputs that cannot be drawn, an original that ONNX
     Runtime cannot load, an operator that it does not know.
 
+    >>> import onnx.parser
+    >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
+    >>> negation = onnx.parser.parse_model(head + "{ y = Neg(x) }")
+    >>> bool(verify(negation, onnx.parser.parse_model(head + "{ y = Abs(x) }"), samples=2))
+    False
+
     """
     start = time.monotonic()
     beside = directory_of(before) or directory_of(after)
