@@ -88,7 +88,8 @@ def _begin(pool: ProcessPoolExecutor, tasks: list[Task]) -> tuple[_Submitted, li
 def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     # A forked copy of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_die_quietly)
+    with _uninterrupted():  # what Python starts for its first pool lets Ctrl-C through afterwards
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_die_quietly)
     try:
         yield pool
     finally:
