@@ -110,6 +110,23 @@ Case DrawRows(Random& random) {
   return c;
 }
 
+// An element each along the axis of rows: many for few rows.
+Case DrawElements(Random& random) {
+  const std::int64_t batch = Draw(random, 1, 2), height = Draw(random, 1, 4),
+                     count = Draw(random, 1, 60), width = Draw(random, 1, 40),
+                     slack = Draw(random, 0, 1) * Draw(random, 0, 9);
+  Case c{{{0, 1, 2}, {0, 2}, {1, 0, 2}},
+         {batch, height, width + slack},
+         {batch, count, width},
+         {batch, count, width, 1},
+         {}};
+  if (batch == 1)
+    c = {{{0, 1}, {1}, {0, 1}}, {height, width + slack}, {count, width}, {count, width, 1}, {}};
+  for (std::int64_t i = Size(c.table_shape); i > 0; --i)
+    c.table.push_back(Draw(random, -height, height - 1));
+  return c;
+}
+
 template <class T, class Reduce>
 void Apply(const std::vector<std::int64_t>& targets, const std::vector<T>& updates,
            std::vector<T>& out, const Reduce& reduce) {
@@ -218,7 +235,10 @@ void TryNonsense(Random& random) {
 // Data stays small enough for many cases a second.
 Case DrawSmallCase(Random& random) {
   for (;;) {
-    const Case c = Draw(random, 0, 9) ? DrawCase(random) : DrawRows(random);
+    const std::int64_t kind = Draw(random, 0, 9);
+    const Case c = kind == 0   ? DrawRows(random)
+                   : kind == 1 ? DrawElements(random)
+                               : DrawCase(random);
     if (Size(c.data) <= 50000 && Size(c.table_shape) <= 50000) return c;
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "scatterx/keep.h"
 #include "scatterx/moves.h"
 #include "scatterx/plan.h"
 #include "scatterx/split.h"
@@ -27,58 +28,91 @@ struct Work {
   std::int64_t Bytes() const { return static_cast<std::int64_t>(moves.bytes); }
 };
 
-// Elements [begin, end) of every run.
-inline void ScatterRuns(const Work& work, std::int64_t begin, std::int64_t end) {
-  if (begin == end) return;
-  Walk walk(work.plan, work.table);
-  std::int64_t targets[kBatch];
-  const char* updates = work.updates + begin * work.Bytes();
-  for (std::int64_t q = 0; q < work.plan.runs; q += kBatch) {
-    const std::int64_t count = std::min(kBatch, work.plan.runs - q);
-    walk.Take(count, targets);
-    work.moves.apply(work.output + begin * work.Bytes(), updates + q * work.plan.run * work.Bytes(),
-                     {targets, nullptr, count, work.plan.run, end - begin, work.reach});
+// A part of the steps of dim `dim`, or of the elements of every run where `dim` is the rank: those
+// from `begin` on, as many as `plan` has. It is the plan of the work but for that, and may send them
+// to an output of another layout.
+struct Cut {
+  Plan plan;
+  std::size_t dim;
+  std::int64_t begin;
+};
+
+// Steps [begin, end) of dim `dim`, or elements of every run, where they go in the output.
+inline Cut CutOf(const Plan& plan, std::size_t dim, std::int64_t begin, std::int64_t end) {
+  Cut cut{plan, dim, begin};
+  if (dim == plan.rank) {
+    cut.plan.run = end - begin;
+    cut.plan.start += begin;
+    return cut;
   }
+  Dim& steps = cut.plan.dims[dim];
+  cut.plan.start += begin * steps.target;
+  cut.plan.row_start += begin * steps.row;
+  steps.extent = end - begin;
+  return cut;
 }
 
-// Steps [begin, end) of dim `d`. Within a step of the outer dims their runs follow each other in
-// updates.
-inline void ScatterSteps(const Work& work, std::size_t d, std::int64_t begin, std::int64_t end) {
-  if (begin == end) return;
-  Plan plan = work.plan;
-  Dim& dim = plan.dims[d];
-  plan.start += begin * dim.target;
-  plan.row_start += begin * dim.row;
-  dim.extent = end - begin;
-  std::int64_t inner = 1;
-  for (std::size_t i = d + 1; i < plan.rank; ++i) inner *= plan.dims[i].extent;
-  const std::int64_t piece = dim.extent * inner, pitch = work.plan.dims[d].extent * inner;
+// Within a step of the outer dims the runs of a cut follow each other in updates: `piece` of them,
+// and the next ones are `pitch` runs on.
+inline void ScatterCut(const Work& work, const Cut& cut, char* output) {
+  constexpr std::int64_t kShortRun = 64;
+  const Plan& plan = cut.plan;
+  const std::int64_t size = work.Bytes(), stride = work.plan.run;
+  std::int64_t piece = work.plan.runs, pitch = piece;
+  const char* updates = work.updates;
+  if (cut.dim == plan.rank) {
+    updates += cut.begin * size;
+  } else {
+    std::int64_t inner = 1;
+    for (std::size_t i = cut.dim + 1; i < plan.rank; ++i) inner *= plan.dims[i].extent;
+    piece = plan.dims[cut.dim].extent * inner;
+    pitch = work.plan.dims[cut.dim].extent * inner;
+    updates += cut.begin * inner * stride * size;
+  }
+  if (piece == 0 || plan.run == 0) return;
   Walk walk(plan, work.table);
-  std::int64_t targets[kBatch];
-  for (std::int64_t first = begin * inner; first < work.plan.runs; first += pitch) {
+  std::int64_t targets[kBatch], sources[kBatch];
+  const std::int64_t pieces = work.plan.runs / pitch, together = kBatch / piece;
+  if (together > 1 && pieces > 1 && plan.run * size <= kShortRun) {
+    for (std::int64_t i = 0; i < together; ++i) {
+      for (std::int64_t j = 0; j < piece; ++j) sources[i * piece + j] = i * pitch + j;
+    }
+    for (std::int64_t first = 0; first < pieces; first += together) {
+      const std::int64_t count = std::min(together, pieces - first) * piece;
+      walk.Take(count, targets);
+      work.moves.apply(output, updates + first * pitch * stride * size,
+                       {targets, sources, count, stride, plan.run, work.reach});
+    }
+    return;
+  }
+  for (std::int64_t first = 0; first < work.plan.runs; first += pitch) {
     for (std::int64_t q = first; q < first + piece; q += kBatch) {
       const std::int64_t count = std::min(kBatch, first + piece - q);
       walk.Take(count, targets);
-      work.moves.apply(work.output, work.updates + q * plan.run * work.Bytes(),
-                       {targets, nullptr, count, plan.run, plan.run, work.reach});
+      work.moves.apply(output, updates + q * stride * size,
+                       {targets, nullptr, count, stride, plan.run, work.reach});
     }
   }
 }
 
-// The runs that start in [begin, end) of the output. Which ones do is decided without a branch: it
-// is a coin toss.
+// Elements [begin, end) of every run.
+inline void ScatterRuns(const Work& work, std::int64_t begin, std::int64_t end) {
+  ScatterCut(work, CutOf(work.plan, work.plan.rank, begin, end), work.output);
+}
+
+// Steps [begin, end) of dim `dim`.
+inline void ScatterSteps(const Work& work, std::size_t dim, std::int64_t begin, std::int64_t end) {
+  ScatterCut(work, CutOf(work.plan, dim, begin, end), work.output);
+}
+
+// The runs that start in [begin, end) of the output.
 inline void ScatterRange(const Work& work, std::int64_t begin, std::int64_t end) {
   Walk walk(work.plan, work.table);
-  std::int64_t targets[kBatch], kept[kBatch], sources[kBatch];
+  std::int64_t targets[kBatch], kept[kBatch + kKeepSlack], sources[kBatch + kKeepSlack];
   for (std::int64_t q = 0; q < work.plan.runs; q += kBatch) {
     const std::int64_t count = std::min(kBatch, work.plan.runs - q);
     walk.Take(count, targets);
-    std::int64_t keep = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      kept[keep] = targets[i];
-      sources[keep] = i;
-      keep += (targets[i] >= begin) & (targets[i] < end);
-    }
+    const std::int64_t keep = Keep(targets, count, begin, end, kept, sources);
     work.moves.apply(work.output, work.updates + q * work.plan.run * work.Bytes(),
                      {kept, sources, keep, work.plan.run, work.plan.run, work.reach});
   }

@@ -10,6 +10,7 @@
 #include "scatterx/make_plan.h"
 #include "scatterx/moves.h"
 #include "scatterx/packed.h"
+#include "scatterx/panels.h"
 #include "scatterx/plan.h"
 
 namespace scatterx {
@@ -37,6 +38,10 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
     }
     if (const auto bands = BandsOf(plan, work.Bytes()))
       return internal::ScatterBlocks(work, *bands, from, parallel);
+  }
+  if (const auto panels = PanelsOf(plan, work.Bytes(), parallel))
+    return internal::ScatterPanels(work, *panels, from, parallel);
+  if (output != data) {
     CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);
   }
   if (plan.runs > 0) internal::ScatterAll(work, parallel);

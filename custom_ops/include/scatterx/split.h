@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 
 #include "scatterx/copy.h"
@@ -47,6 +48,23 @@ inline Part LinesOf(std::int64_t extent, std::size_t i, std::size_t tasks, std::
   return {border(part.begin), border(part.end)};
 }
 
+// An output of so many bytes for each thread does not stay in its nearest caches.
+inline constexpr std::int64_t kNearBytes = 1 << 20;
+
+// Does each of so many threads, given its part of a dim, write to pages of its own at every step
+// around it?
+inline bool PartsAreApart(const Dim& dim, std::int64_t element_bytes, std::int64_t tasks) {
+  constexpr std::int64_t kPage = 4096;
+  const std::int64_t part = dim.extent / tasks;
+  return dim.owns && part >= 4 && part * std::abs(dim.target) * element_bytes >= kPage;
+}
+
+// Does each of so many threads get about as many whole lines of `bytes` bytes as the others?
+inline bool LinesAreEven(std::int64_t bytes, std::int64_t tasks) {
+  const std::int64_t lines = bytes / 64, most = (lines + tasks - 1) / tasks;
+  return most * tasks * 10 <= lines * 11;
+}
+
 inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Parallel& parallel) {
   const std::int64_t run_bytes = plan.run * element_bytes;
   Split split;
@@ -65,7 +83,9 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     return split;
   }
   // Parts of an inner dim or of a run come back at every step around them: they must keep to the
-  // same cache lines.
+  // same cache lines, and where the output stays in the caches to the same pages: a processor that
+  // reads ahead in a page takes lines away from others.
+  const bool is_far = plan.data_count * element_bytes > tasks * kNearBytes;
   std::int64_t pitch = 0;
   for (std::size_t j = 0; j < plan.columns.count; ++j)
     pitch = std::gcd(pitch, plan.columns.at[j].stride);
@@ -74,9 +94,12 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     const Dim& dim = plan.dims[d];
     inner_bytes /= dim.extent;
     const std::int64_t part = dim.extent / tasks;
-    const bool apart = d == 0 || (dim.target == 1 && pitch * element_bytes % kLine == 0) ||
-                       dim.target * element_bytes % kLine == 0;
-    if (dim.owns && part >= 4 && apart && (d == 0 || part * inner_bytes >= kShortPart)) {
+    const bool on_lines = (dim.target == 1 && pitch * element_bytes % kLine == 0 &&
+                           LinesAreEven(dim.extent * element_bytes, tasks)) ||
+                          dim.target * element_bytes % kLine == 0;
+    const bool apart = d == 0 || (on_lines && part * inner_bytes >= kShortPart &&
+                                  (is_far || PartsAreApart(dim, element_bytes, tasks)));
+    if (dim.owns && part >= 4 && apart) {
       split.way = Split::kDim;
       split.tasks = pieces(d == 0 ? dim.extent / 4 : dim.extent * inner_bytes / kShortPart / 4);
       split.dim = d;
@@ -88,9 +111,8 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
   if (plan.run_owns && pitch * element_bytes % kLine == 0 && run_bytes / tasks >= kShortPart)
     split.strips = pieces(run_bytes / kShortPart / 2);
   // To look at an update costs as much as to write it, unless it is long or misses the caches.
-  if (run_bytes >= 4 * kLine || plan.data_count * element_bytes >= 4 * parallel.grain) {
+  if (run_bytes >= 4 * kLine || plan.data_count * element_bytes >= 4 * parallel.grain)
     split.way = Split::kRanges;
-  }
   return split;
 }
 
