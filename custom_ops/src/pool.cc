@@ -35,10 +35,10 @@ std::size_t CallRoll(const Parallel& pool, std::size_t most) {
 }  // namespace
 
 std::size_t WorkerCount::Get(const Parallel& pool) {
-  constexpr int kAttempts = 3;  // a busy machine may not send everybody the first time
   static const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
-  if (count_.load() < most && attempts_.load() < kAttempts) {
-    ++attempts_;
+  // A busy machine may not send everybody: at runs 1, 2, 4, 8 ... they are counted again.
+  const std::uint64_t run = ++runs_;
+  if (count_.load() < most && (run & (run - 1)) == 0) {
     Parallel open = pool;
     open.workers = most;
     const std::size_t count = CallRoll(open, most);

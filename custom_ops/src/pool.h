@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "scatterx/ort_abi.h"
 #include "scatterx/parallel.h"
@@ -15,14 +16,14 @@ struct Call {
   OrtKernelContext* context;
 };
 
-// How many threads a session's pool has. The API does not say, so they are counted once, when there
-// is first enough work for more than one.
+// How many threads a session's pool has. The API does not say, so they are counted when there is
+// enough work for more than one, now and then until all are there.
 class WorkerCount {
  public:
   std::size_t Get(const Parallel& pool);
 
  private:
-  std::atomic<int> attempts_{0};
+  std::atomic<std::uint64_t> runs_{0};
   std::atomic<std::size_t> count_{1};
 };
 

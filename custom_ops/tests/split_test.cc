@@ -85,7 +85,8 @@ void RunsAreKeptInOrder() {
   std::mt19937_64 random(1);
   for (std::int64_t count = 0; count < 40; ++count) {
     std::vector<std::int64_t> targets, kept, sources;
-    for (std::int64_t i = 0; i < count; ++i) targets.push_back(static_cast<std::int64_t>(random() % 8));
+    for (std::int64_t i = 0; i < count; ++i)
+      targets.push_back(static_cast<std::int64_t>(random() % 8));
     for (std::int64_t i = 0; i < count; ++i) {
       if (targets[i] < 2 || targets[i] >= 6) continue;
       kept.push_back(targets[i]);
@@ -118,6 +119,7 @@ void PanelsGiveTheSameBits() {
     sums[row * kPitch + i % kWidth] += updates[i];
     last[row * kPitch + i % kWidth] = updates[i];
   }
+  const Table table{numbers.data(), true};
   for (const std::size_t workers : {2, 3, 5}) {
     const Parallel parallel = naive::Threads(workers);
     CHECK(PanelsOf(plan, kFloat, parallel)) << workers;
@@ -125,8 +127,8 @@ void PanelsGiveTheSameBits() {
       const std::vector<float>& wanted = reduction == Reduction::kAdd ? sums : last;
       const Moves moves = FindMoves(ElementType::kFloat, reduction);
       std::vector<float> apart(data.size()), in_place = data;
-      Scatter(plan, {numbers.data(), true}, moves, data.data(), updates.data(), apart.data(), parallel);
-      Scatter(plan, {numbers.data(), true}, moves, in_place.data(), updates.data(), in_place.data(), parallel);
+      Scatter(plan, table, moves, data.data(), updates.data(), apart.data(), parallel);
+      Scatter(plan, table, moves, in_place.data(), updates.data(), in_place.data(), parallel);
       CHECK(apart == wanted && in_place == wanted) << workers;
     }
   }

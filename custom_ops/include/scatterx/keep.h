@@ -76,12 +76,13 @@ __attribute__((target("avx2,popcnt"))) inline std::int64_t KeepAvx2(
 
 }  // namespace internal
 
-// Puts the targets in [begin, end) into `kept` and their numbers into `sources`, in order, and gives
-// how many there are. Both have room for `count` and kKeepSlack more.
+// Puts the targets in [begin, end) into `kept` and their numbers into `sources`, in order, and
+// gives how many there are. Both have room for `count` and kKeepSlack more.
 inline std::int64_t Keep(const std::int64_t* targets, std::int64_t count, std::int64_t begin,
                          std::int64_t end, std::int64_t* kept, std::int64_t* sources) {
 #if SCATTERX_X86
-  if (HasAvx2() || kAlwaysAvx2) return internal::KeepAvx2(targets, count, begin, end, kept, sources);
+  if (HasAvx2() || kAlwaysAvx2)
+    return internal::KeepAvx2(targets, count, begin, end, kept, sources);
 #endif
   return internal::KeepFrom(0, 0, targets, count, begin, end, kept, sources);
 }

@@ -29,8 +29,8 @@ struct Work {
 };
 
 // A part of the steps of dim `dim`, or of the elements of every run where `dim` is the rank: those
-// from `begin` on, as many as `plan` has. It is the plan of the work but for that, and may send them
-// to an output of another layout.
+// from `begin` on, as many as `plan` has. That is the plan of the work but for this, and may send
+// them to an output of another layout.
 struct Cut {
   Plan plan;
   std::size_t dim;
@@ -143,7 +143,8 @@ inline void ScatterAll(const Work& work, const Parallel& parallel) {
       });
     case Split::kRanges: {
       const Ranges ranges = ChooseRanges(plan, work.table, split.tasks, to_line, work.Bytes());
-      if (ranges.count < std::min(split.tasks, kMaxRanges) && split.strips > 1) return scatter_strips(split.strips);
+      if (ranges.count < std::min(split.tasks, kMaxRanges) && split.strips > 1)
+        return scatter_strips(split.strips);
       if (ranges.count == 1) return ScatterRuns(work, 0, plan.run);
       return parallel.For(ranges.count, [&](std::size_t i) {
         ScatterRange(work, ranges.borders[i], ranges.borders[i + 1]);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -16,6 +15,7 @@
 #include "scatterx/loops.h"
 #include "scatterx/parallel.h"
 #include "scatterx/plan.h"
+#include "scatterx/split.h"
 
 namespace scatterx {
 
@@ -52,7 +52,8 @@ inline std::optional<Panels> PanelsOf(const Plan& plan, std::int64_t element_byt
   if (first + extent > pitch || extent / tasks * element_bytes < kLeastPart ||
       PartsAreApart(plan.dims[dim], element_bytes, tasks))
     return std::nullopt;
-  return Panels{dim, first, extent, pitch, plan.data_count / pitch, static_cast<std::size_t>(tasks)};
+  const std::int64_t rows = plan.data_count / pitch;
+  return Panels{dim, first, extent, pitch, rows, static_cast<std::size_t>(tasks)};
 }
 
 namespace internal {
