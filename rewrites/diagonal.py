@@ -57,6 +57,12 @@ class _Diagonal:
         facts = self.scatter.facts
         return any(facts.proves(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the original checks all positions: indices that have no elements it does not."""
+        s = self.scatter
+        return all(s.facts.proves(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
+
 
 class DiagonalRule(ScatterRule):
     """Rewrites writes along a diagonal."""
@@ -166,8 +172,9 @@ class _Aligned:
             whole = facts.equal(n + shift, size) or (
                 shift == 1 and facts.equal(n + 1, maximum(size, 1))
             )
-            # Updates from 0 on are no more than their axis has.
-            choices.append(cls(found, context, side, shift, None if whole or not shift else size))
+            # Updates from 0 on are no more than their axis has, where that is checked.
+            whole = whole or (shift == 0 and found.is_checked)
+            choices.append(cls(found, context, side, shift, None if whole else size))
         if not choices:
             raise RefusedError(Reason.NO_RULE)
         best = min(choices, key=lambda c: c.cost)

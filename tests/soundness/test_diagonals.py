@@ -167,6 +167,29 @@ def test_a_dim_that_runs_along_no_axis() -> None:
     assert_sound(text, *feeds)  # the last of two updates is written
 
 
+def test_positions_that_nobody_checks() -> None:
+    """Where K is 0 the indices have no elements, and N of them may name N - 1 positions."""
+    text = """
+        g (float[N, N, K] x, float[1, N, K] u) => (float[M, N, K] z)
+        <int64 c0 = {0}, int64 c1 = {1}, int64[1] o = {0}, int64[1] last = {-1}, int64[1] one = {1}>
+        {
+            less = Slice (x, o, last, o)
+            s = Shape <start = 1, end = 2> (less)
+            n = Squeeze (s)
+            r = Range (c0, n, c1)
+            i = Unsqueeze (r, last)
+            k = Shape <start = 2> (less)
+            shape = Concat <axis = 0> (one, s, k)
+            idx = Expand (i, shape)
+            z = ScatterElements <axis = 0> (less, idx, u)
+        }"""
+    feeds = [
+        {"x": sample("float32", n, n, k), "u": sample("float32", 1, n, k)}
+        for n, k in [(0, 0), (1, 0), (2, 0), (5, 0), (0, 2)]
+    ]
+    assert_sound(text, *feeds)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "string", "float16", "int64", "uint8", "double"])
 def test_types(dtype: str) -> None:
     text = f"""
