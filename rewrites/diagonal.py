@@ -20,7 +20,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.lines import line_cost, line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select, select_cost
-from onnx_scatterx.indexing.terms import Term, maximum
+from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.positions import dim_of
@@ -105,19 +105,18 @@ def _diagonal(scatter: Scatter) -> _Diagonal | None:
     places: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
         dim = dim_of(target - target.offset)
-        if dim is not None and target.offset >= 0 and scatter.signs[axis]:
+        if dim is not None and target.offset >= 0:
             places.setdefault(dim, []).append((axis, target.offset))
-        elif not (size.constant == 1 and target.constant == 0):
+        elif size.constant != 1:  # an axis of one position has no other
             return None
     twice = [d for d, found in places.items() if len(found) > 1]
     if len(twice) != 1 or len(places[twice[0]]) != 2:
         return None
     (dim,) = twice
     along = {d: found[0][0] for d, found in places.items() if d != dim}
-    for d, axis in along.items():
-        whole = facts.equal(scatter.shape[d], scatter.data_shape[axis])
-        if places[d][0][1] or not whole:
-            return None
+    # In full, or else from there on: then there is none of it, or the original fails.
+    if not all(facts.equal(scatter.shape[d], scatter.data_shape[c]) for d, c in along.items()):
+        return None
     unused = [n for d, n in enumerate(scatter.shape) if d not in places]
     if any(n.constant != 1 for n in unused):
         return None
@@ -168,12 +167,8 @@ class _Aligned:
             size = found.size(side)
             if not facts.proves(n + shift - size):
                 continue
-            # One element is broadcast against none.
-            whole = facts.equal(n + shift, size) or (
-                shift == 1 and facts.equal(n + 1, maximum(size, 1))
-            )
-            # Updates from 0 on are no more than their axis has, where that is checked.
-            whole = whole or (shift == 0 and found.is_checked)
+            # Updates that are checked end within their axis; one element is broadcast against none.
+            whole = facts.equal(n + shift, size) or (shift < 2 and found.is_checked)
             choices.append(cls(found, context, side, shift, None if whole else size))
         if not choices:
             raise RefusedError(Reason.NO_RULE)

@@ -105,6 +105,8 @@ def test_a_diagonal_is_few_nodes() -> None:
     feeds = [{"x": sample("float32", 2, n, n)} for n in (0, 1, 4)]
     assert_sound(text, *feeds, left=0)
     assert len(optimize(parse(text)).graph.node) == 9  # 5 of them for the positions
+    # Updates end where their axis does, and need not be cut.
+    assert not any(n.op_type == "Slice" for n in optimize(diagonal(1, 0)).graph.node)
 
 
 def test_axes_of_other_sizes_and_between() -> None:
@@ -165,6 +167,71 @@ def test_a_dim_that_runs_along_no_axis() -> None:
         }"""
     feeds = [{"x": sample("float32", n, n), "u": sample("float32", 2, n)} for n in (1, 3)]
     assert_sound(text, *feeds)  # the last of two updates is written
+
+
+# A third index beside n and n: what it is, and how many updates there are for each n.
+THIRD = """
+    g (float[N, N, {axis}] x, float[N, W] u, int64 p) => (float[N, N, L] z)
+    <int64 c0 = {{0}}, int64 c1 = {{1}}, int64[1] last = {{-1}}>
+    {{
+        s = Shape <end = 1> (x)
+        us = Shape (u)
+        ws = Shape <start = 1> (u)
+        n = Squeeze (s)
+        w = Squeeze (ws)
+        r = Range (c0, n, c1)
+        row = Unsqueeze (r, last)
+        column = Range (c0, w, c1)
+        third = {third}
+        i = Expand (row, us)
+        k = Expand (third, us)
+        ii = Unsqueeze (i, last)
+        kk = Unsqueeze (k, last)
+        idx = Concat <axis = -1> (ii, ii, kk)
+        z = ScatterND (x, idx, u)
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("third", "width", "axis", "left"),
+    [
+        ("Identity (column)", 3, "3", 0),
+        ("Identity (column)", 2, "3", None),  # not all of the axis
+        ("Add (column, c1)", 2, "3", None),
+        ("Identity (c0)", 1, "3", None),
+        ("Identity (row)", 1, "M", None),  # three axes
+        ("Identity (p)", 1, "1", 0),  # wherever that is, within one position
+        ("Identity (p)", 1, "2", None),
+    ],
+)
+def test_a_third_index(third: str, width: int, axis: str, left: int | None) -> None:
+    text = THIRD.format(third=third, axis=axis)
+    text = text.replace("[N, W]", f"[N, {width}]")
+    feeds = [
+        {
+            "x": sample("float32", n, n, int(axis) if axis.isdigit() else n),
+            "u": sample("float32", n, width, seed=1),
+            "p": np.array(p),
+        }
+        for n in (0, 1, 4)
+        for p in (0, -1)
+    ]
+    assert_sound(text, *feeds, left=left)
+
+
+def test_updates_that_reach_past_an_axis_of_none() -> None:
+    """Two are put before the updates, of which there are none where the axis has 0 or 1."""
+    assert_sound(diagonal(2, 0, taken=1), *feeds(2, 0, 1, sizes=(0, 1)), left=0)
+
+
+def test_old_operator_sets() -> None:
+    """Pad takes no computed amounts there."""
+    rows = ", ".join(str(n + 1) for n in range(99))
+    text = f"""
+        g (float[100, 100] x, float[1, 99] u) => (float[100, 100] z)
+        <int64[1, 99] i = {{{rows}}}> {{ z = Scatter <axis = 0> (x, i, u) }}"""
+    feed = {"x": sample("float32", 100, 100), "u": sample("float32", 1, 99, seed=1)}
+    assert_sound(parse(text, opset=10), feed)
 
 
 def test_positions_that_nobody_checks() -> None:
