@@ -107,3 +107,74 @@ def test_frames_that_may_lie_outside_stay() -> None:
 def test_frames_that_overwrite_each_other_stay() -> None:
     feed = {"u": sample("float32", 2, 3, 8), "v": f32(1)}
     assert_sound(in_one_dim(4, 8, "none", "float"), feed, left=1)
+
+
+def placed(at: str, *, flat: bool) -> str:
+    """Write frames of 8 at ``both``, which is made of i and j, on an axis with room for them."""
+    row = ", ".join(map(str, range(8)))
+    index, updates = ("Reshape (k, front)", "Reshape (u, rows)") if flat else ("Identity (k)", "u")
+    return f"""g (float[T,8,C] u, float[C] v) => (float[?,?] y)
+        <int64 zero = {{0}}, int64 one = {{1}}, int64 two = {{2}}, int64 four = {{4}},
+         int64[8] j = {{{row}}}, int64[1] last = {{-1}}, int64[2] front = {{-1, 1}},
+         int64[1] room = {{24}}> {{
+        t = Shape <end = 1> (u)
+        c = Shape (v)
+        count = Squeeze (t)
+        total = Mul (count, four)
+        line = Range (zero, count, one)
+        i = Unsqueeze (line, last)
+        {at}
+        size = Add (total, room)
+        sizes = Concat <axis = 0> (size, c)
+        x = Expand (v, sizes)
+        k = Unsqueeze (both, last)
+        rows = Concat <axis = 0> (last, c)
+        idx = {index}
+        new = {updates if flat else "Identity (u)"}
+        y = ScatterND <reduction = "add"> (x, idx, new) }}"""
+
+
+@pytest.mark.parametrize(
+    ("at", "flat"),
+    [
+        ("a = Mul (i, four)  b = Sub (total, a)  both = Add (b, j)", True),  # backwards
+        ("a = Sub (i, i)  both = Add (a, j)", True),  # all in one place
+        ("a = Mul (i, four)  b = Sub (a, four)  both = Add (b, j)", True),  # from the end on
+        ("a = Mul (i, four)  b = Mul (j, two)  both = Add (a, b)", True),  # every other position
+        ("a = Mul (i, four)  b = Mul (j, two)  both = Add (a, b)", False),
+    ],
+)
+def test_other_frames_stay(at: str, flat: bool) -> None:
+    feeds = [
+        {"u": sample("float32", t, 8, c, seed=t), "v": sample("float32", c)}
+        for t in (1, 2, 3)
+        for c in (1, 3)
+    ]
+    assert_sound(placed(at, flat=flat), *feeds, left=1)
+
+
+def test_frames_that_are_not_in_full_stay() -> None:
+    """There are fewer rows of them than of the data, or two that go to the same row."""
+    fewer = in_one_dim(4, 8, "add", "float").replace("float v)", "float v, float[A] a)")
+    fewer = fewer.replace(
+        "x = Expand (v, sizes)",
+        """rows = Shape (a)
+        more = Concat <axis = 0> (rows, size)
+        x = Expand (v, more)""",
+    )
+    feeds = [
+        {"u": sample("float32", b, 2, 8), "v": f32(0), "a": sample("float32", a)}
+        for a, b in ((3, 3), (3, 2), (1, 1))
+    ]
+    assert_sound(fewer, *feeds)
+    twice = in_two_dims(4, 8).replace("float[T,8,C] u", "float[T,8,2,C] u")
+    twice = twice.replace("Shape <start = 2>", "Shape <start = 3>")
+    twice = twice.replace(
+        "i = Unsqueeze (both, last)",
+        """ends = Constant <value = int64[2] {2, 3}> ()
+        k = Unsqueeze (both, ends)
+        pair = Constant <value = int64[4] {1, 1, 2, 1}> ()
+        i = Expand (k, pair)""",
+    )
+    feeds = [{"u": sample("float32", t, 8, 2, 3), "v": f32(-0.0)} for t in (1, 2)]
+    assert_sound(twice, *feeds, left=1)
