@@ -153,10 +153,10 @@ def _turn(line: Line, counts: Shape) -> int | None:
 def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) -> None:
     used = [line.dim for line in lines if line.dim is not None]
     for dim, count in enumerate(counts):
+        if used.count(dim) > 1:  # a box has an axis of its own for each, also where it is short
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.other}")
         if used.count(dim) == 1 or facts.proves(1 - count):
             continue
-        if used.count(dim) > 1:
-            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.other}")
         if access.repeats:
             continue
         certain = facts.proves(count - 2) and all(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, optimize, parse, sample
+from tests.support import assert_sound, f32, optimize, parse, sample
 
 # Each starts at (a, b) of the last two axes but `tail`; `count` names how many rows there are.
 GRAPH = """
@@ -167,6 +167,29 @@ def test_a_dim_that_runs_along_no_axis() -> None:
         }"""
     feeds = [{"x": sample("float32", n, n), "u": sample("float32", 2, n)} for n in (1, 3)]
     assert_sound(text, *feeds)  # the last of two updates is written
+
+
+def test_a_dim_of_one_update_at_most() -> None:
+    """The second axis has one position, and so there are no two updates that go to two places."""
+    text = """
+        g (float[N, 1] x, float[1, K] u) => (float[N, 1] z)
+        <int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2}, int64[1] o = {0}, int64[1] one = {1}>
+        {
+            s = Shape <end = 1> (x)
+            n = Squeeze (s)
+            m = Sub (n, c2)
+            k = Max (m, c0)
+            r = Range (c0, k, c1)
+            i = Add (r, c1)
+            count = Unsqueeze (k, o)
+            shape = Concat <axis = 0> (one, count)
+            idx = Expand (i, shape)
+            z = ScatterElements <axis = 0> (x, idx, u)
+        }"""
+    feeds = [
+        {"x": sample("float32", n, 1), "u": f32([[7.0] * max(n - 2, 0)])} for n in (0, 1, 2, 3)
+    ]
+    assert_sound(text, *feeds, left=0)
 
 
 # A third index beside n and n: what it is, and how many updates there are for each n.
