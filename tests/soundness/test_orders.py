@@ -178,3 +178,13 @@ def test_a_long_list_of_rows() -> None:
     feed = {"x": sample("float32", 2000, 2), "u": sample("float32", 1000, 2, seed=1)}
     assert_sound(model, feed, left=0)
     assert len(optimize(model).graph.node) < 30
+
+
+def test_a_part_of_rows_in_any_order() -> None:
+    """One Gather takes whole rows: these are narrower than the data."""
+    rows = np.random.default_rng(1).permutation(32)[:11]
+    listed = ", ".join(f"{r}, {r}" for r in rows)
+    text = f"""g (float[32,4] x, float[11,2] u) => (float[32,4] y)
+        <int64[11,2] i = {{{listed}}}> {{ y = ScatterElements <axis = 0> (x, i, u) }}"""
+    feed = {"x": sample("float32", 32, 4), "u": sample("float32", 11, 2, seed=1)}
+    assert_sound(text, feed, left=0)

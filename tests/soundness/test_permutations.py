@@ -113,3 +113,12 @@ def test_twice_an_order_is_none() -> None:
         y = ScatterElements <axis = 0> (x, j, u) }"""
     x, u = sample("float32", 4), sample("float32", 4, seed=1)
     assert_sound(model, {"x": x, "k": np.array([2, 0, 3, 1], np.float32), "u": u})
+
+
+def test_operator_sets_without_an_order_from_the_least_on() -> None:
+    text = """g (float[9] keys, float[9] x, float[9] u) => (float[9] y)
+        <int64[1] k = {9}> {
+        values, i = TopK (keys, k)
+        y = Scatter <axis = 0> (x, i, u) }"""
+    feed = {name: sample("float32", 9, seed=n) for n, name in enumerate(("keys", "x", "u"))}
+    assert_sound(parse(text, opset=10), feed)

@@ -132,3 +132,17 @@ def test_zeros_behind_axes_that_become_one_need_a_newer_operator_set() -> None:
     (scatter,) = inspect(old, target="standard").scatters
     assert str(scatter.refusal).endswith("(Reshape with allowzero needs operator set 14)")
     assert_sound(old, *feeds, left=1)
+
+
+@pytest.mark.parametrize("beyond", [200, -201])
+def test_positions_beyond_the_end_in_a_branch_that_is_not_taken(beyond: int) -> None:
+    rows = np.random.default_rng(0).permutation(200)[:100]
+    rows[50] = beyond
+    text = f"""g (bool c, float[200] x, float[100] u) => (float[200] y)
+        <int64[100,1] i = {{{numbers(rows)}}}> {{
+        y = If (c) <
+            then_branch = t () => (float[200] a) {{ a = ScatterND (x, i, u) }},
+            else_branch = e () => (float[200] b) {{ b = Identity (x) }}
+        > }}"""
+    feed = {"c": np.array(False), "x": sample("float32", 200), "u": sample("float32", 100, seed=1)}
+    assert_sound(text, feed, left=1)

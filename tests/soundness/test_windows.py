@@ -89,6 +89,26 @@ def test_another_axis_that_is_written_in_part() -> None:
     assert_sound(model, *({**given, "p": np.array(p)} for p in (-12, -4, -1, 0, 3)), left=0)
 
 
+def test_another_axis_of_which_one_row_is_written() -> None:
+    """It is as long as the updates, which all go to its first row: the last of them stays."""
+    text = """g (float[A,S] x, int64 p, float[A,2] u) => (float[A,S] y)
+        <int64 zero = {0}, int64[2] steps = {0, 1}, int64[1] last = {-1}> {
+        i = Add (steps, p)
+        like = Shape (u)
+        column = Expand (i, like)
+        row = Expand (zero, like)
+        ii = Unsqueeze (column, last)
+        rr = Unsqueeze (row, last)
+        idx = Concat <axis = -1> (rr, ii)
+        y = ScatterND (x, idx, u) }"""
+    cases = [(a, p) for a in (0, 1, 3) for p in (0, 2, -3)]
+    feeds = [
+        {"x": sample("float32", a, 4), "p": np.array(p), "u": sample("float32", a, 2, seed=p + 9)}
+        for a, p in cases
+    ]
+    assert_sound(text, *feeds)
+
+
 @pytest.mark.parametrize("ring", [3, 5, 7])
 def test_rows_that_go_round_before_the_end_or_behind_it(ring: int) -> None:
     model = f"""g (float[5,2] x, int32 q, float[N,2] u) => (float[5,2] y)
