@@ -130,7 +130,7 @@ def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
     free: dict[int, int] = {}
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
         dim = dim_of(target)
-        if target.constant == 0 and size.constant == 1 and axis < len(scatter.shape):
+        if target.constant == 0 and axis < len(scatter.shape):  # a dim of one, if the axis has one
             dim = axis if scatter.shape[axis].constant == 1 else None
         if dim is None or dim in free.values() or not scatter.facts.equal(scatter.shape[dim], size):
             continue

@@ -93,7 +93,7 @@ def frames_of(scatter: Scatter) -> Frames | None:
     others, rest = [], []
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
         dim = dim_of(target)
-        if dim is None and target.constant == 0 and size.constant == 1 and single:
+        if target.constant == 0 and size.constant == 1 and single:
             dim = single.pop(0)
         if dim is None or not scatter.facts.equal(scatter.shape[dim], size):
             rest.append(axis)

@@ -114,7 +114,7 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
     for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
         dim = dim_of(target)
-        if dim is None and target.constant == 0 and size.constant == 1 and single:
+        if target.constant == 0 and size.constant == 1 and single:
             others.append((axis, single.pop(0)))
             continue
         if dim is not None:

@@ -80,7 +80,7 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
     along = [d for d, part in enumerate(atom.parts) if dim in part.coords]
     given = node.attributes.get("axis")
-    if keys is None or (given is not None and given.is_ref()) or len(keys) != len(atom.parts):
+    if keys is None or (given is not None and given.is_ref()):
         return False
     sorted_axis = (-1 if given is None else given.as_int()) % len(keys)
     if along != [sorted_axis] or dim_of(atom.parts[sorted_axis]) != dim:
