@@ -153,8 +153,8 @@ def test_other_frames_stay(at: str, flat: bool) -> None:
     assert_sound(placed(at, flat=flat), *feeds, left=1)
 
 
-def test_frames_that_are_not_in_full_stay() -> None:
-    """There are fewer rows of them than of the data, or two that go to the same row."""
+def test_frames_in_some_rows_and_twice_in_each() -> None:
+    """Fewer rows than the data has are its first rows; two that go to the same row stay."""
     fewer = in_one_dim(4, 8, "add", "float").replace("float v)", "float v, float[A] a)")
     fewer = fewer.replace(
         "x = Expand (v, sizes)",
