@@ -61,6 +61,20 @@ def test_sums_of_runtime_numbers_may_wrap() -> None:
     assert judge(model, ends) == 2
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "uint64"])
+def test_unsigned_scalars_are_no_sizes(dtype: str) -> None:
+    # A size is less than 2**31, and what 64 bits make of sizes is taken not to wrap.
+    model = parse(f"""g ({dtype} u) => (r) {{
+        narrow = Cast<to = 6>(u)
+        wide = Cast<to = 7>(u)
+        square = Mul(wide, wide)
+        sum = Add(square, wide)
+        r = Greater(sum, square)
+    }}""")
+    numbers = [5, 2**31, 2**32 - 1, *([2**63, 2**64 - 1] if dtype == "uint64" else [])]
+    assert judge(model, [{"u": np.array(n, dtype)} for n in numbers]) == len(numbers)
+
+
 @pytest.mark.parametrize("source", ["FLOAT", "DOUBLE", "INT64", "INT32", "UINT8", "BOOL"])
 def test_casts_of_constants(source: str) -> None:
     numbers = {
@@ -189,6 +203,25 @@ def test_where_onnxruntime_has_its_own_mind(nodes: str, n: int, shape: tuple[int
     found = judged.session.run(["r"], {"x": i64(np.arange(n))})[0]
     assert found.shape == shape
     assert judge(model, rows(*N_FEEDS)) >= 2
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int16", "uint32"])
+@pytest.mark.parametrize("offset", [0, 2**31 - 2**15])
+def test_the_largest_ends_of_a_slice_may_come_at_run_time(dtype: str, offset: int) -> None:
+    # The largest number of 32 bits is an end beyond the first element, when it goes backwards.
+    model = parse(f"""g (int64[N] x, {dtype}[1] e) => (r) {{
+        four = Constant<value_ints = [4]>()
+        zero = Constant<value_ints = [0]>()
+        minus = Constant<value_ints = [-1]>()
+        offset = Constant<value_ints = [{offset}]>()
+        wide = Cast<to = 7>(e)
+        end = Add(wide, offset)
+        r = Slice(x, four, end, zero, minus)
+    }}""")
+    ends = [2, -3, 2**15 - 1, 2**31 - 1]
+    ends = [e for e in ends if np.iinfo(dtype).min <= e <= np.iinfo(dtype).max]
+    feeds = [{"x": i64(np.arange(7)), "e": np.array([e], dtype)} for e in ends]
+    assert judge(model, feeds) == len(ends)
 
 
 def test_an_empty_tensor_may_be_joined_to_any_other() -> None:

@@ -164,11 +164,13 @@ def clip(call: Call) -> Result:
     x = call.inputs[0]
     if x is None or call.version < 11:
         return None if x is None else [Abstract(x.dtype, x.shape)]
+    numbers = [None if given is None else given.known for given in call.inputs]
+    if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
+        # NaN bounds nothing, or everything; no bound is the type's largest number.
+        return [Abstract(x.dtype, x.shape)]
     result: Result = [x]
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
-        if bound is not None and bound.known is not None and (bound.known != bound.known).any():
-            return [Abstract(x.dtype, x.shape)]  # NaN bounds nothing, or everything
         if bound is not None and result is not None:
             result = combine(
                 [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True

@@ -9,10 +9,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, Result
-from onnx_scatterx.indexing.overflow import fits
+from onnx_scatterx.indexing.overflow import fits, magnitude
 from onnx_scatterx.indexing.terms import coord, equals, floor_div, modulo, pos, step, term
 
 _MADE = 1 << 20  # elements of a constant that is made
+_EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
 _KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
 
 
@@ -90,7 +91,8 @@ def range_(call: Call) -> Result:
     if not by:
         return [Abstract(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
-    if start.dtype is None or not fits(span, start.dtype, call.facts):
+    exact = magnitude(span, call.facts) <= _EXACT
+    if start.dtype is None or not exact or not fits(span, start.dtype, call.facts):
         return [Abstract(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
     return [Abstract(start.dtype, (count_term,), first + by * coord(0))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx_ir as ir
 
@@ -74,12 +76,17 @@ def most_of(t: Term) -> float:
 
 
 def _is_sized(monomial: Monomial) -> bool:
-    return all(leaf.low == 0 and not leaf.parts for atom in monomial for leaf in atom.leaves)
+    return all(_is_size(leaf) for atom in monomial for leaf in atom.leaves)
+
+
+def _is_size(atom: Atom) -> bool:
+    """Return whether an atom is a size; a scalar of an unsigned type is bounded by its type."""
+    return isinstance(atom, Leaf) and not atom.parts and (atom.low, atom.high) == (0, math.inf)
 
 
 def capped(atom: Atom) -> Interval:
     """Return bounds of an atom, given that no axis is longer than ``AXIS_LIMIT``."""
     low, high = atom.interval(lambda t: interval_of(t, capped))
-    if isinstance(atom, Coord) or (isinstance(atom, Leaf) and not atom.parts and low == 0):
+    if isinstance(atom, Coord) or _is_size(atom):
         high = min(high, AXIS_LIMIT)
     return low, high

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call, Result
 from onnx_scatterx.indexing.movement import moved, vector, wrapped
-from onnx_scatterx.indexing.overflow import AXIS_LIMIT
+from onnx_scatterx.indexing.overflow import AXIS_LIMIT, magnitude
+from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Number,
     Term,
@@ -46,9 +45,9 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
     return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
 
 
-def _bounded(end: Term) -> bool:
-    """Return whether a term is made of constants, sizes and bounded numbers only."""
-    return all(leaf.low > -math.inf for leaf in end.leaves())
+def _may_be_edge(end: Term, facts: Facts) -> bool:
+    """Return whether an end that only the run knows may be one of the largest numbers."""
+    return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
 
 
 def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
@@ -75,8 +74,8 @@ def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
                 if given.known is None:
                     return None
                 into[:] = [int(v) for v in given.known.ravel()]
-    if any(k < 0 and not _bounded(e) for e, k in zip(ends, steps, strict=False)):
-        return None  # it may be one of the largest numbers, which have a meaning of their own
+    if any(k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False)):
+        return None  # the largest numbers have a meaning of their own
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
         return None
     return [(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]

@@ -93,3 +93,22 @@ def test_how_many_floats_there_are_in_a_range(ends: tuple[float, ...]) -> None:
     nodes = """r = Range (a, b, c)
         k = Size (r)"""
     assert_sound(written(nodes, **{n: f32(v) for n, v in zip("abc", ends, strict=True)}), FEED)
+
+
+@pytest.mark.parametrize("step", [4, 2**52, 2**62])
+def test_how_many_integers_there_are_in_a_range(step: int) -> None:
+    # ONNX Runtime divides in doubles: (2**62 + 1) / 2**62 is 1 to it.
+    nodes = """r = Range (a, b, c)
+        k = Size (r)"""
+    assert_sound(written(nodes, a=i64(0), b=i64(step + 1), c=i64(step)), FEED)
+
+
+@pytest.mark.parametrize("bounds", ["low", ", high", "low, high"])
+@pytest.mark.parametrize("number", [np.inf, -np.inf])
+def test_no_bound_is_the_largest_number(bounds: str, number: float) -> None:
+    nodes = f"""c = Clip (a, {bounds})
+        d = Sub (c, c)
+        e = Equal (d, zero)
+        k = Cast <to = 7> (e)"""
+    constants = {"a": number, "low": -1.0, "high": 3.0, "zero": 0.0}
+    assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
