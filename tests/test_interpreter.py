@@ -322,6 +322,27 @@ def max_pool(c: Chain) -> Drawn:
     return x, attributes | ({"ceil_mode": 1} if c.flag() else {}), c.rng.choice([1, 1, 2])
 
 
+def prelu(c: Chain) -> Drawn:
+    (q,) = c.node("Expand", ["f", c.constant(c.rng.choice([[1, 1], [2, 1, 3]]))])
+    slope = c.constant(c.array(*c.rng.choice([(3,), (1, 1), (2, 3), (2, 1, 1)])), "float32")
+    return c.rng.choice([[q, "f"], [q, slope], [slope, q]]), {}, 1
+
+
+def einsum(c: Chain) -> Drawn:
+    other = c.constant(c.array(1, 3), "float32")
+    pair = c.rng.choice([["f", other], [other, "f"], ["f", "f"]])
+    forms = [
+        "ij,ij->ij",
+        "ij, ij -> ji",
+        "ij,kj->ik",
+        "ij,kj->ikj",
+        "ij,ij->",
+        "ij,ij",
+        "...j,ij->i",
+    ]
+    return pair, {"equation": c.rng.choice(forms)}, 1
+
+
 DRAWS: dict[str, Draw] = {
     "Abs": one(*WRAPPING, "int8"),
     "Add": two(*WRAPPING),
@@ -339,6 +360,7 @@ DRAWS: dict[str, Draw] = {
     "Conv": conv,
     "CumSum": cum_sum,
     "Div": by_constant,
+    "Einsum": einsum,
     "Equal": two("int64", "int32", "bool"),
     "Expand": expand,
     "EyeLike": eye_like,
@@ -362,6 +384,7 @@ DRAWS: dict[str, Draw] = {
     "Not": one("bool"),
     "OneHot": one_hot,
     "Or": two("bool"),
+    "PRelu": prelu,
     "Pad": pad,
     "Range": range_,
     "ReduceL1": reduction(18, "float32"),

@@ -224,6 +224,30 @@ def test_the_largest_ends_of_a_slice_may_come_at_run_time(dtype: str, offset: in
     assert judge(model, feeds) == len(ends)
 
 
+@pytest.mark.parametrize(
+    ("node", "shapes"),
+    [
+        ("MaxPool<auto_pad = 'SAME_UPPER', dilations = [2], kernel_shape = [2]>(x)", [(1, 2, 5)]),
+        ("LpPool<auto_pad = 'SAME_LOWER', dilations = [2], kernel_shape = [2]>(x)", [(1, 2, 5)]),
+        ("LpPool<ceil_mode = 1, strides = [3], kernel_shape = [1]>(x)", [(1, 2, 5)]),
+        (
+            "ConvTranspose<auto_pad = 'SAME_UPPER', strides = [2], output_padding = [1]>(x, y)",
+            [(1, 2, 5), (2, 3, 2)],
+        ),
+        ("ConvTranspose<output_shape = [3]>(x, y)", [(1, 2, 5), (2, 3, 2)]),
+        ("Einsum<equation = 'ij,ij->ij'>(x, y)", [(1, 3), (4, 3)]),
+        ("Einsum<equation = 'ij,ij'>(x, y)", [(1, 3), (4, 3)]),
+        ("PRelu(x, y)", [(1, 3), (4, 3)]),
+    ],
+)
+def test_shapes_that_onnx_infers_otherwise(node: str, shapes: list[tuple[int, ...]]) -> None:
+    pairs = zip("xy", shapes, strict=False)
+    declared = ", ".join(f"float[{', '.join(map(str, s))}] {n}" for n, s in pairs)
+    model = parse(f"g ({declared}) => (r) {{ r = {node} }}".replace("'", '"'), opset=22)
+    feed = {n: np.ones(s, np.float32) for n, s in zip("xy", shapes, strict=False)}
+    assert judge(model, [feed]) == 1
+
+
 def test_an_empty_tensor_may_be_joined_to_any_other() -> None:
     model = parse("""g (int64[N, M] x, int64[K, L] y) => (r) {
         r = Concat<axis = 0>(x, y)

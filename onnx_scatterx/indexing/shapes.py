@@ -6,6 +6,8 @@ its own, and comes out again where the operator passes it on. Declared shapes pl
 
 from __future__ import annotations
 
+import enum
+
 import onnx
 import onnx.checker
 import onnx.shape_inference
@@ -16,8 +18,18 @@ from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.terms import Term, term
 
-# Their output shape by ONNX's inference is not always what ONNX Runtime computes.
-_DISTRUSTED = {"Upsample", "Resize", "Unique", "Compress"}
+
+class _Trust(enum.IntEnum):
+    """What is believed of an output shape, which ONNX Runtime may compute otherwise."""
+
+    TYPE = 0  # nothing, not even its rank
+    RANK = 1
+    PASSED = 2  # dims that are passed on
+    ALL = 3
+
+
+_COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
+_BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
 _SMALL = 64  # elements of a constant that inference may want to see
 
 
@@ -88,17 +100,32 @@ def _abstract(
 ) -> Abstract | None:
     if found is None or not found.HasField("tensor_type"):
         return None
-    tensor = found.tensor_type
+    tensor, trust = found.tensor_type, _trust(call)
     dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
-    if not tensor.HasField("shape"):
+    if not tensor.HasField("shape") or trust < _Trust.RANK:
         return Abstract(dtype, None)
     fresh = call.unknown_shape(len(tensor.shape.dim), output)
-    rounds_up = call.node.op_type.endswith("Pool") and "ceil_mode" in call.node.attributes
-    distrusted = rounds_up or call.node.op_type in _DISTRUSTED
+    if trust < _Trust.PASSED:
+        return Abstract(dtype, fresh)
     shape = []
     for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
-        if d.HasField("dim_value") and not distrusted:
+        if d.HasField("dim_value") and trust == _Trust.ALL:
             shape.append(term(d.dim_value))
         else:
             shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
     return Abstract(dtype, tuple(shape))
+
+
+def _trust(call: Call) -> _Trust:
+    op = call.node.op_type
+    if op in _BROADCAST:
+        return _Trust.RANK
+    padded = call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    if op == "ConvTranspose":
+        if call.attribute("output_shape") is not None:
+            return _Trust.TYPE
+        return _Trust.PASSED if padded else _Trust.ALL
+    dilated = any(d != 1 for d in call.integers("dilations") or ())
+    if op.endswith("Pool") and (call.integer("ceil_mode", 0) or (padded and dilated)):
+        return _Trust.PASSED
+    return _Trust.PASSED if op in _COMPUTED else _Trust.ALL

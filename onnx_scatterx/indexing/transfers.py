@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from onnx_scatterx.indexing import (
     arithmetic,
+    broadcasting,
     conversion,
     creation,
     finding,
@@ -33,6 +34,7 @@ TRANSFERS: dict[str, Transfer] = {
     "ConstantOfShape": creation.constant_of_shape,
     "CumSum": creation.cum_sum,
     "Expand": movement.expand,
+    "Einsum": broadcasting.einsum,
     "EyeLike": creation.eye_like,
     "Flatten": reshaping.flatten,
     **dict.fromkeys(READS, reading.gather),
@@ -40,6 +42,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Mod": arithmetic.mod,
     "NonZero": finding.non_zero,
     "OneHot": creation.one_hot,
+    "PRelu": broadcasting.prelu,
     "Pad": creation.pad,
     "Range": creation.range_,
     "Reshape": reshaping.reshape,
