@@ -13,8 +13,9 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reader import Reader
 from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.indexing.overflow import stays
 from onnx_scatterx.indexing.scope import Scope
-from onnx_scatterx.indexing.terms import Atom, FloorDiv, Pos, Step, Term, as_term
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Pos, Step, Term, as_term, polynomial
 from onnx_scatterx.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -90,17 +91,40 @@ class Numbers:
         if read is not None:
             return read
         if isinstance(atom, Pos):
-            return self._cost(atom.parts[0]) + (1 if self.writer.version >= 12 else 3)
+            upper, lower = self._sides(atom.parts[0])
+            if lower is None:
+                return self._cost(upper) + (1 if self.writer.version >= 12 else 3)
+            if self.writer.version >= 12:
+                return self._cost(upper) + self._cost(lower) + 2
         if isinstance(atom, FloorDiv) and self._divides(atom):
             return self._cost(atom.parts[0]) + self._cost(atom.parts[1]) + 1
         if isinstance(atom, Step):
-            return self._cost(atom.parts[0]) + 2
+            upper, lower = self._sides(atom.parts[0])
+            return self._cost(upper) + (0 if lower is None else self._cost(lower - 1)) + 2
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
 
     def _divides(self, atom: FloorDiv) -> bool:
         """Div rounds towards zero, which is down where nothing is negative."""
         facts = self.scope.facts
-        return facts.proves(atom.parts[0]) and facts.proves(atom.parts[1])
+        return all(facts.proves(p) and self._stays(p) for p in atom.parts)
+
+    def _stays(self, t: Term) -> bool:
+        """Return whether a number does not leave int64, however its parts may wrap on the way."""
+        return self.reader.cost(t) is not None or stays(t, self.scope.facts)
+
+    def _sides(self, t: Term) -> tuple[Term, Term | None]:
+        """Return a term that is compared with 0, or two whose difference it is; none of them wraps.
+
+        ``p - 1 >= 0`` is ``p >= 1``, also where p is the least int64.
+        """
+        twice = self.writer.version < 12  # see ``_atom``
+        if self._stays(2 * t if twice else t):
+            return t, None
+        upper = polynomial({m: c for m, c in t.items if m and c > 0})
+        lower = upper - t
+        if not (self._stays(upper) and self._stays(lower) and self._stays(lower - 1)):
+            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
+        return upper, lower
 
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
@@ -151,7 +175,11 @@ class Numbers:
         if self.reader.cost(as_term(atom)) is not None:
             return self._vector(as_term(atom))
         if isinstance(atom, Pos):
-            inner = self._vector(atom.parts[0])
+            upper, lower = self._sides(atom.parts[0])
+            inner = self._vector(upper)
+            if lower is not None:
+                least = self._vector(lower)
+                return w.node("Sub", [w.node("Max", [inner, least], _INT64), least], _INT64)
             if w.version >= 12:
                 return w.node("Max", [inner, w.constant([0])], _INT64)
             twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
@@ -160,8 +188,10 @@ class Numbers:
             parts = [self._vector(p) for p in atom.parts]
             return w.node("Div", parts, _INT64)
         if isinstance(atom, Step):
-            inner = self._vector(atom.parts[0])
-            hit = w.node("Greater", [inner, w.constant([-1])], ir.DataType.BOOL)
+            upper, lower = self._sides(atom.parts[0])
+            inner = self._vector(upper)
+            least = w.constant([-1]) if lower is None else self._vector(lower - 1)
+            hit = w.node("Greater", [inner, least], ir.DataType.BOOL)
             return w.node("Cast", [hit], _INT64, to=_INT64.value)
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
 

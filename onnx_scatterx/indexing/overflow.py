@@ -15,11 +15,14 @@ from onnx_scatterx.indexing.terms import (
     Leaf,
     Monomial,
     Term,
+    as_term,
     interval_of,
     polynomial,
 )
 
 AXIS_LIMIT = 2**31 - 1  # no axis has more elements
+_WIDE = 2**32
+_LARGEST = 2**63 - 1
 
 
 def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
@@ -41,6 +44,34 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
                 return False
     low, high = _between(t, facts)
     return low >= least and high <= most
+
+
+def stays(t: Term, facts: Facts) -> bool:
+    """Return whether a number lies within 64 bits, as every int64 that the run gives does.
+
+    >>> from onnx_scatterx.indexing.terms import element, pos
+    >>> p = element("p", (), name="p")
+    >>> stays(pos(p) - pos(p - 1), Facts()), stays(p - 1, Facts())
+    (True, False)
+    """
+    if all(map(_is_narrow, t.leaves())):
+        return True
+    bounds = [
+        bound
+        for leaf in t.leaves()
+        for bound in (
+            (AXIS_LIMIT - as_term(leaf),)
+            if _is_size(leaf)
+            else (_LARGEST - as_term(leaf), as_term(leaf) + _LARGEST + 1)
+        )
+    ]
+    known = facts.assuming(*bounds)
+    return known.proves(_LARGEST - t) and known.proves(t + _LARGEST + 1)
+
+
+def _is_narrow(leaf: Leaf) -> bool:
+    """Return whether a number is a size or a position, or of less than 64 bits."""
+    return leaf.low >= -_WIDE and (leaf.high <= _WIDE or leaf.high == math.inf)
 
 
 def magnitude(t: Term, facts: Facts) -> float:

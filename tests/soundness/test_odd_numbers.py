@@ -112,3 +112,37 @@ def test_no_bound_is_the_largest_number(bounds: str, number: float) -> None:
         k = Cast <to = 7> (e)"""
     constants = {"a": number, "low": -1.0, "high": 3.0, "zero": 0.0}
     assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        ["k = Clip (p, zero, one)"],
+        ["t = Max (p, zero)", "k = Min (t, top)"],
+        ["t = Min (p, top)", "k = Max (t, zero)"],
+        ["t = Less (p, one)", "k = Cast <to = 7> (t)"],
+        ["t = Greater (top, p)", "k = Cast <to = 7> (t)"],
+        [
+            "t = Greater (p, zero)",
+            "l = Sub (top, p)",
+            "h = Where (t, p, l)",
+            "k = Clip (h, zero, one)",
+        ],
+    ],
+)
+@pytest.mark.parametrize("opset", [12, 18])
+def test_what_is_computed_anew_does_not_wrap(nodes: list[str], opset: int) -> None:
+    # Clip (p, 0, 1) is max(p, 0) - max(p - 1, 0), and p - 1 wraps where p is the least number.
+    lines = "\n".join(nodes)
+    model = parse(
+        f"""g (float[N] x, int64[1, 1] p, float[1] u) => (float[N] y)
+        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] minus = {{-1}}> {{
+        s = Shape (x)
+        top = Add (s, minus)
+        {lines}
+        y = ScatterND (x, k, u) }}""",
+        opset=opset,
+    )
+    ends = (-(2**63), 1 - 2**63, -1, 0, 1, 2, 2**63 - 2, 2**63 - 1)
+    feeds = [FEED | {"p": i64([[p]])} for p in ends]
+    assert_sound(model, *feeds)
