@@ -52,8 +52,8 @@ def mod(c: Chain) -> Drawn:
 
 
 def clip(c: Chain) -> Drawn:
-    a = c.some(*WRAPPING)
-    bounds = [c.rng.choice(["", c.constant(i, c.values[a].dtype.name)]) for i in c.ints(2)]
+    a = c.some(*WRAPPING, "uint8", "uint64", "float32")
+    bounds = [c.rng.choice(["", c.constant(abs(i), c.values[a].dtype.name)]) for i in c.ints(2)]
     return [a, *bounds], {}, 1
 
 
@@ -96,7 +96,9 @@ def expand(c: Chain) -> Drawn:
 
 
 def eye_like(c: Chain) -> Drawn:
-    return [c.some("int64", "int32", "float32", ranks=(2,))], {"k": c.rng.randint(-2, 2)}, 1
+    attributes = {"dtype": c.rng.choice([1, 6, 7, 9])} if c.flag() else {}
+    a = c.some("int64", "int32", "float32", ranks=(2,))
+    return [a], attributes | {"k": c.rng.randint(-2, 2)}, 1
 
 
 def flatten(c: Chain) -> Drawn:
@@ -135,8 +137,10 @@ def gather_nd(c: Chain) -> Drawn:
 
 def one_hot(c: Chain) -> Drawn:
     a = c.some("int64", ranks=(1, 2))
-    depth = c.rng.choice([c.constant(c.rng.randint(1, 4)), c.some("int64", ranks=(0,))])
-    return [a, depth, c.constant([5, 7])], {"axis": c.axis(c.values[a].ndim + 1)}, 1
+    depth = c.constant(c.rng.choice([c.rng.randint(1, 4), [3]]), c.rng.choice(["int64", "float32"]))
+    pair = c.rng.choice([c.constant([5, 7]), c.constant([0, 1], "float32"), c.vector(2)])
+    depth = c.rng.choice([depth, c.some("int64", ranks=(0,))])
+    return [a, depth, pair], {"axis": c.axis(c.values[a].ndim + 1)}, 1
 
 
 def pad(c: Chain) -> Drawn:
@@ -165,7 +169,8 @@ def reduction(first_with_input: int, *kinds: str) -> Draw:
     def draw(c: Chain) -> Drawn:
         a = c.some(*kinds or WRAPPING)
         rank = c.values[a].ndim
-        axes = [c.axis(rank)] if rank and c.flag() else []
+        several = c.rng.sample(range(rank), c.rng.randint(0, rank)) if c.flag() else []
+        axes = [axis - c.rng.choice([0, rank]) for axis in several]
         attributes: dict[str, Any] = {"keepdims": 1} if c.flag() else {"keepdims": 0}
         if c.opset < first_with_input:
             return [a], attributes | ({"axes": axes} if axes else {}), 1
@@ -178,7 +183,7 @@ def reduction(first_with_input: int, *kinds: str) -> Draw:
 
 def position(c: Chain) -> Drawn:
     a = c.some("int32", "float32", ranks=(1, 2, 3))
-    attributes = {"keepdims": int(c.flag())}
+    attributes = {"keepdims": int(c.flag()), "select_last_index": int(c.flag())}
     return [a], attributes | ({"axis": c.axis(c.values[a].ndim)} if c.flag() else {}), 1
 
 
@@ -230,8 +235,16 @@ def slice_(c: Chain) -> Drawn:
     if c.opset < 10:
         return [a], {"axes": axes, "starts": starts, "ends": ends}, 1
     steps = [c.rng.choice([1, 1, 2, 3, -1, -1, -2]) for _ in axes]
+    if c.rng.random() < 0.3:  # of 32 bits, ends that the run gives among them
+        narrow = [np.clip(n, -(2**31), 2**31 - 1) for n in (starts, ends)]
+        cuts = [c.constant(n, "int32") for n in narrow]
+        given = [n for n, v in c.values.items() if v.dtype == np.int32 and v.shape == (len(axes),)]
+        cuts[1] = c.rng.choice([cuts[1], *given])
+        return [a, *cuts, c.constant(axes, "int32"), c.constant(steps, "int32")], {}, 1
     cuts = [c.vector(len(axes), starts), c.vector(len(axes), ends)]
     more = [c.constant(axes), c.constant(steps)]
+    if axes == list(range(len(axes))) and c.flag():
+        more[0] = ""
     return [a, *cuts, *more[: c.rng.choice([1, 2, 2])]], {}, 1
 
 
