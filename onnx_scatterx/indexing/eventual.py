@@ -11,9 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from onnx_scatterx.indexing.terms import FloorDiv, Leaf, Pos, Step, Term
+import numpy as np
 
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Leaf, Pos, Step, Table, Term
+
+_FEW = 32  # numbers looked at first: where a term is negative, it mostly is so at small ones
 _LIMIT = 4096  # numbers looked at, and residue classes kept, before the answer is "unknown"
+_NARROW = 1 << 62  # below this 64 bits hold what is computed
 
 
 @dataclass(frozen=True)
@@ -45,35 +49,79 @@ class _Eventually:
         return start
 
 
-def never_negative(t: Term, leaf: Leaf, low: int) -> bool | None:
+def never_negative(
+    t: Term, leaf: Leaf, low: int, known: tuple[Term, ...] = ()
+) -> bool | None:
     """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
+
+    Only values count at which what is ``known`` of the same leaf is >= 0.
 
     >>> from onnx_scatterx.indexing.terms import floor_div, size
     >>> n = size("n")
     >>> (leaf,) = n.leaves()
     >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
     True
+    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (floor_div(n, 2) - 2,))
+    (False, True)
     """
     if t.never_negative_from is None:
         t.never_negative_from = {}
-    if low not in t.never_negative_from:  # the leaf is the term's only one
-        t.never_negative_from[low] = _decide(t, leaf, low)
-    return t.never_negative_from[low]
+    key = low, known
+    if key not in t.never_negative_from:  # the leaf is the term's only one
+        t.never_negative_from[key] = _decide(t, leaf, low, known)
+    return t.never_negative_from[key]
 
 
-def _decide(t: Term, leaf: Leaf, low: int) -> bool | None:
-    eventually = _eventually(t, leaf)
-    if eventually is None or any(s < 0 for s in eventually.slopes):
-        return None if eventually is None else False
+def _decide(t: Term, leaf: Leaf, low: int, known: tuple[Term, ...]) -> bool | None:
+    if not _holds(t, known, low, low + _FEW):
+        return False
+    forms = [_eventually(each, leaf) for each in (t, *known)]
+    settled = [form for form in forms if form is not None]
+    period = math.lcm(1, *(form.period for form in settled))
+    if len(settled) < len(forms) or period > _LIMIT:
+        return None
     # Past this point every class is affine and keeps its sign: one look at each is enough.
-    last = max(eventually.settled(), low) + eventually.period
+    last = max(low, *(form.settled() for form in settled)) + period
     if last - low > _LIMIT:
         return None
-    return all(_value(t, n) >= 0 for n in range(low, last + 1))
+    return _holds(t, known, low, last)
+
+
+def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
+    """Return whether ``t >= 0`` at all of these numbers at which what is known is."""
+    if any(_reach(each, last) >= _NARROW for each in (t, *known)):
+        return all(
+            _value(t, n) >= 0 or any(_value(each, n) < 0 for each in known)
+            for n in range(low, last + 1)
+        )
+    numbers = np.arange(low, last + 1)
+    for each in known:
+        numbers = numbers[at(each, numbers) >= 0]
+    return bool((at(t, numbers) >= 0).all())
+
+
+def at(t: Term, numbers: np.ndarray) -> np.ndarray:
+    """Return a term of one size at these numbers, where 64 bits hold all that is computed."""
+    return np.broadcast_to(t.evaluate(lambda _, __: numbers, lambda _: 0), numbers.shape)
 
 
 def _value(t: Term, n: int) -> int:
     return int(t.evaluate(lambda _, __: n, lambda _: 0))
+
+
+def _reach(t: Term, last: int) -> float:
+    """Return what no part of a term exceeds where its size does not exceed ``last``."""
+    total = 0.0
+    for monomial, c in t.items:
+        total += abs(c) * math.prod([_reach_of(atom, last) for atom in monomial])
+    return total
+
+
+def _reach_of(atom: Atom, last: int) -> float:
+    if isinstance(atom, Leaf):
+        return last
+    own = max(map(abs, atom.bounds)) if isinstance(atom, Table) else 0
+    return 1 + own + sum([_reach(part, last) for part in atom.parts])
 
 
 def _eventually(t: Term, leaf: Leaf) -> _Eventually | None:

@@ -43,7 +43,7 @@ class Term:
     """The polynomial's constant coefficient."""
     coords: frozenset[int]
     piecewise: bool
-    never_negative_from: dict[int, bool | None] | None
+    never_negative_from: dict[tuple[int, tuple[Term, ...]], bool | None] | None
     """What ``eventual`` found out."""
     _interval: Interval | None
     _leaves: frozenset[Leaf] | None

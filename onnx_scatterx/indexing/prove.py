@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from onnx_scatterx.indexing.eventual import never_negative
+from onnx_scatterx.indexing.eventual import at, never_negative
 from onnx_scatterx.indexing.known import Known
 from onnx_scatterx.indexing.terms import (
     Coord,
@@ -136,10 +136,19 @@ class Facts(Known):
                 least = max(0, -((residue - int(low)) // modulus))
                 counted = t.replace({leaf: modulus * count + residue})
                 return never_negative(counted, atom, least) or None
-        answer = never_negative(t, leaf, int(low))
-        if answer is False and any(leaf in layer._by_leaf for layer in self._layers):
-            return None  # false for some number, but not for every number that the facts allow
-        return answer
+        if never_negative(t, leaf, int(low)) is not False:
+            return never_negative(t, leaf, int(low))
+        # False for some number, but not for every number that the facts allow.
+        alone, shared = self._restrictions(leaf, int(low))
+        answer = never_negative(t, leaf, int(low), alone) if alone else False
+        return None if shared and not answer else answer
+
+    def _restrictions(self, leaf: Leaf, low: int) -> tuple[tuple[Term, ...], bool]:
+        """Return the facts about a size alone that some number contradicts; are there others?"""
+        facts = [fact for layer in self._layers for fact in layer._by_leaf.get(leaf, ())]
+        alone = [fact for fact in facts if len(fact.leaves()) == 1 and not fact.coords]
+        restricting = [fact for fact in alone if not never_negative(fact, leaf, low)]
+        return tuple(restricting), len(alone) < len(facts)
 
     def _by_all_numbers(self, t: Term, leaf: Leaf, low: int, high: int) -> bool | None:
         """Look at every number that a size may be, where they are few."""
@@ -155,8 +164,8 @@ class Facts(Known):
             return None
         numbers = np.arange(low, high + 1)
         for fact in known:
-            numbers = numbers[_at(fact, numbers) >= 0]
-        return True if bool((_at(t, numbers) >= 0).all()) else None
+            numbers = numbers[at(fact, numbers) >= 0]
+        return True if bool((at(t, numbers) >= 0).all()) else None
 
     def _is_narrow(self, t: Term) -> bool:
         """Return whether 64 bits hold all that is added and multiplied to evaluate a term."""
@@ -241,8 +250,3 @@ class Facts(Known):
             if self._prove(d * rest + c * least, depth - 1):
                 return True
         return False
-
-
-def _at(t: Term, numbers: np.ndarray) -> np.ndarray:
-    """Return a term of one size at these numbers."""
-    return np.broadcast_to(t.evaluate(lambda _, __: numbers, lambda _: 0), numbers.shape)
