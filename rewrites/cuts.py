@@ -26,6 +26,8 @@ from onnx_scatterx.mosaic.plan import Planner, Region
 from onnx_scatterx.mosaic.sources import Walk
 from onnx_scatterx.reasons import Reason, RefusedError
 
+_VARIANTS = 27  # bounds tried in place of one
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -134,38 +136,41 @@ def _bound(
         return exact.constant
     memo = planner.facts.memo
     if key not in memo:
-        memo[key] = _serving(exact, extent, planner, serves)
-    known: int | list[Term] = memo[key]
-    if isinstance(known, int):
-        return known
-    best: tuple[int, Term] | None = None
-    for t in known:
+        memo[key] = _literal(exact, extent, planner, serves), _variants(exact, planner)
+    literal, variants = memo[key]
+    if literal is not None:
+        return literal
+    given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
+    candidates = [(t, False) for t in variants]
+    candidates += [(t, True) for t in given if t not in variants]
+    costs: list[tuple[int, int]] = []
+    for i, (t, _) in enumerate(candidates):
         try:
-            cost = planner.numbers.cost(t)
+            costs.append((planner.numbers.cost(t), i))
         except RefusedError:
             continue
-        if best is None or cost < best[0]:
-            best = cost, t
-    if best is None:
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
-    return best[1]
+    for _, i in sorted(costs):  # the first that serves costs least
+        t, signed = candidates[i]
+        if (key, t, signed) not in memo:
+            memo[key, t, signed] = (signed or planner.facts.proves(t)) and (
+                t is exact or serves(t, signed)
+            )
+        if memo[key, t, signed]:
+            return t
+    raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
 
 
-def _serving(
+def _literal(
     exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
-) -> int | list[Term]:
-    """Return a literal bound that serves, or else the terms that do."""
-    facts = planner.facts
+) -> int | None:
+    """Return a literal bound that serves, or None."""
     for t, sign in ((exact, 1), (extent - exact, -1)):
         number = _eventual_number(planner.simplified(t), planner)
         if number is not None and (sign > 0 or number > 0):
             literal = term(number) if sign > 0 else extent - number
             if serves(literal, False):
                 return sign * number
-    variants = _variants(exact, planner)
-    found = [t for t in variants if facts.proves(t) and (t is exact or serves(t, False))]
-    given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
-    return found + [t for t in given if t not in found and serves(t, True)]
+    return None
 
 
 def _eventual_number(t: Term, planner: Planner) -> int | None:
@@ -180,6 +185,12 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 def _variants(t: Term, planner: Planner) -> list[Term]:
     """Return a term with some of its cases taken as decided: what clamping may make no matter."""
     found = [t]
-    for atom in sorted((a for a in t.atoms if isinstance(a, Pos)), key=lambda a: a.place)[:3]:
-        found += [v.replace({atom: c}) for v in found for c in (atom.parts[0], 0)]
-    return [planner.simplified(v) for v in found]
+    made = {t}
+    for each in found:
+        for atom in sorted((a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place):
+            for value in (atom.parts[0], 0):
+                variant = planner.simplified(each.replace({atom: value}))
+                if variant not in made and len(found) < _VARIANTS:
+                    found.append(variant)
+                    made.add(variant)
+    return found

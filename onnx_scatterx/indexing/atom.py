@@ -50,6 +50,11 @@ class Atom:
     def __hash__(self) -> int:
         return self.place  # so that sets of atoms have one order in every run
 
+    @property
+    def depth(self) -> int:
+        """How deep terms are nested in the atom."""
+        return self.place >> _DEPTH
+
     def completed(self) -> None:
         """Add what the atom itself contributes to ``coords`` and ``leaves``."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from onnx_scatterx.indexing.eventual import never_negative
 from onnx_scatterx.indexing.terms import (
     Atom,
     Coord,
@@ -209,6 +210,8 @@ class Known:
             return  # a bound of one leaf: the intervals have it
         for monomial, c in parts:
             self._relations.setdefault(monomial, []).append((fact, c))
+        if self._holds_anyhow(fact):
+            return  # it restricts no size
         for leaf in fact.leaves():
             self._by_leaf.setdefault(leaf, []).append(fact)
 
@@ -227,6 +230,15 @@ class Known:
             if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
                 break
             self._bound(leaf, n + 1, high)
+
+    def _holds_anyhow(self, fact: Term) -> bool:
+        """Return whether a fact is about one size, and true of each that it may be."""
+        leaves = fact.leaves()
+        if len(leaves) != 1 or fact.coords:
+            return False
+        (leaf,) = leaves
+        low = self._atom_interval(leaf)[0]
+        return not (leaf.parts or math.isinf(low)) and never_negative(fact, leaf, int(low)) is True
 
     def _related(self, fact: Term) -> set[Leaf]:
         """Return the leaves that a fact can say something of, by itself or through others."""

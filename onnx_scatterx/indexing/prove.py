@@ -15,6 +15,7 @@ import numpy as np
 from onnx_scatterx.indexing.eventual import at, never_negative
 from onnx_scatterx.indexing.known import Known
 from onnx_scatterx.indexing.terms import (
+    Atom,
     Coord,
     FloorDiv,
     Leaf,
@@ -23,11 +24,13 @@ from onnx_scatterx.indexing.terms import (
     Step,
     Term,
     as_term,
+    polynomial,
     size,
     term,
 )
 
 _DEPTH = 5
+_ORDERS = 3  # cases that are tried as the first
 _LISTED = 4096  # numbers that are all looked at
 
 
@@ -112,7 +115,8 @@ class Facts(Known):
         if decided is not None:
             return decided
         return (
-            self._by_coordinate(t, depth)
+            self._by_larger(t)
+            or self._by_coordinate(t, depth)
             or self._by_known(t, depth)
             or self._by_cases(t, depth)
             or self._by_division(t, depth)
@@ -139,16 +143,10 @@ class Facts(Known):
         if never_negative(t, leaf, int(low)) is not False:
             return never_negative(t, leaf, int(low))
         # False for some number, but not for every number that the facts allow.
-        alone, shared = self._restrictions(leaf, int(low))
-        answer = never_negative(t, leaf, int(low), alone) if alone else False
-        return None if shared and not answer else answer
-
-    def _restrictions(self, leaf: Leaf, low: int) -> tuple[tuple[Term, ...], bool]:
-        """Return the facts about a size alone that some number contradicts; are there others?"""
         facts = [fact for layer in self._layers for fact in layer._by_leaf.get(leaf, ())]
         alone = [fact for fact in facts if len(fact.leaves()) == 1 and not fact.coords]
-        restricting = [fact for fact in alone if not never_negative(fact, leaf, low)]
-        return tuple(restricting), len(alone) < len(facts)
+        decided = never_negative(t, leaf, int(low), tuple(alone)) if alone else False
+        return None if len(alone) < len(facts) and not decided else decided
 
     def _by_all_numbers(self, t: Term, leaf: Leaf, low: int, high: int) -> bool | None:
         """Look at every number that a size may be, where they are few."""
@@ -216,12 +214,31 @@ class Facts(Known):
                         return True
         return False
 
+    def _by_larger(self, t: Term) -> bool:
+        """Take 0 or ``u`` for ``Pos(u)`` where it is added: neither is larger."""
+        lower = [t]
+        added = [(m, c) for m, c in t.items if c > 0 and len(m) == 1 and isinstance(m[0], Pos)]
+        for monomial, c in added[:3]:
+            inner = monomial[0].parts[0]
+            without = [each - polynomial({monomial: c}) for each in lower]
+            found = [*without, *(each + c * inner for each in without)]
+            if any(self.interval(each)[0] >= 0 for each in found):
+                return True
+            lower += found
+        return False
+
     def _by_cases(self, t: Term, depth: int) -> bool:
         piecewise = [a for a in t.atoms if isinstance(a, Pos | Step)]
         if not piecewise:
             return False
-        # The innermost first: what it decides, the outer ones may use.
-        atom = min(piecewise, key=lambda a: a.place)
+        inside = [b for a in piecewise for p in a.parts for b in p.all_atoms()]
+        # The innermost first: what it decides, the outer ones may use. It decides most where it
+        # stands in most of them.
+        piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.place))
+        tried = piecewise[: _ORDERS if depth == _DEPTH else 1]
+        return any(self._in_both_cases(atom, t, depth) for atom in tried)
+
+    def _in_both_cases(self, atom: Atom, t: Term, depth: int) -> bool:
         inner = atom.parts[0]
         is_pos = isinstance(atom, Pos)
         cases = ((inner, inner if is_pos else 1), (-inner - (not is_pos), 0))
@@ -233,9 +250,21 @@ class Facts(Known):
             if any((f.constant or 0) < 0 for f in known):
                 continue
             facts = self.assuming(condition, *known)
-            if not facts._prove(t.replace({atom: value}), depth - 1):
+            if not facts._prove(facts._decided(t.replace({atom: value})), depth - 1):
                 return False
         return True
+
+    def _decided(self, t: Term) -> Term:
+        """Return a term without the cases that bounds decide, so that what is in them cancels."""
+        values: dict[Atom, Term] = {}
+        for atom in t.atoms:
+            if isinstance(atom, Step):
+                low, high = self.interval(atom.parts[0])
+                if low >= 0:
+                    values[atom] = atom.parts[0] if isinstance(atom, Pos) else term(1)
+                elif high < 0:
+                    values[atom] = term(0)
+        return self._decided(t.replace(values)) if values else t
 
     def _by_division(self, t: Term, depth: int) -> bool:
         """``d q <= u <= d q + d - 1`` for ``q = floor(u / d)``."""
