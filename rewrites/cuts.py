@@ -187,7 +187,9 @@ def _variants(t: Term, planner: Planner) -> list[Term]:
     found = [t]
     made = {t}
     for each in found:
-        for atom in sorted((a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place):
+        for atom in sorted(
+            (a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place
+        ):
             for value in (atom.parts[0], 0):
                 variant = planner.simplified(each.replace({atom: value}))
                 if variant not in made and len(found) < _VARIANTS:

@@ -7,6 +7,7 @@ graph computes anyway is used as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -25,6 +26,15 @@ _NUMBER = 2**62
 _FACTOR = 2**31
 
 _LATE = 4  # nodes that reading from a value that may go counts as
+
+
+class _Turned(NamedTuple):
+    """``rest + factor max(inner, 0)``, where terms hold ``max(-inner, 0) + inner``."""
+
+    cost: int
+    rest: Term
+    factor: int
+    inner: Term
 
 
 class Numbers:
@@ -80,22 +90,54 @@ class Numbers:
             read = self.reader.cost(t - t.offset)
             if read is not None:
                 return read + 1
+        turned = self._turned(t)
+        return self._sum_cost(t) if turned is None else turned.cost
+
+    def _sum_cost(self, t: Term) -> int:
         total = 0
         for monomial, coefficient in t.items:
             total += sum(self._cost_of(a) for a in monomial)
             total += max(0, len(monomial) - 1) + (abs(coefficient) != 1 and bool(monomial))
         return total + max(0, len(t.items) - 1)
 
+    def _turned(self, t: Term) -> _Turned | None:
+        """Return a term with one ``max(-u, 0)`` turned, if that is shorter and fewer nodes."""
+        best: _Turned | None = None
+        for monomial, c in t.items:
+            if len(monomial) != 1 or not isinstance(monomial[0], Pos):
+                continue
+            inner = monomial[0].parts[0]
+            rest = t - c * as_term(monomial[0]) + c * inner
+            if len(rest.items) >= len(t.items):
+                continue
+            try:
+                cost = self._cost(rest) + self._max_cost(-inner)
+            except RefusedError:
+                continue
+            cost += (abs(c) != 1) + bool(rest.items)
+            if best is None or cost < best.cost:
+                best = _Turned(cost, rest, c, -inner)
+        if best is None:
+            return None
+        try:
+            return best if best.cost < self._sum_cost(t) else None
+        except RefusedError:
+            return best
+
+    def _max_cost(self, t: Term) -> int:
+        upper, lower = self._sides(t)
+        if lower is None:
+            return self._cost(upper) + (1 if self.writer.version >= 12 else 3)
+        if self.writer.version < 12:
+            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
+        return self._cost(upper) + self._cost(lower) + 2
+
     def _cost_of(self, atom: Atom) -> int:
         read = self.reader.cost(as_term(atom))
         if read is not None:
             return read
         if isinstance(atom, Pos):
-            upper, lower = self._sides(atom.parts[0])
-            if lower is None:
-                return self._cost(upper) + (1 if self.writer.version >= 12 else 3)
-            if self.writer.version >= 12:
-                return self._cost(upper) + self._cost(lower) + 2
+            return self._max_cost(atom.parts[0])
         if isinstance(atom, FloorDiv) and self._divides(atom):
             return self._cost(atom.parts[0]) + self._cost(atom.parts[1]) + 1
         if isinstance(atom, Step):
@@ -147,19 +189,20 @@ class Numbers:
         if t.offset and self.reader.cost(t - t.offset) is not None:
             more = w.constant([abs(t.offset)])
             return self._sum(self._vector(t - t.offset), more, t.offset)
+        turned = self._turned(t)
+        if turned is not None:
+            rest = self._vector(turned.rest) if turned.rest.items else None
+            part = self._times(self._max(turned.inner), abs(turned.factor))
+            return self._sum(rest, part, turned.factor)
         total: ir.Value | None = None
         # Positive parts first: they need no negation.
         for monomial, coefficient in sorted(t.items, key=lambda item: (item[1] < 0, not item[0])):
-            part: ir.Value | None = None
+            product: ir.Value | None = None
             for atom in monomial:
                 factor = self._atom(atom)
-                part = factor if part is None else w.node("Mul", [part, factor], _INT64)
+                product = factor if product is None else w.node("Mul", [product, factor], _INT64)
             size = abs(coefficient)
-            if part is None:
-                total = self._sum(total, w.constant([size]), coefficient)
-                continue
-            if size != 1:
-                part = w.node("Mul", [part, w.constant([size])], _INT64)
+            part = w.constant([size]) if product is None else self._times(product, size)
             total = self._sum(total, part, coefficient)
         assert total is not None
         return total
@@ -170,20 +213,29 @@ class Numbers:
             return part if sign > 0 else w.node("Neg", [part], _INT64)
         return w.node("Add" if sign > 0 else "Sub", [total, part], _INT64)
 
+    def _times(self, part: ir.Value, factor: int) -> ir.Value:
+        w = self.writer
+        return part if factor == 1 else w.node("Mul", [part, w.constant([factor])], _INT64)
+
+    def _max(self, t: Term) -> ir.Value:
+        """Return ``max(t, 0)``."""
+        w = self.writer
+        upper, lower = self._sides(t)
+        inner = self._vector(upper)
+        if lower is not None:
+            least = self._vector(lower)
+            return w.node("Sub", [w.node("Max", [inner, least], _INT64), least], _INT64)
+        if w.version >= 12:
+            return w.node("Max", [inner, w.constant([0])], _INT64)
+        twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
+        return w.node("Div", [twice, w.constant([2])], _INT64)
+
     def _atom(self, atom: Atom) -> ir.Value:
         w = self.writer
         if self.reader.cost(as_term(atom)) is not None:
             return self._vector(as_term(atom))
         if isinstance(atom, Pos):
-            upper, lower = self._sides(atom.parts[0])
-            inner = self._vector(upper)
-            if lower is not None:
-                least = self._vector(lower)
-                return w.node("Sub", [w.node("Max", [inner, least], _INT64), least], _INT64)
-            if w.version >= 12:
-                return w.node("Max", [inner, w.constant([0])], _INT64)
-            twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
-            return w.node("Div", [twice, w.constant([2])], _INT64)
+            return self._max(atom.parts[0])
         if isinstance(atom, FloorDiv) and self._divides(atom):
             parts = [self._vector(p) for p in atom.parts]
             return w.node("Div", parts, _INT64)

@@ -49,9 +49,7 @@ class _Eventually:
         return start
 
 
-def never_negative(
-    t: Term, leaf: Leaf, low: int, known: tuple[Term, ...] = ()
-) -> bool | None:
+def never_negative(t: Term, leaf: Leaf, low: int, known: tuple[Term, ...] = ()) -> bool | None:
     """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
 
     Only values count at which what is ``known`` of the same leaf is >= 0.
