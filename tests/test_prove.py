@@ -74,6 +74,27 @@ def test_one_size_is_decided_completely(rng: random.Random) -> None:
     assert answer is None or answer == truth, f"{t} from {low} on"
 
 
+@settings(deadline=None, max_examples=200)
+@given(RNG)
+def test_one_size_is_decided_completely_with_what_is_known_of_it(rng: random.Random) -> None:
+    (leaf,) = T.leaves()
+    t, *known = (draw(rng, [T], 3) for _ in range(3))
+    if any(each.leaves() != {leaf} for each in (t, *known)):
+        return
+    answer = never_negative(t, leaf, 0, tuple(known))
+    allowed = [n for n in range(400) if all(value(each, {T: n}) >= 0 for each in known)]
+    truth = all(value(t, {T: n}) >= 0 for n in allowed)
+    assert answer is None or answer == truth, f"{t} with {known}"
+
+
+def test_one_size_is_decided_with_numbers_beyond_64_bits() -> None:
+    (leaf,) = T.leaves()
+    big = 2**62
+    assert never_negative(big * big * T - big * big, leaf, 1) is True
+    assert never_negative(3 * big * pos(T - 3) - big * T, leaf, 0) is False
+    assert never_negative(3 * big * pos(T - 3) - big * T, leaf, 0, (pos(T - 3) - 2,)) is True
+
+
 def test_one_size_is_mostly_decided() -> None:
     (leaf,) = T.leaves()
     rng = random.Random(1)
@@ -193,6 +214,44 @@ def test_facts_learnt_later_are_used() -> None:
     facts.learn([U - 3])
     assert facts.proves(T - 3)
     assert facts.proves(U - 3)
+
+
+def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: object) -> bool:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(Facts, "_by_cases", searched)
+    nested = [pos(T - i) - pos(T - 2 * i) for i in range(1, 9)]  # true of every size
+    facts = Facts(known=nested)
+    assert not facts.proves(2 * pos(T - 2) - pos(T - 1) - pos(T - 4))
+    facts.learn([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
+    assert facts.proves(6 - T)
+    assert not facts.proves(5 - T)
+
+
+def pieces(k: int) -> list[tuple[Facts, Term]]:
+    """Return what is to be proven whatever order the cases come in: their order hangs on k."""
+    t, u = size(f"prove.t{k}"), size(f"prove.u{k}")
+    a = element(f"prove.a{k}", (), name="a")
+    x = [element(f"prove.x{k}", (i,), name="x") for i in range(6)]
+    inner, outer = pos(a + k - t), pos(a + k)
+    lost = u - t + pos(t - k) - pos(u - t)
+    chosen = pos(x[0]) + sum(
+        (step(X - i) * (pos(x[i]) - pos(x[i - 1])) for i in range(1, 6)), start=term(0)
+    )
+    return [
+        (Facts(), outer - inner - pos(a + k - inner)),
+        (Facts(known=[pos(t - k) - pos(t - k - 1)]), lost + pos(pos(t - k - 1) - lost)),
+        (Facts({0: term(6)}), chosen),
+    ]
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_the_order_of_cases_makes_no_difference(which: int) -> None:
+    for k in range(1, 25):
+        facts, t = pieces(k)[which]
+        assert facts.proves(t), f"{t} >= 0, the {k}th"
+        assert not facts.proves(t - 1), f"{t} >= 1, the {k}th"
 
 
 def test_what_is_assumed_stays_below() -> None:
