@@ -61,7 +61,7 @@ def test_what_is_written_has_the_value_of_the_term(opset: int) -> None:
             sizes = {n: a, m: b}
             expected = t.evaluate(lambda leaf, _, s=sizes: _size(leaf, s), lambda _: 0)
             assert run(proto, feed)[1].tolist() == [expected], f"{t} at {a}, {b}"
-    assert turned > 3
+    assert turned > 1
 
 
 def _size(leaf: object, sizes: dict[Term, int]) -> int:

@@ -25,6 +25,7 @@ _INT64 = ir.DataType.INT64
 _NUMBER = 2**62
 _FACTOR = 2**31
 
+_SHARED = 4  # nodes that turning a maximum must save: another number may have the same one
 _LATE = 4  # nodes that reading from a value that may go counts as
 
 
@@ -101,7 +102,7 @@ class Numbers:
         return total + max(0, len(t.items) - 1)
 
     def _turned(self, t: Term) -> _Turned | None:
-        """Return a term with one ``max(-u, 0)`` turned, if that is shorter and fewer nodes."""
+        """Return a term with one ``max(-u, 0)`` turned, if that is shorter and far fewer nodes."""
         best: _Turned | None = None
         for monomial, c in t.items:
             if len(monomial) != 1 or not isinstance(monomial[0], Pos):
@@ -120,7 +121,7 @@ class Numbers:
         if best is None:
             return None
         try:
-            return best if best.cost < self._sum_cost(t) else None
+            return best if best.cost + _SHARED <= self._sum_cost(t) else None
         except RefusedError:
             return best
 

@@ -24,7 +24,6 @@ from onnx_scatterx.indexing.terms import (
     Step,
     Term,
     as_term,
-    polynomial,
     size,
     term,
 )
@@ -115,8 +114,7 @@ class Facts(Known):
         if decided is not None:
             return decided
         return (
-            self._by_larger(t)
-            or self._by_coordinate(t, depth)
+            self._by_coordinate(t, depth)
             or self._by_known(t, depth)
             or self._by_cases(t, depth)
             or self._by_division(t, depth)
@@ -212,19 +210,6 @@ class Facts(Known):
                         and self._prove(rest, depth - 2)
                     ):
                         return True
-        return False
-
-    def _by_larger(self, t: Term) -> bool:
-        """Take 0 or ``u`` for ``Pos(u)`` where it is added: neither is larger."""
-        lower = [t]
-        added = [(m, c) for m, c in t.items if c > 0 and len(m) == 1 and isinstance(m[0], Pos)]
-        for monomial, c in added[:3]:
-            inner = monomial[0].parts[0]
-            without = [each - polynomial({monomial: c}) for each in lower]
-            found = [*without, *(each + c * inner for each in without)]
-            if any(self.interval(each)[0] >= 0 for each in found):
-                return True
-            lower += found
         return False
 
     def _by_cases(self, t: Term, depth: int) -> bool:
