@@ -137,7 +137,8 @@ def _bound(
     memo = planner.facts.memo
     if key not in memo:
         memo[key] = _literal(exact, extent, planner, serves), _variants(exact, planner)
-    literal, variants = memo[key]
+    known: tuple[int | None, list[Term]] = memo[key]
+    literal, variants = known
     if literal is not None:
         return literal
     given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
@@ -184,9 +185,9 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 
 def _variants(t: Term, planner: Planner) -> list[Term]:
     """Return a term with some of its cases taken as decided: what clamping may make no matter."""
-    found = [t]
-    made = {t}
-    for each in found:
+    found = list(dict.fromkeys((t, planner.simplified(t))))
+    made = set(found)
+    for each in found:  # which grows
         for atom in sorted(
             (a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place
         ):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx import inspect
-from tests.support import assert_sound, parse, sample
+from onnx_scatterx import inspect, optimize
+from tests.support import agree, assert_sound, parse, run, sample
 
 SIZES = "<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] last = {-1}>"
 
@@ -138,3 +138,18 @@ def test_steps_that_are_fed_beside_a_count() -> None:
         y = ScatterND (x, j, u) }"""
     feed = {"x": sample("float32", 9, 2), "u": sample("float32", 3, 2, seed=1)}
     assert_sound(model, feed | {"q": np.array([4, 0, 3], np.int32)}, left=0)
+
+
+def test_no_bound_is_computed_that_clamping_makes_no_matter() -> None:
+    model = parse("""g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y)
+        <int64[1] last = {-1}> { j = Unsqueeze (p, last)  y = ScatterND (x, j, u) }""")
+    found = optimize(model, target="standard", assume=["p: contiguous, nonnegative"]).model
+    # The first position, rows up to it, the position after the last, rows from it.
+    written = "Concat Slice Slice Shape Add Slice Concat"
+    assert " ".join(n.op_type for n in found.graph.node) == written
+    for size, count, start in VALID:
+        given = {"x": sample("float32", size, 2), "u": sample("float32", count, 2, seed=1)}
+        for past in (0, 9) if count == 0 else (0,):  # no row: what it says is of no row
+            feed = {**given, "p": np.arange(count) + max(start, 0) + past}
+            if max(start, 0) + count <= size:
+                assert agree(run(model, feed), run(found, feed)), (size, count, start)
