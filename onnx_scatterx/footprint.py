@@ -14,7 +14,7 @@ from typing import NamedTuple
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import Coord, Step, Table, Term, coord, term
+from onnx_scatterx.indexing.terms import Coord, FloorDiv, Step, Table, Term, coord, term
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.table_runs import Stretch, narrowed, runs
@@ -22,6 +22,7 @@ from onnx_scatterx.table_runs import Stretch, narrowed, runs
 _PIECES = 64  # boxes that one scatter is cut into, at most
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 _DEPTH = 8  # nested cuts
+_BLOCKS = 8  # equal blocks of unknown length that a dim is cut into
 
 
 class Line(NamedTuple):
@@ -179,12 +180,28 @@ def _spans(
                 if not (facts.proves(at) and facts.proves(counts[line.dim] - at)):
                     continue
                 return line.dim, [(0, at), (at, counts[line.dim])]
+        if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
+            found = _blocks(atom, counts)
+            if found is not None:
+                return found
     if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
     dim, spans = runs(target, axis, counts, pairs=access.repeats)
     if len(spans) > _PIECES:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
     return dim, spans
+
+
+def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Stretch]] | None:
+    """Return the blocks of a dim on which ``x_dim // n`` is one number, where they are a few."""
+    place, length = atom.parts
+    line = _line(place)
+    if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:
+        return None
+    for many in range(2, _BLOCKS + 1):
+        if counts[line.dim] is many * length:
+            return line.dim, [(i * length, (i + 1) * length) for i in range(many)]
+    return None
 
 
 def _cut_along(

@@ -57,10 +57,11 @@ def rewrite_graph(task: Task) -> Outcome:
         gathers = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
     unread = {n for n in [*scatters, *gathers] if not any(map(_is_read, n.outputs))}
     kept: dict[ir.Node, Refusal] = {}
+    apart: dict[ir.Node, None] = {}
     staying: dict[ir.Node, Refusal] = {}
     going = set(gathers)
     while True:
-        attempt = Attempt(task, kept, going)
+        attempt = Attempt(task, kept, apart, going)
         going = attempt.reads
         preferred = attempt.preferred()
         if preferred:
@@ -68,6 +69,7 @@ def rewrite_graph(task: Task) -> Outcome:
             continue
         choice = Choice(attempt)
         kept.update(choice.refused)
+        apart.update(choice.apart)
         staying.update(choice.staying)
         # What goes with the gathers that stay is worth less than was thought.
         stay = going & staying.keys()

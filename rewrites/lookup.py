@@ -97,8 +97,8 @@ def meets(scatter: Scatter) -> bool:
 
 def is_dense(search: Search) -> bool:
     """Return whether the work is more than a few passes over the data, or over the updates."""
-    counts = search.layout.updates.constant, search.layout.positions.constant
-    return not any(n is not None and n <= _FEW for n in counts)
+    proves, layout = search.scatter.facts.proves, search.layout
+    return not any(proves(_FEW - n) for n in (layout.updates, layout.positions))
 
 
 def allow(elements: Term, search: Search) -> Term | None:

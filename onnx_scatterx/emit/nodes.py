@@ -66,6 +66,15 @@ class NodeWriter:
             self._rehearsal = outer
         return None
 
+    def reads(self, write: Callable[[], ir.Value]) -> list[ir.Value]:
+        """Return the values of the graph that something reads that would be written."""
+        outer, self._rehearsal = self._rehearsal, Rehearsal(STANDARD, self._rank_of)
+        try:
+            result = write()
+            return list(self._rehearsal.reads) if self._rehearsal.made(result) else [result]
+        finally:
+            self._rehearsal = outer
+
     def require(self, op: str, dtype: ir.DataType) -> None:
         """Refuse where an operator has no kernel for an element type."""
         if not has_kernel(op, self.version, dtype):

@@ -88,7 +88,10 @@ class Reader:
         return len(self.scope.values[value].shape or ())
 
     def _scalar(self, t: Term) -> ir.Value | None:
-        """Return a value that holds a term: the first vector, else the first scalar."""
+        """Return a value that holds a term: the first vector, else the first scalar.
+
+        What keeps fewer values that may go comes before both.
+        """
         self._at_anchor()
         key = t, self.late
         if key not in self._scalars:
@@ -97,13 +100,14 @@ class Reader:
 
     def _first_scalar(self, t: Term) -> ir.Value | None:
         first: ir.Value | None = None
+        least: tuple[int, bool] | None = None
         for value in self.sources.scalars.get(t, ()):
-            if self._can_read(value):
-                if self._rank(value) == 1:
-                    return value
-                first = first or value
             if not self.is_available(value):
                 break  # later ones are not either
+            if self._can_read(value):
+                worse = self.sources.late.get(value, 0), self._rank(value) != 1
+                if least is None or worse < least:
+                    first, least = value, worse
         return first
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:

@@ -21,10 +21,14 @@ Attributes = Mapping[str, int | float | str | Sequence[int]]
 
 @dataclass
 class Rehearsal:
-    """What is written on trial for a target; ``rank_of`` knows the values that are there."""
+    """What is written on trial for a target; ``rank_of`` knows the values that are there.
+
+    ``reads`` are those of them that it reads.
+    """
 
     target: Target
     rank_of: Callable[[ir.Value], int | None]
+    reads: dict[ir.Value, None] = field(default_factory=dict)
     _ranks: dict[ir.Value, int | None] = field(default_factory=dict)
     _lengths: dict[ir.Value, int | None] = field(default_factory=dict)
     _given: int = 0
@@ -40,6 +44,7 @@ class Rehearsal:
         if not self.target.has(op):
             raise RefusedError(Reason.NOT_IN_TARGET, f"{op} for {self.target.name}")
         present = [v for v in inputs if v is not None]
+        self.reads.update((v, None) for v in present if not self.made(v))
         self._given = max(self._given, *(self._rank_of_given(v) for v in present), 0)
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         rank = self._ranks[output] = self._rank(op, present, attributes)

@@ -22,7 +22,8 @@ class Sources:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
 
     ``order`` gives every value's place in the graph: what stands before the anchor can be used.
-    ``late`` depends on values that may go (``spared``): it is read only where nothing else serves.
+    What is ``late`` depends on values that may go (``spared``), on how many is said: it is read only
+    where nothing else serves.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
@@ -69,10 +70,15 @@ class Sources:
         return self._counts[key] <= _FIRST
 
 
-def descendants(graph: ir.Graph, values: set[ir.Value]) -> set[ir.Value]:
-    """Return the values of a graph that are computed from some of these."""
-    found = set(values)
+def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
+    """Return the values of a graph that are computed from some of these, and from how many."""
+    bits = {value: 1 << i for i, value in enumerate(values)}
+    found: dict[ir.Value, int] = {}
     for node in graph:
-        if any(v in found for v in node.inputs if v is not None):
-            found.update(node.outputs)
-    return found - values
+        mask = 0
+        for value in node.inputs:
+            if value is not None:
+                mask |= bits.get(value, 0) | found.get(value, 0)
+        if mask:
+            found.update(dict.fromkeys(node.outputs, mask))
+    return {v: mask.bit_count() for v, mask in found.items() if v not in values}

@@ -163,7 +163,9 @@ def floor_div(t: Number, divisor: Number) -> Term:
     t, divisor = term(t), term(divisor)
     d = divisor.constant
     if d is None:
-        return _divide_exactly(t, divisor) or interned(FloorDiv, (), (t, divisor))
+        whole = _whole_part(t, divisor)
+        rest = t - whole * divisor
+        return whole + (_divide_exactly(rest, divisor) or interned(FloorDiv, (), (rest, divisor)))
     if d < 0:
         return floor_div(-t, -d)
     if d == 0:
@@ -186,6 +188,14 @@ def floor_div(t: Number, divisor: Number) -> Term:
     if low >= 0 and high < d:
         return quotient
     return quotient + interned(FloorDiv, (), (rest, term(d)))
+
+
+def _whole_part(t: Term, divisor: Term) -> Term:
+    """Return the sum of the monomials of t that a divisor of one monomial divides, divided."""
+    if len(divisor.items) != 1:
+        return term(0)
+    found = (_divide_exactly(polynomial({m: c}), divisor) for m, c in t.items)
+    return sum((q for q in found if q is not None), start=term(0))
 
 
 def _divide_exactly(t: Term, divisor: Term) -> Term | None:

@@ -40,6 +40,8 @@ def _facts_of(call: Call) -> list[Term]:
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
             return _columns(call)
+    if op in ("ConstantOfShape", "Expand"):
+        return _sizes(call.inputs[-1], call)
     return []
 
 
@@ -63,6 +65,12 @@ def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
         return []
     pairs = zip(data, indices.shape, strict=True)
     return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
+
+
+def _sizes(shape: Abstract | None, call: Call) -> list[Term]:
+    """What is asked for is no negative size, nor is it -1 for any size, as in a Reshape."""
+    sizes = None if shape is None else shape.vector()
+    return [n for n in sizes or () if n.constant is None and not call.facts.proves(n)]
 
 
 def _columns(call: Call) -> list[Term]:

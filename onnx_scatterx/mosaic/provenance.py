@@ -42,8 +42,9 @@ class Provenance:
 
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
     ``passed[value]`` are the scatters, and the gathers of ``reads``, that a value's mosaic makes
-    needless. The scatters in ``kept`` are sources, whatever they write. Unless ``whole``, only what
-    has to do with scatters is looked at: any other value is its own source.
+    needless. The scatters in ``kept`` are sources, whatever they write, and for those ``apart`` it is
+    their data. Unless ``whole``, only what has to do with scatters is looked at: any other value is
+    its own source.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class Provenance:
         kept: Mapping[ir.Node, Refusal] | None = None,
         reads: Collection[ir.Node] = (),
         *,
+        apart: Collection[ir.Node] = (),
         whole: bool = False,
     ) -> None:
         self.kept = kept or {}
+        self.apart = apart
         self.reads = reads
         self.graph = graph
         self.scope = scope
@@ -76,6 +79,10 @@ class Provenance:
                 self._move(node)
             elif is_gather(node):
                 self._learn_bounds(node)
+
+    def is_chained(self, node: ir.Node) -> bool:
+        """Return whether a scatter is taken together with what was written to its data before."""
+        return node not in self.apart and node.inputs[0] in self.passed
 
     def aliases(self) -> dict[ir.Value, list[Alias]]:
         """Return, for each source, the values of the graph that are views of it.
@@ -190,24 +197,36 @@ class Provenance:
         if node in self.kept:
             self.scatters[node] = Lifted(node, lifted, self.kept[node])
             return
-        facts = self.facts_at(node)
+        facts, (output,) = self.facts_at(node), node.outputs
         try:
-            data = self.mosaic(lifted.data)
-            if data is None:
-                raise RefusedError(Reason.UNKNOWN_RANK, "data")
             updates, origin = self._updates(lifted)
-            mosaic = written(lifted, data, updates, facts)
-            if len(mosaic.cells) > _CELLS:
-                raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
+            mosaic, before = self._written(node, lifted, updates, facts)
         except RefusedError as error:
             self.scatters[node] = Lifted(node, lifted, error.refusal)
             return
         self.scatters[node] = Lifted(node, lifted, None)
-        (output,) = node.outputs
         self._mosaics[output] = melted(mosaic, facts)
-        self.passed[output] = frozenset((node,)).union(
-            self.passed.get(lifted.data, ()), self.passed.get(origin, ())
-        )
+        self.passed[output] = frozenset((node,)).union(before, self.passed.get(origin, ()))
+
+    def _written(
+        self, node: ir.Node, lifted: Scatter, updates: Mosaic, facts: Facts
+    ) -> tuple[Mosaic, frozenset[ir.Node]]:
+        """Return what a scatter writes over its data, and the scatters that made the data.
+
+        Where it cannot be said over what was written before, it is over the data as they are.
+        """
+        before = self.passed.get(lifted.data, frozenset())
+        if not before or node not in self.apart:
+            try:
+                data = self.mosaic(lifted.data)
+                if data is None:
+                    raise RefusedError(Reason.UNKNOWN_RANK, "data")
+                return _few(written(lifted, data, updates, facts)), before
+            except RefusedError:
+                if not before:
+                    raise
+        data = Mosaic.of(lifted.data, lifted.data_shape)
+        return _few(written(lifted, data, updates, facts)), frozenset()
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and of what it is."""
@@ -228,6 +247,13 @@ class Provenance:
                 return seen, source
         renamed = None if found is None else found.with_shape(shape)
         return renamed or Mosaic.of(value, shape), value
+
+
+def _few(mosaic: Mosaic) -> Mosaic:
+    """Return a mosaic, or refuse one of too many cells."""
+    if len(mosaic.cells) > _CELLS:
+        raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
+    return mosaic
 
 
 def _is_reshape(node: ir.Node) -> bool:

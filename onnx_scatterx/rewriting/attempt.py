@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.elements import element_of
 from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.scope import Scope
-from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.indexing.terms import Leaf, Term
 from onnx_scatterx.lift import Scatter, is_scatter
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
@@ -52,12 +53,23 @@ class Task:
 
 
 class Attempt:
-    """A try at a graph in which the scatters of ``kept`` stay, and the gathers of ``reads`` go."""
+    """A try at a graph in which the scatters of ``kept`` stay, and the gathers of ``reads`` go.
 
-    def __init__(self, task: Task, kept: dict[ir.Node, Refusal], reads: set[ir.Node]) -> None:
+    The scatters ``apart`` are not written together with those before them.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        kept: dict[ir.Node, Refusal],
+        apart: dict[ir.Node, None],
+        reads: set[ir.Node],
+    ) -> None:
         self.task = task
         self.graph = task.graph
-        self.provenance = Provenance(task.graph, task.scope, kept, reads, whole=task.reads)
+        self.provenance = Provenance(
+            task.graph, task.scope, kept, reads, apart=apart, whole=task.reads
+        )
         self.reads = {n for n in reads if n.outputs[0] in self.provenance.passed}
         self.companions = Companions(task.graph, self.provenance, self.reads)
         self.forms = [r for r in task.rules if isinstance(r, Form)]
@@ -119,16 +131,35 @@ class Attempt:
         return not any(map(is_scatter, self.provenance.passed[value]))
 
     def preferred(self) -> list[ir.Node]:
-        """Return the scatters that could be slices, and that a rule writes which comes first."""
+        """Return the scatters that could be slices, and that a rule writes better or comes first."""
         first = [r for r in self.rules if r.comes_first]
         found = []
         for node, lifted in self.provenance.scatters.items():
-            if not first or lifted.scatter is None or lifted.refusal is not None:
+            if lifted.scatter is None or lifted.refusal is not None:
                 continue
             self.writer.anchor = node
-            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first):
+            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first) or (
+                self._is_less_alone(lifted.scatter)
+            ):
                 found.append(node)
         return found
+
+    def _is_less_alone(self, scatter: Scatter) -> bool:
+        """Return whether a write at positions of the run is fewer nodes on top of those before it.
+
+        Where several such positions are cut out of one tensor, their order is computed too.
+        """
+        passed, (output,) = self.provenance.passed, scatter.node.outputs
+        leaves = frozenset[Leaf]().union(*(t.leaves() for t in scatter.targets))
+        if scatter.data not in passed or all(element_of(x, self.task.scope) is None for x in leaves):
+            return False
+        whole, before = self.plan(output), self.plan(scatter.data)
+        if isinstance(whole, Refusal) or isinstance(before, Refusal):
+            return False
+        self.writer.anchor = scatter.node
+        asked = (self._asked(r, scatter) for r in self.rules if not r.keeps_invalid)
+        alone = next((found for found in asked if isinstance(found, Rewriting)), None)
+        return alone is not None and before.cost + alone.cost < whole.cost
 
     def rewriting(self, node: ir.Node) -> tuple[str, Rewriting] | Refusal | None:
         """Return the rule that writes a scatter which fills no boxes, and what it writes.

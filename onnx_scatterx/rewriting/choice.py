@@ -26,7 +26,8 @@ class Choice:
     """What is written: values by plans, scatters by rules, and shapes that are read elsewhere.
 
     ``refused`` are the scatters for which rules or plans had a reason, ``staying`` the gathers that
-    stay. If ``is_open``, a scatter was found that must be kept, and all is to be planned again.
+    stay. Those ``apart`` cannot be written together with what was written to their data before. If
+    ``is_open``, a scatter was found that must be kept or taken apart, and all is to be planned again.
     """
 
     def __init__(self, attempt: Attempt) -> None:
@@ -35,12 +36,13 @@ class Choice:
         self.rewritings: dict[ir.Node, tuple[str, Rewriting]] = {}
         self.shapes: dict[ir.Node, Sequence[Term]] = {}
         self.refused: dict[ir.Node, Refusal] = {}
+        self.apart: dict[ir.Node, None] = {}
         self.staying: dict[ir.Node, Refusal] = {}
         self._needed = {v for v in attempt.graph.outputs if v is not None}
-        self.is_open = not all(self._visit(n) for n in reversed(list(attempt.graph)))
+        self.is_open = not all([self._visit(n) for n in reversed(list(attempt.graph))])
 
     def _visit(self, node: ir.Node) -> bool:
-        """Decide on the outputs of a node that are needed; False where the scatter must be kept."""
+        """Decide on the outputs of a node that are needed; False where that opens the choice."""
         wanted = [v for v in node.outputs if v in self._needed]
         if not wanted:
             return True
@@ -54,6 +56,7 @@ class Choice:
         elif found is not None:
             self.rewritings[node] = found
             self._needed.update(found[1].reads)
+            self._needed.update(self.attempt.writer.reads(found[1].write))
             return True
         left = False
         for value in wanted:
@@ -62,7 +65,11 @@ class Choice:
                 continue
             plan = self.attempt.plan(value)
             if is_scatter(node) and isinstance(plan, Refusal):
-                self.refused[node] = plan
+                if self.attempt.provenance.is_chained(node):
+                    self.apart[node] = None
+                else:
+                    self.refused[node] = plan
+                self._needed.update(read_by(node))
                 return False
             left |= not self._takes(value, plan, node)
         if left:
@@ -79,6 +86,8 @@ class Choice:
         mosaic = self.attempt.provenance.mosaic(value)
         assert mosaic is not None
         self._needed.update(v for c in mosaic.cells for v in c.source.values())
+        self.attempt.writer.anchor = node
+        self._needed.update(self.attempt.writer.reads(plan.write))
         return True
 
     def _is_worth(self, plan: Plan, node: ir.Node) -> bool:
