@@ -22,7 +22,7 @@ from onnx_scatterx.table_runs import Stretch, narrowed, runs
 _PIECES = 64  # boxes that one scatter is cut into, at most
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 _DEPTH = 8  # nested cuts
-_BLOCKS = 8  # equal blocks of unknown length that a dim is cut into
+_BLOCKS = 4  # equal blocks of unknown length that a dim is cut into
 
 
 class Line(NamedTuple):

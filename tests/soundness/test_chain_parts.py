@@ -1,0 +1,156 @@
+"""Chains of writes that cannot be said in one piece, and plans that read what may go."""
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
+from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.rewrites import RULES
+from tests.support import Feed, assert_sound, f32, i64, optimize, parse, sample
+
+# Two boxes, of which only the run knows the order: [0:A, 0:B], then [C:C+D, E:E+F].
+UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e) => (float[6,6] y)
+    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+    sa = Shape (a)
+    na = Gather <axis = 0> (sa, zero)
+    nb = Gather <axis = 0> (sa, one)
+    ra = Range (zero, na, one)
+    rb = Range (zero, nb, one)
+    ua = Unsqueeze (ra, last)
+    ea = Expand (ua, sa)
+    eb = Expand (rb, sa)
+    va = Unsqueeze (ea, last)
+    vb = Unsqueeze (eb, last)
+    i = Concat <axis = -1> (va, vb)
+    s1 = ScatterND (x, i, a)
+    nc = Size (c)
+    ne = Size (e)
+    sd = Shape (d)
+    nd = Gather <axis = 0> (sd, zero)
+    nf = Gather <axis = 0> (sd, one)
+    cd = Add (nc, nd)
+    ef = Add (ne, nf)
+    rd = Range (nc, cd, one)
+    rf = Range (ne, ef, one)
+    ud = Unsqueeze (rd, last)
+    ed = Expand (ud, sd)
+    ef2 = Expand (rf, sd)
+    vd = Unsqueeze (ed, last)
+    vf = Unsqueeze (ef2, last)
+    j = Concat <axis = -1> (vd, vf)
+    y = ScatterND (s1, j, d) }"""
+
+
+def _boxes(*sizes: int) -> Feed:
+    a, b, c, d, e, f = sizes
+    shapes = {"x": (6, 6), "a": (a, b), "d": (d, f), "c": (c,), "e": (e,)}
+    return {k: sample("float32", *shape, seed=n) for n, (k, shape) in enumerate(shapes.items())}
+
+
+def test_boxes_in_no_known_order() -> None:
+    rng = np.random.default_rng(0)
+    feeds = [_boxes(*rng.integers(0, 4, 6)) for _ in range(24)]
+    assert_sound(UNORDERED, *feeds, _boxes(6, 6, 2, 3, 0, 6), _boxes(1, 2, 4, 2, 5, 1), left=0)
+
+
+# Positions that only the run knows, one after the other.
+GREEDY = """g (float[4,5] x, float[4] p, float[4] q, float[5] u) => (float[4,5] y)
+    <float[1,5] zeros = {0.0, 0.0, 0.0, 0.0, 0.0}, int64[1] axis = {0}> {
+    i = ArgMax <axis = 0, keepdims = 1> (p)
+    j = ArgMax <axis = 0, keepdims = 1> (q)
+    i2 = Unsqueeze (i, axis)
+    j2 = Unsqueeze (j, axis)
+    w = Unsqueeze (u, axis)
+    a = ScatterND (x, i2, w)
+    b = ScatterND (a, j2, zeros)
+    y = ScatterND (b, i2, zeros) }"""
+
+
+def _greedy_feeds() -> list[Feed]:
+    eye = np.eye(4, dtype=np.float32)
+    x, u = sample("float32", 4, 5), sample("float32", 5, seed=1)
+    return [{"x": x, "p": eye[i], "q": eye[j], "u": u} for i in range(4) for j in (0, 1, 3)]
+
+
+def test_positions_of_the_run_are_compared_one_by_one() -> None:
+    assert_sound(GREEDY, *_greedy_feeds(), left=0)
+    # Not cut at each position in each order that they may have.
+    assert len(optimize(parse(GREEDY)).graph.node) <= 13
+
+
+# The second position is known of a vector that is there for its shape's sake alone: it reads what
+# the first write gives, which nothing else needs.
+HIDDEN = """g (int64[6] x, float[6] p, int64[1] u) => (int64[6] y, float[6] w, int64 checked)
+    <int64 two = {2}, int64[1] axis = {0}, int64[1] unit = {1}, float[1] low = {-5.0}> {
+    i = ArgMax <axis = 0, keepdims = 1> (p)
+    i2 = Unsqueeze (i, axis)
+    w = ScatterND (p, i2, low)
+    k0 = ArgMax <axis = 0, keepdims = 0> (w)
+    k = Div (k0, two)
+    checked = Gather (x, k)
+    first = ScatterND (x, i2, u)
+    seen = Gather (first, k)
+    shape = Shape (seen)
+    k1 = Expand (k, shape)
+    k2 = Reshape (k1, unit)
+    k3 = Unsqueeze (k2, axis)
+    y = ScatterND (first, k3, u) }"""
+
+
+def test_nothing_is_kept_for_a_number_that_is_elsewhere_too() -> None:
+    rng = np.random.default_rng(0)
+    feeds = [
+        {"x": i64(rng.integers(0, 9, 6)), "p": f32(rng.permutation(6)), "u": i64([99])}
+        for _ in range(6)
+    ]
+    assert_sound(HIDDEN, *feeds, left=0)
+    made = [n.op_type for n in optimize(parse(HIDDEN)).graph.node]
+    assert made.count("Gather") == 1
+
+
+@pytest.mark.parametrize("target", ["standard", "scatterx"])
+def test_long_chains_in_no_known_order(target: str) -> None:
+    lines = ["y = ScatterND (s5, j, d)"]
+    lines += [f"s{n} = ScatterND (s{n - 1}, {'ij'[n % 2]}, {'ad'[n % 2]})" for n in range(5, 1, -1)]
+    model = UNORDERED.replace("y = ScatterND (s1, j, d)", "\n".join(reversed(lines)))
+    assert_sound(model, _boxes(3, 2, 1, 4, 1, 2), _boxes(2, 2, 4, 2, 3, 3), left=0, target=target)
+    report = onnx_scatterx.optimize(parse(model), target=target).report
+    assert report.removed == 6
+
+
+class Negated(Form):
+    """Writes a tensor as what is the negative of another one, which nothing else reads."""
+
+    name = "negated"
+
+    def __init__(self, other: ir.Value) -> None:
+        self.other = other
+
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        if planner.writer.anchor is None or planner.writer.anchor.outputs[0].name != "y":
+            return Refusal(Reason.NO_RULE)
+        return planner.plan(
+            1, self, lambda: planner.writer.node("Neg", [self.other], ir.DataType.FLOAT)
+        )
+
+
+def test_what_a_form_reads_is_written_anew_too() -> None:
+    text = """g (float[N] x, float[1] u) => (float[N] y)
+        <int64[1,1] at = {1}, int64[1] two = {2}, int64[1] last = {-1}> {
+        first = ScatterND (x, at, u)
+        negative = Neg (first)
+        shape = Shape (negative)
+        end = Sub (shape, two)
+        place = Unsqueeze (end, last)
+        y = ScatterND (x, place, u) }"""
+    model = ir.from_proto(parse(text))
+    other = next(v for n in model.graph for v in n.outputs if v.name == "negative")
+    remove = onnx_scatterx.passes.RemoveScatters(
+        target="standard", rules=[Negated(other), *(r for r in RULES if r.name in ("view", "concat"))]
+    )
+    remove(model)
+    made = [n.op_type for n in model.graph]
+    assert made.count("Neg") == 2
+    assert "ScatterND" not in made

@@ -1,0 +1,131 @@
+"""What shapes say: sizes that are asked for, blocks of a dim, counts that are bounded, Resize."""
+
+import numpy as np
+import pytest
+
+from tests.support import Feed, assert_sound, f32, optimize, parse, sample
+
+# The two parts of an order, one after the other, are that order where there are 3 elements.
+PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y)
+    <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3},
+     int64[1] far = {9223372036854775807}, float none = {0.0}> {
+    s = Shape (x)
+    b = Slice (s, zero, one)
+    n = Slice (s, one, two)
+    v, i = TopK <axis = 1> (x, n)
+    head = Slice (i, zero, three, one)
+    tail = Slice (i, three, far, one)
+    j = Concat <axis = 1> (head, tail)
+    rest = Sub (n, three)
+    t = Concat <axis = 0> (b, rest)
+    zeros = MADE
+    first = Slice (u, zero, three, one)
+    data = Concat <axis = 1> (first, zeros)
+    y = ScatterElements <axis = 1> (data, j, u) }"""
+
+
+@pytest.mark.parametrize("made", ["ConstantOfShape (t)", "Expand (none, t)"])
+def test_no_size_that_is_asked_for_is_negative(made: str) -> None:
+    rng = np.random.default_rng(0)
+    feeds = [
+        {"x": f32(rng.permutation(b * n).reshape(b, n)), "u": sample("float32", b, n)}
+        for b in (1, 2)
+        for n in (2, 3, 4, 12)
+    ]
+    assert_sound(PARTS.replace("MADE", made), *feeds, left=0, rejected=2)
+
+
+# Of two groups of G + G rows the second halves: G + i + G (i // G).
+BLOCKS = """g (float[R,2] x, float[G] g, float[T,2] u) => (float[R,2] y)
+    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] all = {-1},
+     int64[MANY,1] groups = {GROUPS}> {
+    n = Size (g)
+    r = Range (zero, n, one)
+    k = Mul (groups, n)
+    s = Add (r, k)
+    t = Add (s, n)
+    flat = Reshape (t, all)
+    i = Unsqueeze (flat, last)
+    y = ScatterND (x, i, u) }"""
+
+
+@pytest.mark.parametrize("many", [2, 3, 4])
+def test_blocks_of_unknown_length(many: int) -> None:
+    groups = ", ".join(str(2 * i) for i in range(many))
+    model = BLOCKS.replace("GROUPS", groups).replace("MANY", str(many))
+    feeds = [
+        {
+            "x": sample("float32", 2 * many * n + more, 2),
+            "g": sample("float32", n),
+            "u": sample("float32", many * n, 2, seed=1),
+        }
+        for n in (0, 1, 4)
+        for more in (0, 1)
+        if n + more
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+def test_many_blocks_stay() -> None:
+    groups = ", ".join(str(2 * i) for i in range(5))
+    model = BLOCKS.replace("GROUPS", groups).replace("MANY", "5")
+    feed = {"x": sample("float32", 20, 2), "g": sample("float32", 2), "u": sample("float32", 10, 2)}
+    assert_sound(model, feed, left=1)
+
+
+BOUNDED = """g (float[N] x, float[P] d, float[K] u) => (float[P] y)
+    <int64[1] zero = {0}, int64[1] most = {MOST}, int64[1] last = {-1}> {
+    n = Shape (x)
+    v, i = TopK <axis = 0> (x, n)
+    few = Slice (i, zero, most, zero)
+    j = Unsqueeze (few, last)
+    y = ScatterND (d, j, u) }"""
+
+
+@pytest.mark.parametrize(("most", "left"), [(2, 0), (8, 0), (9, 1)])
+def test_a_few_at_most_are_looked_up(most: int, left: int) -> None:
+    feeds = [
+        {
+            "x": f32(np.random.default_rng(n).permutation(n)),
+            "d": sample("float32", 12),
+            "u": sample("float32", min(n, most), seed=1),
+        }
+        for n in (0, 1, 2, 5, 12)
+    ]
+    assert_sound(BOUNDED.replace("MOST", str(most)), *feeds, left=left)
+
+
+# All rows of what was resized to 4 rows.
+RESIZED = """g (float[B,Q,H,W] x, float[4,B,Q,3] u) => (float[B,Q,R,S] y)
+    <int64[2] four = {4, 3}, int64[2] other = {3, 4}, int64[1] zero = {0}, int64[1] two = {2},
+     int64[4,1] rows = {0, 1, 2, 3}> {
+    s = Shape (x)
+    bq = Slice (s, zero, two)
+    all = Concat <axis = 0> (bq, four)
+    z = Resize <mode = "nearest" AXES> (x,,, ASKED)
+    t = Transpose <perm = [2, 0, 1, 3]> (z)
+    w = ScatterND (t, rows, u)
+    y = Transpose <perm = [1, 2, 0, 3]> (w) }"""
+
+
+def _resized(x: tuple[int, ...]) -> Feed:
+    return {"x": sample("float32", *x), "u": sample("float32", 4, *x[:2], 3, seed=1)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "axes"),
+    [("all", ""), ("four", ", axes = [2, 3]"), ("other", ", axes = [-1, 2]")],
+)
+def test_resize_gives_the_sizes_asked_for(asked: str, axes: str) -> None:
+    model = RESIZED.replace("ASKED", asked).replace(" AXES", axes)
+    assert_sound(model, _resized((1, 2, 3, 5)), _resized((2, 1, 7, 1)), left=0)
+    made = [n.op_type for n in optimize(parse(model)).graph.node]
+    assert "Resize" not in made
+    assert made.count("Transpose") == 1
+
+
+def test_resize_that_keeps_the_ratio_gives_other_sizes() -> None:
+    axes = ', axes = [2, 3], keep_aspect_ratio_policy = "not_smaller"'
+    model = RESIZED.replace("ASKED", "four").replace(" AXES", axes)
+    assert_sound(model, _resized((1, 2, 8, 6)), _resized((1, 2, 10, 5)), rejected=0)
+    assert "Resize" in {n.op_type for n in optimize(parse(model)).graph.node}
