@@ -68,7 +68,7 @@ class NodeWriter:
 
     def reads(self, write: Callable[[], ir.Value]) -> list[ir.Value]:
         """Return the values of the graph that something reads that would be written."""
-        outer, self._rehearsal = self._rehearsal, Rehearsal(STANDARD, self._rank_of)
+        outer, self._rehearsal = self._rehearsal, Rehearsal(self.target, self._rank_of)
         try:
             result = write()
             return list(self._rehearsal.reads) if self._rehearsal.made(result) else [result]
