@@ -22,7 +22,7 @@ class Sources:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
 
     ``order`` gives every value's place in the graph: what stands before the anchor can be used.
-    What is ``late`` depends on values that may go (``spared``), on how many is said: it is read only
+    What is ``late`` depends on values that may go (``spared``), with their number: it is read only
     where nothing else serves.
     """
 

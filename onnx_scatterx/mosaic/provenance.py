@@ -42,8 +42,8 @@ class Provenance:
 
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
     ``passed[value]`` are the scatters, and the gathers of ``reads``, that a value's mosaic makes
-    needless. The scatters in ``kept`` are sources, whatever they write, and for those ``apart`` it is
-    their data. Unless ``whole``, only what has to do with scatters is looked at: any other value is
+    needless. The scatters in ``kept`` are sources, whatever they write; of those ``apart`` the data
+    are. Unless ``whole``, only what has to do with scatters is looked at: any other value is
     its own source.
     """
 

@@ -131,7 +131,7 @@ class Attempt:
         return not any(map(is_scatter, self.provenance.passed[value]))
 
     def preferred(self) -> list[ir.Node]:
-        """Return the scatters that could be slices, and that a rule writes better or comes first."""
+        """Return the scatters that could be slices, and that a rule writes first or better."""
         first = [r for r in self.rules if r.comes_first]
         found = []
         for node, lifted in self.provenance.scatters.items():
@@ -151,7 +151,9 @@ class Attempt:
         """
         passed, (output,) = self.provenance.passed, scatter.node.outputs
         leaves = frozenset[Leaf]().union(*(t.leaves() for t in scatter.targets))
-        if scatter.data not in passed or all(element_of(x, self.task.scope) is None for x in leaves):
+        if scatter.data not in passed or all(
+            element_of(x, self.task.scope) is None for x in leaves
+        ):
             return False
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):

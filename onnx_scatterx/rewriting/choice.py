@@ -27,7 +27,7 @@ class Choice:
 
     ``refused`` are the scatters for which rules or plans had a reason, ``staying`` the gathers that
     stay. Those ``apart`` cannot be written together with what was written to their data before. If
-    ``is_open``, a scatter was found that must be kept or taken apart, and all is to be planned again.
+    ``is_open``, a scatter was found that must be kept or taken apart: all is to be planned again.
     """
 
     def __init__(self, attempt: Attempt) -> None:
@@ -39,7 +39,8 @@ class Choice:
         self.apart: dict[ir.Node, None] = {}
         self.staying: dict[ir.Node, Refusal] = {}
         self._needed = {v for v in attempt.graph.outputs if v is not None}
-        self.is_open = not all([self._visit(n) for n in reversed(list(attempt.graph))])
+        visited = [self._visit(n) for n in reversed(list(attempt.graph))]
+        self.is_open = not all(visited)
 
     def _visit(self, node: ir.Node) -> bool:
         """Decide on the outputs of a node that are needed; False where that opens the choice."""

@@ -11,7 +11,8 @@ from onnx_scatterx.rewrites import RULES
 from tests.support import Feed, assert_sound, f32, i64, optimize, parse, sample
 
 # Two boxes, of which only the run knows the order: [0:A, 0:B], then [C:C+D, E:E+F].
-UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e) => (float[6,6] y)
+UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e)
+    => (float[6,6] y)
     <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
     sa = Shape (a)
     na = Gather <axis = 0> (sa, zero)
@@ -148,7 +149,8 @@ def test_what_a_form_reads_is_written_anew_too() -> None:
     model = ir.from_proto(parse(text))
     other = next(v for n in model.graph for v in n.outputs if v.name == "negative")
     remove = onnx_scatterx.passes.RemoveScatters(
-        target="standard", rules=[Negated(other), *(r for r in RULES if r.name in ("view", "concat"))]
+        target="standard",
+        rules=[Negated(other), *(r for r in RULES if r.name in ("view", "concat"))],
     )
     remove(model)
     made = [n.op_type for n in model.graph]
