@@ -356,6 +356,23 @@ def einsum(c: Chain) -> Drawn:
     return pair, {"equation": c.rng.choice(forms)}, 1
 
 
+def resize(c: Chain) -> Drawn:
+    x = c.some("float32", "int32", ranks=(1, 2, 3))
+    rank = c.values[x].ndim
+    attributes: dict[str, Any] = {"mode": "nearest"}
+    if c.opset >= 18 and c.flag():
+        attributes["axes"] = c.rng.sample(range(-rank, 0), c.rng.randint(1, rank))
+    if c.opset >= 18 and c.rng.random() < 0.2:
+        attributes["keep_aspect_ratio_policy"] = "not_larger"
+    count = len(attributes.get("axes", range(rank)))
+    roi = c.constant([], "float32")
+    if c.flag():
+        scales = [c.rng.choice([0.3, 0.5, 1, 1.7, 2]) for _ in range(count)]
+        return [x, roi, c.constant(scales, "float32")], attributes, 1
+    none = c.constant([], "float32") if c.opset < 13 else ""
+    return [x, roi, none, c.vector(count, c.ints(count, 1, 5))], attributes, 1
+
+
 DRAWS: dict[str, Draw] = {
     "Abs": one(*WRAPPING, "int8"),
     "Add": two(*WRAPPING),
@@ -411,6 +428,7 @@ DRAWS: dict[str, Draw] = {
     "ReduceSum": reduction(13),
     "ReduceSumSquare": reduction(18, "float32"),
     "Reshape": reshape,
+    "Resize": resize,
     "Round": one("float32"),
     "Scatter": scatter_elements,
     "ScatterElements": scatter_elements,
@@ -442,6 +460,7 @@ OPSETS = {
     "ReduceSum": (11, 13, 18),
     "ReduceProd": (11, 18),
     "Reshape": (13, 14, 18),
+    "Resize": (11, 13, 18, 19),
     "Scatter": (9,),
     "Shape": (13, 15, 18),
     "Slice": (9, 10, 18),
