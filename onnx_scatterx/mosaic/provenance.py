@@ -15,6 +15,8 @@ from onnx_scatterx.indexing.walk import live_nodes
 from onnx_scatterx.lift import Scatter, is_scatter, lift
 from onnx_scatterx.lift_reads import Gather, is_gather, lift_read
 from onnx_scatterx.mosaic.alias import Alias
+from onnx_scatterx.mosaic.fills import Fills
+from onnx_scatterx.mosaic.idle import is_idle
 from onnx_scatterx.mosaic.melt import melted
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
@@ -54,6 +56,7 @@ class Provenance:
         kept: Mapping[ir.Node, Refusal] | None = None,
         reads: Collection[ir.Node] = (),
         *,
+        fills: Fills | None = None,
         apart: Collection[ir.Node] = (),
         whole: bool = False,
     ) -> None:
@@ -63,6 +66,7 @@ class Provenance:
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
+        self.fills = Fills(scope, set(graph.inputs)) if fills is None else fills
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
@@ -199,34 +203,37 @@ class Provenance:
             return
         facts, (output,) = self.facts_at(node), node.outputs
         try:
-            updates, origin = self._updates(lifted)
-            mosaic, before = self._written(node, lifted, updates, facts)
+            mosaic, passed = self._written(node, lifted, facts)
         except RefusedError as error:
             self.scatters[node] = Lifted(node, lifted, error.refusal)
             return
         self.scatters[node] = Lifted(node, lifted, None)
         self._mosaics[output] = melted(mosaic, facts)
-        self.passed[output] = frozenset((node,)).union(before, self.passed.get(origin, ()))
+        self.passed[output] = passed | {node}
 
     def _written(
-        self, node: ir.Node, lifted: Scatter, updates: Mosaic, facts: Facts
+        self, node: ir.Node, lifted: Scatter, facts: Facts
     ) -> tuple[Mosaic, frozenset[ir.Node]]:
-        """Return what a scatter writes over its data, and the scatters that made the data.
+        """Return what a scatter writes over its data, and the scatters that made what it takes.
 
         Where it cannot be said over what was written before, it is over the data as they are.
         """
-        before = self.passed.get(lifted.data, frozenset())
+        nothing: frozenset[ir.Node] = frozenset()
+        data, before = self.mosaic(lifted.data), self.passed.get(lifted.data, nothing)
+        if data is not None and is_idle(lifted, data, self.fills):
+            return data, before
+        updates, origin = self._updates(lifted)
+        others = self.passed.get(origin, nothing)
         if not before or node not in self.apart:
             try:
-                data = self.mosaic(lifted.data)
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(written(lifted, data, updates, facts)), before
+                return _few(written(lifted, data, updates, facts)), before | others
             except RefusedError:
                 if not before:
                     raise
         data = Mosaic.of(lifted.data, lifted.data_shape)
-        return _few(written(lifted, data, updates, facts)), frozenset()
+        return _few(written(lifted, data, updates, facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and of what it is."""

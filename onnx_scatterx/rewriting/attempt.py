@@ -68,7 +68,13 @@ class Attempt:
         self.task = task
         self.graph = task.graph
         self.provenance = Provenance(
-            task.graph, task.scope, kept, reads, apart=apart, whole=task.reads
+            task.graph,
+            task.scope,
+            kept,
+            reads,
+            fills=task.fills,
+            apart=apart,
+            whole=task.reads,
         )
         self.reads = {n for n in reads if n.outputs[0] in self.provenance.passed}
         self.companions = Companions(task.graph, self.provenance, self.reads)
