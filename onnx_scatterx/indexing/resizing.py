@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from onnx_scatterx.indexing.abstract import Abstract
@@ -27,7 +29,7 @@ def resize(call: Call) -> Result:
     by_scales = call.input(_SCALES)
     if by_scales is None or by_scales.static_shape == (0,):
         sizes = call.input(_SIZES)
-        given = None if sizes is None else sizes.vector()
+        given: Sequence[Term | None] | None = None if sizes is None else sizes.vector()
     else:
         given = _scaled(by_scales, [x.shape[a] for a in axes])
     if given is None or len(given) != len(axes):

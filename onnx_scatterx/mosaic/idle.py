@@ -27,7 +27,7 @@ def is_idle(scatter: Scatter, data: Mosaic, fills: Fills) -> bool:
 
 
 def _keeps(reduction: str, number: np.ndarray) -> bool:
-    """Return whether ``reduce(c, c)`` is c, bit for bit; what it makes of a NaN is not looked at."""
+    """Return whether ``reduce(c, c)`` is c, bit for bit: of no NaN, which is not looked at."""
     if reduction == "none":
         return True
     reduce = _REDUCE.get(reduction)
