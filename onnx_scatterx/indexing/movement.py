@@ -167,10 +167,11 @@ def concat(call: Call) -> Result:
     if len(parts) < len(call.inputs) or any(p.shape is None for p in parts):
         return None
     shapes = [p.shape for p in parts if p.shape is not None]
+    if len({len(s) for s in shapes}) > 1:
+        found = _of_other_ranks(call, shapes)
+        return None if found is None else [Abstract(parts[0].dtype, found)]
     axis = call.integer("axis", 1) % len(shapes[0])
     total = sum((s[axis] for s in shapes), start=term(0))
-    if len({len(s) for s in shapes}) > 1:
-        return None
     shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
     arrays = [p.content if isinstance(p.content, np.ndarray) else p.elements for p in parts]
@@ -194,6 +195,24 @@ def concat(call: Call) -> Result:
         piece = formula.at({axis: x - start})
         content = piece if content is None else where(step(end - 1 - x), piece, content)
     return [Abstract(dtype, shape, content)]
+
+
+def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
+    """Return the shape of a Concat of several ranks, which only inputs without elements may have.
+
+    ONNX Runtime goes by the first input with elements, or else by the first one, and adds up the
+    dims at the place of its axis.
+    """
+    filled = [s for s in shapes if all(d.constant != 0 for d in s)]  # as far as is known
+    chosen = filled[0] if filled else shapes[0]
+    if not (filled in ([], shapes[:1]) or all(call.facts.proves(d - 1) for d in chosen)):
+        return None
+    axis = call.integer("axis", 1)
+    axis += len(chosen) if axis < 0 else 0
+    if not all(0 <= axis < len(s) for s in shapes):
+        return None
+    total = sum((s[axis] for s in shapes), start=term(0))
+    return (*chosen[:axis], total, *chosen[axis + 1 :])
 
 
 def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Shape:

@@ -284,3 +284,53 @@ def test_the_first_true_elements_are_not_all() -> None:
             "w": sample("float32", 7),
         }
         assert_sound(model, feed | ({"w2": f32([3, 4])} if more else {}))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "axis", "dims"),
+    [
+        ("2, 1", "N, 0, 1", -1, "(2, 1)"),
+        ("N, 1", "0, 5, 1", -1, "(N, 6)"),  # the first one, with elements or without
+        ("0, 1", "N, 0, 1", 1, "(0, 1)"),
+        ("0, 5, 1", "2, 3", -1, "(2, 8)"),
+        ("0, 5, 1", "0, 3", 1, "(0, 8, 1)"),
+        ("0, 5, 1", "N, 3", -1, "None"),  # which of them it is
+        ("0, 2", "5", 1, "None"),  # no such dim
+    ],
+)
+def test_inputs_without_elements_are_joined_whatever_their_rank(
+    a: str, b: str, axis: int, dims: str
+) -> None:
+    def model(a: str, b: str) -> onnx.ModelProto:
+        return parse(f"g (float[{a}] x, float[{b}] y) => (z) {{ z = Concat<axis={axis}>(x, y) }}")
+
+    known = ir.from_proto(model(a, b))
+    shape = interpret(known).values[known.graph.outputs[0]].shape
+    assert str(shape) == dims
+    if shape is None:
+        return
+    feeds = {k: sample("float32", *eval(f"[{v}]", {"N": 2})) for k, v in (("x", a), ("y", b))}
+    shown = model(a, b)
+    for value in shown.graph.input:
+        value.type.tensor_type.ClearField("shape")  # with ranks that differ it is not loaded
+    (found,) = run(shown, feeds)
+    assert found.shape == eval(dims, {"N": 2})
+
+
+def test_lengths_by_a_negative_axis_beside_the_rows() -> None:
+    """With no column to add up there would be three dims, and the updates do not fit."""
+    model = parse("""
+        g (int64[2, S] mask, float[2, 9] x, float[2] u) => (float[2, 9] y)
+        <int64[1] last = {-1}, int64[2, 1] rows = {0, 1}, int64 one = {1}> {
+            lengths = ReduceSum<keepdims=0>(mask, last)
+            ends = Sub(lengths, one)
+            column = Unsqueeze(ends, last)
+            at = Concat<axis=-1>(rows, column)
+            y = ScatterND(x, at, u)
+        }""")
+    feeds = [
+        {"mask": i64([[1] * s] * 2), "x": sample("float32", 2, 9), "u": f32([5, 6])}
+        for s in (1, 4, 9)
+    ]
+    feeds.append(feeds[0] | {"mask": i64([[], []])})
+    assert_sound(model, *feeds, left=0, rejected=1)
