@@ -90,7 +90,7 @@ def _cut(
         raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
     lines: list[Line] = []
     for axis, target in enumerate(targets):
-        line = _line(target)
+        line = line_along(target)
         if line is None:
             dim, spans = _spans(access, target, axis, counts, facts)
             yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
@@ -123,7 +123,8 @@ def _cut(
     yield Piece(first, counts, tuple(lines))
 
 
-def _line(target: Term) -> Line | None:
+def line_along(target: Term) -> Line | None:
+    """Return a target as a line along one dim, or a position; None where it is neither."""
     if not target.coords:
         return Line(target, 0, None)
     if len(target.coords) > 1:
@@ -173,7 +174,7 @@ def _spans(
     """Return a dim of the updates and the spans of it on which a target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.place):
         if isinstance(atom, Step) and len(atom.coords) == 1:
-            line = _line(atom.parts[0])
+            line = line_along(atom.parts[0])
             if line is not None and line.dim is not None and abs(line.step) == 1:
                 # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
                 at = -line.start if line.step == 1 else line.start + 1

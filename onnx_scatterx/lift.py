@@ -8,7 +8,7 @@ and indices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -198,7 +198,7 @@ def _scatter(
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
     targets = [unwrapped(t, scope) if c in named else t for c, t in enumerate(targets)]
-    found, signs, facts = settled(call, data.shape, shape, targets, named)
+    found, signs, facts = settled(call.facts, data.shape, shape, targets, named)
     has_indices = indices_at < len(call.node.inputs)
     return Scatter(
         node=call.node,
@@ -217,18 +217,26 @@ def _scatter(
 
 
 def settled(
-    call: Call, data_shape: Shape, shape: Shape, targets: Sequence[Term], named: range
+    known: Facts,
+    data_shape: Shape,
+    shape: Shape,
+    targets: Sequence[Term],
+    named: Collection[int],
 ) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
     """Return targets, simplified and counted from the start where that is proven; signs; facts.
 
     ``named`` are the axes on which a negative target counts from the end.
     """
-    key = "settled", data_shape, shape, tuple(targets), named
-    return call.facts.recall(key, lambda: _settled(call.facts, data_shape, shape, targets, named))
+    key = "settled", data_shape, shape, tuple(targets), tuple(named)
+    return known.recall(key, lambda: _settled(known, data_shape, shape, targets, named))
 
 
 def _settled(
-    known: Facts, data_shape: Shape, shape: Shape, targets: Sequence[Term], named: range
+    known: Facts,
+    data_shape: Shape,
+    shape: Shape,
+    targets: Sequence[Term],
+    named: Collection[int],
 ) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
     extents = dict(enumerate(shape))
     # The elements of an index tensor are looked at only where there are some.

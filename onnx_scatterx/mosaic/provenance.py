@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -25,6 +25,7 @@ from onnx_scatterx.mosaic.reads import learn_bounds
 from onnx_scatterx.mosaic.sources import View
 from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.unravelled import unravelled
 
 _CELLS = 400  # of one mosaic, at most
 _CHAIN = 16  # nodes that are counted to see what a value costs
@@ -32,11 +33,20 @@ _CHAIN = 16  # nodes that are counted to see what a value costs
 
 @dataclass(frozen=True)
 class Lifted:
-    """What became of a scatter: its canonical form and why it has no mosaic, if it has none."""
+    """What became of a scatter: its canonical form and why it has no mosaic, if it has none.
+
+    ``unravelled`` is the same scatter of what its updates were before they were flattened.
+    """
 
     node: ir.Node
     scatter: Scatter | None
     refusal: Refusal | None
+    unravelled: Scatter | None = None
+
+    @property
+    def readings(self) -> tuple[Scatter, ...]:
+        """The canonical forms that there are, the one that says most first."""
+        return tuple(s for s in (self.unravelled, self.scatter) if s is not None)
 
 
 class Provenance:
@@ -198,42 +208,47 @@ class Provenance:
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return
-        if node in self.kept:
-            self.scatters[node] = Lifted(node, lifted, self.kept[node])
-            return
+        found = Lifted(node, lifted, self.kept.get(node), unravelled(lifted, self.scope))
+        if node not in self.kept:
+            for reading in reversed(found.readings):
+                found = replace(found, refusal=self._write(reading))
+                if found.refusal is None:
+                    break
+        self.scatters[node] = found
+
+    def _write(self, scatter: Scatter) -> Refusal | None:
+        """Give a scatter's output the mosaic of what it writes, or return why it has none."""
+        node = scatter.node
         facts, (output,) = self.facts_at(node), node.outputs
         try:
-            mosaic, passed = self._written(node, lifted, facts)
+            mosaic, passed = self._written(scatter, facts)
         except RefusedError as error:
-            self.scatters[node] = Lifted(node, lifted, error.refusal)
-            return
-        self.scatters[node] = Lifted(node, lifted, None)
+            return error.refusal
         self._mosaics[output] = melted(mosaic, facts)
         self.passed[output] = passed | {node}
+        return None
 
-    def _written(
-        self, node: ir.Node, lifted: Scatter, facts: Facts
-    ) -> tuple[Mosaic, frozenset[ir.Node]]:
+    def _written(self, scatter: Scatter, facts: Facts) -> tuple[Mosaic, frozenset[ir.Node]]:
         """Return what a scatter writes over its data, and the scatters that made what it takes.
 
         Where it cannot be said over what was written before, it is over the data as they are.
         """
         nothing: frozenset[ir.Node] = frozenset()
-        data, before = self.mosaic(lifted.data), self.passed.get(lifted.data, nothing)
-        if data is not None and is_idle(lifted, data, self.fills):
+        data, before = self.mosaic(scatter.data), self.passed.get(scatter.data, nothing)
+        if data is not None and is_idle(scatter, data, self.fills):
             return data, before
-        updates, origin = self._updates(lifted)
+        updates, origin = self._updates(scatter)
         others = self.passed.get(origin, nothing)
-        if not before or node not in self.apart:
+        if not before or scatter.node not in self.apart:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(written(lifted, data, updates, facts)), before | others
+                return _few(written(scatter, data, updates, facts)), before | others
             except RefusedError:
                 if not before:
                     raise
-        data = Mosaic.of(lifted.data, lifted.data_shape)
-        return _few(written(lifted, data, updates, facts)), others
+        data = Mosaic.of(scatter.data, scatter.data_shape)
+        return _few(written(scatter, data, updates, facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and of what it is."""

@@ -183,15 +183,16 @@ class Attempt:
         why: Refusal | None = None
         last = [r for r in self.rules if r.keeps_invalid]  # they write any scatter
         if not invalid:
-            for rule in (r for r in self.rules if r not in last):
-                found = self._asked(rule, lifted.scatter)
-                if isinstance(found, Rewriting):
-                    return rule.name, found
-                if found.reason is not Reason.NO_RULE:
-                    why = found
-            in_part = self._in_part(lifted.scatter)
-            if in_part is not None:
-                return in_part
+            for scatter in lifted.readings:
+                for rule in (r for r in self.rules if r not in last):
+                    found = self._asked(rule, scatter)
+                    if isinstance(found, Rewriting):
+                        return rule.name, found
+                    if found.reason is not Reason.NO_RULE:
+                        why = found
+                in_part = self._in_part(scatter)
+                if in_part is not None:
+                    return in_part
         for rule in last:
             found = self._asked(rule, lifted.scatter)
             if isinstance(found, Rewriting):
