@@ -21,10 +21,11 @@ from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.reshaping import reshaped
 from onnx_scatterx.indexing.scope import Scope
-from onnx_scatterx.indexing.terms import Term, coord
+from onnx_scatterx.indexing.terms import Table, Term, as_term, coord
 from onnx_scatterx.lift import Scatter, settled
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+_APART = 1 << 10  # more dims than a tensor has
 _LONGEST = 16  # nodes between the updates and what they were
 
 
@@ -66,11 +67,22 @@ def _crooked(targets: Iterable[Term]) -> int:
 
 def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     """Return a term over the coordinates of one shape over those of another, in row-major order."""
-    found = Abstract(ir.DataType.INT64, old, target)
-    if found.known is not None:
-        found = Abstract.of(found.known)
-    (moved,) = reshaped(found, new)
-    return moved.formula
+    # Tables are fitted anew, as lines where they can be; their coordinates are told from the old.
+    fitted = {}
+    for atom in target.all_atoms():
+        known = None
+        if isinstance(atom, Table):
+            known = Abstract(ir.DataType.INT64, old, as_term(atom)).known
+        if known is not None:
+            (moved,) = reshaped(Abstract.of(known), new)
+            if moved.formula is None:
+                return None
+            fitted[atom] = moved.formula.at({d: coord(d + _APART) for d in range(len(new))})
+    rest = Abstract(ir.DataType.INT64, old, target.replace(fitted))
+    (moved,) = reshaped(rest, new)
+    if moved.formula is None:
+        return None
+    return moved.formula.at({d + _APART: coord(d) for d in range(len(new))})
 
 
 def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:

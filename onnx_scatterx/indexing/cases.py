@@ -163,8 +163,7 @@ def floor_div(t: Number, divisor: Number) -> Term:
     t, divisor = term(t), term(divisor)
     d = divisor.constant
     if d is None:
-        whole = _whole_part(t, divisor)
-        rest = t - whole * divisor
+        whole, rest = divided(t, divisor)
         return whole + (_divide_exactly(rest, divisor) or interned(FloorDiv, (), (rest, divisor)))
     if d < 0:
         return floor_div(-t, -d)
@@ -190,12 +189,13 @@ def floor_div(t: Number, divisor: Number) -> Term:
     return quotient + interned(FloorDiv, (), (rest, term(d)))
 
 
-def _whole_part(t: Term, divisor: Term) -> Term:
-    """Return the sum of the monomials of t that a divisor of one monomial divides, divided."""
-    if len(divisor.items) != 1:
-        return term(0)
-    found = (_divide_exactly(polynomial({m: c}), divisor) for m, c in t.items)
-    return sum((q for q in found if q is not None), start=term(0))
+def divided(t: Term, divisor: Term) -> tuple[Term, Term]:
+    """Return q and r with ``t = q divisor + r``: q has the monomials that the divisor divides."""
+    quotient = term(0)
+    if len(divisor.items) == 1:
+        found = (_divide_exactly(polynomial({m: c}), divisor) for m, c in t.items)
+        quotient = sum((q for q in found if q is not None), start=quotient)
+    return quotient, t - quotient * divisor
 
 
 def _divide_exactly(t: Term, divisor: Term) -> Term | None:

@@ -16,6 +16,7 @@ from onnx_scatterx.indexing.terms import (
     Term,
     as_term,
     coord,
+    divided,
     equals,
     floor_div,
     modulo,
@@ -117,13 +118,7 @@ def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
 
 def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
     """Return ``(flat // stride) % extent``, as simply as the facts allow."""
-    quotient, rest = term(0), term(0)
-    for monomial, c in flat.items:
-        part = floor_div(_item(monomial, c), stride)
-        if part * stride is _item(monomial, c):
-            quotient = quotient + part
-        else:
-            rest = rest + _item(monomial, c)
+    quotient, rest = divided(flat, stride)
     if not (facts.proves(rest) and facts.proves(stride - 1 - rest)):
         quotient = floor_div(flat, stride)
     if extent is None:

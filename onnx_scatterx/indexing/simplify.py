@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Atom, FloorDiv, Number, Pos, Step, Term
+from onnx_scatterx.indexing.terms import Atom, FloorDiv, Number, Pos, Step, Term, divided
 
 
 def simplify(t: Term, facts: Facts) -> Term:
@@ -53,6 +53,7 @@ def _decide(atom: Atom, facts: Facts) -> Number | None:
         return 0 if facts.proves(-inner - 1) else None
     if isinstance(atom, FloorDiv):
         inner, divisor = atom.parts
-        if facts.proves(inner) and facts.proves(divisor - 1 - inner):
-            return 0
+        quotient, rest = divided(inner, divisor)
+        if facts.proves(rest) and facts.proves(divisor - 1 - rest):
+            return quotient
     return None
