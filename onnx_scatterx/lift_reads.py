@@ -90,9 +90,7 @@ def _lift_read(call: Call) -> Gather:
     if op == "Gather" and dtype == ir.DataType.STRING:
         # ONNX Runtime's Gather of strings may give empty ones: what it does is not a move.
         raise RefusedError(Reason.NO_KERNEL, "Gather of string")
-    targets, signs, facts = settled(
-        call.facts, data.shape, read.shape, read.targets, read.named
-    )
+    targets, signs, facts = settled(call.facts, data.shape, read.shape, read.targets, read.named)
     return Gather(
         node=call.node,
         data=value_of(call, 0),

@@ -10,7 +10,7 @@ declare.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from onnx_scatterx.indexing.abstract import Abstract
@@ -33,8 +33,7 @@ def doubts(call: Call, results: Sequence[Abstract]) -> Iterator[Exclusion]:
         given = call.input(1)
         target = None if given is None else given.vector()
         pairs = zip(target or (), x.shape, strict=False)
-        copies = (t for t, n in pairs if may_copy(t, n, call.facts))
-        yield from ((f, 0) for t in copies for f in _factors(t))
+        yield from ((t, 0) for t, n in pairs if may_copy(t, n, call.facts))
     if results[0].shape is not None:
         return
     if call.node.op_type in REDUCTIONS:
@@ -42,14 +41,6 @@ def doubts(call: Call, results: Sequence[Abstract]) -> Iterator[Exclusion]:
         yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
-
-
-def _factors(t: Term) -> Iterable[Term]:
-    """Return sizes of which one is 0 wherever a number of a shape is: those of a product."""
-    if len(t.items) != 1:
-        return (t,)
-    ((monomial, _),) = t.items
-    return map(as_term, monomial)
 
 
 def fact_of(exclusion: Exclusion) -> Term:

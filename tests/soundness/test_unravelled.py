@@ -90,7 +90,8 @@ def test_known_positions_become_slices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "left"), [("{0, 1, 2}", 0), ("{2, 1, 0}", None), ("{0, 0, 2}", None), ("{0, 1}", None)]
+    ("order", "left"),
+    [("{0, 1, 2}", 0), ("{2, 1, 0}", None), ("{0, 0, 2}", None), ("{0, 1}", None)],
 )
 def test_reads_in_between(order: str, left: int | None) -> None:
     """A Gather of all rows in their order is passed, any other is not."""
@@ -115,6 +116,18 @@ def test_read_along_another_axis() -> None:
     assert_sound(model, *feeds(1, 2, 3))
 
 
+@pytest.mark.parametrize(("short", "left"), [(0, 0), (4, None)])
+def test_read_of_all_that_is_there_or_less(short: int, left: int | None) -> None:
+    """Of ``[1, 4 N]`` the first ``4 N - short`` columns are read."""
+    model = parse(f"""g (float[N, 6] x, float[N, 4] u) => (float[N, 6] y)
+        <{CONSTANTS}, int64[1] ones = {{1}}, int64[2] wide = {{1, -1}}, int64 short = {{{short}}}>
+        {{ row = Reshape (u, wide) su = Size (u) n = Sub (su, short) r = Range (zero, n, one)
+           read = Gather <axis = 1> (row, r) flat = Reshape (read, last)
+           q = Div (r, four) w = Mod (r, four)
+           {columns("q", "w")} y = ScatterND (x, i, flat) }}""")
+    assert_sound(model, *feeds(1, 2, 3), left=left)
+
+
 def test_read_of_as_many_as_there_may_be() -> None:
     # Of N rows only the first is read: that is all of them only where N is 1.
     model = parse("""g (float[4, 6] x, float[N, 2] u) => (float[4, 6] y)
@@ -127,12 +140,14 @@ def test_read_of_as_many_as_there_may_be() -> None:
 def test_size_of_which_a_multiple_is_asked_for() -> None:
     """``[1, 4 N]`` copies a dim where N is 0, and then the Reshape cannot run."""
     model = parse(f"""g (float[N, 6] x, float[N, 4] u) => (float[N, 6] y)
-        <{CONSTANTS}, int64[1] ones = {{1}}, int64[1] first = {{0}}, int64[1] many = {{4}}>
+        <{CONSTANTS}, int64[1] ones = {{1}}, int64[1] first = {{0}}, int64[1] many = {{4}},
+         int64[1] start = {{0}}, int64[1] pair = {{2}}>
         {{ su = Shape (u) nu = Gather (su, first) all = Mul (nu, many)
            target = Concat <axis = 0> (ones, all) row = Reshape (u, target)
            flat = Reshape (row, all) n = Squeeze (all) r = Range (zero, n, one)
-           q = Div (r, four) w = Mod (r, four) {columns("q", "w")}
-           y = ScatterND (x, i, flat) }}""")
+           q = Div (r, four) w = Mod (r, four) {columns("q", "w")} j = Unsqueeze (i, start)
+           rows = Concat <axis = 0> (all, pair) k = Reshape (j, rows)
+           y = ScatterND (x, k, flat) }}""")
     assert_sound(model, *feeds(0, 1, 2, 5), left=0, rejected=1)
 
 
