@@ -29,6 +29,12 @@ HEAVY = frozenset(
 """
 
 
+FUSED = frozenset({"SimplifiedLayerNormalization"})
+"""Operators that ONNX Runtime's own optimizer writes into the standard domain."""
+
+_RUNTIME = "onnx_scatterx.runtime"  # what only a runtime knows: the checker lets it pass
+
+
 def check(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX of an opset that can be handled.
 
@@ -99,7 +105,7 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy without weights, with what runtimes do without filled in for the checker."""
     copy = onnx.ModelProto(
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
-        opset_import=proto.opset_import,
+        opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
         graph=_graph_skeleton(proto.graph),
     )
     for value in (*copy.graph.input, *copy.graph.output):
@@ -143,12 +149,14 @@ def _graph_skeleton(graph: onnx.GraphProto) -> onnx.GraphProto:
 def _node_skeleton(node: onnx.NodeProto) -> onnx.NodeProto:
     if "" in node.input and node.domain == "":
         node = _with_absent_inputs(node)
-    if node.domain != "ai.onnx" and not any(a.type in HEAVY for a in node.attribute):
+    fused = node.op_type in FUSED and node.domain == ""
+    if not fused and node.domain != "ai.onnx" and not any(a.type in HEAVY for a in node.attribute):
         return node
     return onnx.NodeProto(
         name=node.name,
         op_type=node.op_type,
-        domain="" if node.domain == "ai.onnx" else node.domain,  # runtimes know both names
+        # Runtimes know both names of the standard domain.
+        domain=_RUNTIME if fused else "" if node.domain == "ai.onnx" else node.domain,
         overload=node.overload,
         input=node.input,
         output=node.output,

@@ -105,6 +105,15 @@ def test_no_file_and_a_directory(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+def test_operators_that_a_runtime_fused() -> None:
+    """What ONNX Runtime saves has operators of its own in the standard domain."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[N, 3] x, float[3] scale) => (float[N, 3] y) {
+        y = SimplifiedLayerNormalization <axis = -1, epsilon = 0.00001, stash_type = 1> (x, scale) }
+    """)
+    assert load(model).graph.node(0).domain == ""
+
+
 INVALID = {
     "nothing defines the value 'q'": "{ y = Add(x, q) }",
     "nothing defines the value 'y'": "{ z = Neg(x) }",

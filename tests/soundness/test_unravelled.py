@@ -172,7 +172,7 @@ def test_against_the_judge() -> None:
     ):
         sizes = rng.integers(1, 5, 3)
         steps, starts = rng.integers(1, 3, 3), rng.integers(0, 3, 3)
-        grid = np.stack(np.indices(tuple(map(int, sizes))), -1).reshape(-1, 3)
+        grid = np.array(list(np.ndindex(*map(int, sizes))))
         at = (grid * steps + starts)[:, order]
         shape = [int(n) for n in at.max(0) + 1 + rng.integers(0, 2, 3)]
         text = f"""g (float{shape} x, float{[int(n) for n in sizes]} u) => (float{shape} y)
