@@ -116,8 +116,13 @@ def _is_size(atom: Atom) -> bool:
 
 
 def capped(atom: Atom) -> Interval:
-    """Return bounds of an atom, given that no axis is longer than ``AXIS_LIMIT``."""
+    """Return bounds of an atom, given that no axis is longer than ``AXIS_LIMIT``.
+
+    A coordinate is less than the extent of its axis.
+    """
     low, high = atom.interval(lambda t: interval_of(t, capped))
-    if isinstance(atom, Coord) or _is_size(atom):
+    if isinstance(atom, Coord):
+        high = min(high, AXIS_LIMIT - 1)
+    elif _is_size(atom):
         high = min(high, AXIS_LIMIT)
     return low, high

@@ -5,8 +5,12 @@ What is emitted must exist in the model's opset and have a kernel for the type.
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.indexing.overflow import fits
+from onnx_scatterx.indexing.prove import Facts
+from onnx_scatterx.indexing.terms import coord, size
 from tests.support import assert_sound, i64, parse, sample
 
 TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]
@@ -185,3 +189,16 @@ def test_tensor_scatter_at_positions_that_are_fed() -> None:
             for b, t in ((1, 1), (2, 2), (3, 1))
         ]
         assert_sound(model, *feeds)
+
+
+def test_positions_in_32_bits() -> None:
+    """A position is less than the 2**31 - 1 elements that an axis may have: one more still fits."""
+    assert fits(coord(0) + 1, ir.DataType.INT32, Facts())
+    assert not fits(coord(0) + 2, ir.DataType.INT32, Facts())
+    assert not fits(size("n") + 1, ir.DataType.INT32, Facts())
+    model = parse("""g (float[N, 3] x) => (float[N, 3] y)
+        <int64 zero = {0}, int32 one = {1}, int64[1] first = {0}, int64[1] last = {-1}> {
+        s = Shape (x) k = Cast <to = 6> (s) n = Gather (k, zero) r = Range (one, n, one)
+        m = Mul (r, one) rows = Cast <to = 7> (m) i = Unsqueeze (rows, last)
+        u = Slice (x, first, last, first) y = ScatterND (x, i, u) }""")
+    assert_sound(model, *({"x": sample("float32", n, 3)} for n in (0, 1, 2, 5)), left=0)
