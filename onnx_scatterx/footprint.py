@@ -196,7 +196,7 @@ def _spans(
 def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Stretch]] | None:
     """Return the blocks of a dim on which ``x_dim // n`` is one number, where they are a few."""
     place, length = atom.parts
-    line = _line(place)
+    line = line_along(place)
     if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:
         return None
     for many in range(2, _BLOCKS + 1):
