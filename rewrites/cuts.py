@@ -153,8 +153,9 @@ def _bound(
     for _, i in sorted(costs):  # the first that serves costs least
         t, signed = candidates[i]
         if (key, t, signed) not in memo:
+            # The exact bound lies within the axis; another one may leave int64.
             memo[key, t, signed] = (signed or planner.facts.proves(t)) and (
-                t is exact or serves(t, signed)
+                t is exact or (planner.numbers.stays(t) and serves(t, signed))
             )
         if memo[key, t, signed]:
             return t

@@ -149,9 +149,9 @@ class Numbers:
     def _divides(self, atom: FloorDiv) -> bool:
         """Div rounds towards zero, which is down where nothing is negative."""
         facts = self.scope.facts
-        return all(facts.proves(p) and self._stays(p) for p in atom.parts)
+        return all(facts.proves(p) and self.stays(p) for p in atom.parts)
 
-    def _stays(self, t: Term) -> bool:
+    def stays(self, t: Term) -> bool:
         """Return whether a number does not leave int64, however its parts may wrap on the way."""
         return self.reader.cost(t) is not None or stays(t, self.scope.facts)
 
@@ -161,11 +161,11 @@ class Numbers:
         ``p - 1 >= 0`` is ``p >= 1``, also where p is the least int64.
         """
         twice = self.writer.version < 12  # see ``_atom``
-        if self._stays(2 * t if twice else t):
+        if self.stays(2 * t if twice else t):
             return t, None
         upper = polynomial({m: c for m, c in t.items if m and c > 0})
         lower = upper - t
-        if not (self._stays(upper) and self._stays(lower) and self._stays(lower - 1)):
+        if not (self.stays(upper) and self.stays(lower) and self.stays(lower - 1)):
             raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
         return upper, lower
 
