@@ -270,3 +270,11 @@ def test_simplify_decides_cases() -> None:
     assert simplify(floor_div(X, T), facts) is term(0)
     assert simplify(pos(1 - T), facts) is term(0)
     assert isinstance(next(iter(simplify(U, facts).atoms)), Leaf)
+
+
+def test_what_a_minimum_says_of_its_parts() -> None:
+    n, m = size("n"), size("m")
+    facts = Facts(known=[minimum(n, m + 1) - 1])
+    assert facts.proves(n - 1)
+    assert not facts.proves(m - 1)
+    assert not Facts(known=[maximum(n, m) - 1]).proves(n - 1)

@@ -7,7 +7,7 @@ of them is found by the leaves and the monomials that they are about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -19,6 +19,7 @@ from onnx_scatterx.indexing.terms import (
     Leaf,
     Monomial,
     Number,
+    Pos,
     Term,
     as_term,
     element,
@@ -106,6 +107,7 @@ class Known:
         for fact in known:
             if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
                 self._learn(fact)
+                self.learn(f for f in _weaker(fact) if self.interval(f)[0] < 0)
 
     def assume(self, known: Iterable[Term]) -> None:
         """Add facts that hold because the user says so."""
@@ -251,3 +253,12 @@ class Known:
                     stack.extend(other.leaves() - found)
                     found |= other.leaves()
         return found
+
+
+def _weaker(fact: Term) -> Iterator[Term]:
+    """Yield what follows from a fact ``t - c max(u, 0) >= 0``: both ``t - c u`` and t are, too."""
+    for monomial, c in fact.items:
+        if c < 0 and len(monomial) == 1 and isinstance(monomial[0], Pos):
+            rest = fact - c * as_term(monomial[0])
+            yield rest + c * monomial[0].parts[0]
+            yield rest
