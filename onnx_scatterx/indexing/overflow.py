@@ -56,9 +56,11 @@ def stays(t: Term, facts: Facts) -> bool:
     """
     if all(map(_is_narrow, t.leaves())):
         return True
+    own = t.leaves()
+    beside = [fact.leaves() for fact in facts.known() if not own.isdisjoint(fact.leaves())]
     bounds = [
         bound
-        for leaf in t.leaves()
+        for leaf in own.union(*beside)
         for bound in (
             (AXIS_LIMIT - as_term(leaf),)
             if _is_size(leaf)
