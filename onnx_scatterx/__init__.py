@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
     from onnx_scatterx.benchmarking import Benchmark, bench
-    from onnx_scatterx.drawing import draw
     from onnx_scatterx.errors import ScatterXError
-    from onnx_scatterx.explanation import explain
     from onnx_scatterx.export import to_onnx
-    from onnx_scatterx.gathering import Gathering
-    from onnx_scatterx.library import library_path
     from onnx_scatterx.many import optimize_many
-    from onnx_scatterx.nondeterminism import Outcomes, outcomes
-    from onnx_scatterx.picks import Pick
     from onnx_scatterx.reasons import Reason
-    from onnx_scatterx.report import Report
-    from onnx_scatterx.runtime import session
-    from onnx_scatterx.scattering import Reduction, Scattering
-    from onnx_scatterx.theorem import Impossibility, disjoint_representation
-    from onnx_scatterx.transformer import XTransformer
-    from onnx_scatterx.verdict import Sliceability, Verdict
+    from onnx_scatterx.reports.explanation import explain
+    from onnx_scatterx.reports.report import Report
+    from onnx_scatterx.running.library import library_path
+    from onnx_scatterx.running.session import session
+    from onnx_scatterx.theory.drawing import draw
+    from onnx_scatterx.theory.gathering import Gathering
+    from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
+    from onnx_scatterx.theory.picks import Pick
+    from onnx_scatterx.theory.scattering import Reduction, Scattering
+    from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+    from onnx_scatterx.theory.transformer import XTransformer
+    from onnx_scatterx.theory.verdict import Sliceability, Verdict
     from onnx_scatterx.verification import Verification, verify
 
 __all__ = [
@@ -59,30 +59,30 @@ __all__ = [
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
     "Benchmark": "benchmarking",
-    "Gathering": "gathering",
-    "Impossibility": "theorem",
-    "Outcomes": "nondeterminism",
-    "Pick": "picks",
+    "Gathering": "theory.gathering",
+    "Impossibility": "theory.theorem",
+    "Outcomes": "theory.nondeterminism",
+    "Pick": "theory.picks",
     "Reason": "reasons",
-    "Reduction": "scattering",
-    "Report": "report",
+    "Reduction": "theory.scattering",
+    "Report": "reports.report",
     "Result": "api",
     "ScatterXError": "errors",
-    "Scattering": "scattering",
-    "Sliceability": "verdict",
-    "Verdict": "verdict",
+    "Scattering": "theory.scattering",
+    "Sliceability": "theory.verdict",
+    "Verdict": "theory.verdict",
     "Verification": "verification",
-    "XTransformer": "transformer",
+    "XTransformer": "theory.transformer",
     "bench": "benchmarking",
-    "disjoint_representation": "theorem",
-    "draw": "drawing",
-    "explain": "explanation",
+    "disjoint_representation": "theory.theorem",
+    "draw": "theory.drawing",
+    "explain": "reports.explanation",
     "inspect": "api",
-    "library_path": "library",
+    "library_path": "running.library",
     "optimize": "api",
     "optimize_many": "many",
-    "outcomes": "nondeterminism",
-    "session": "runtime",
+    "outcomes": "theory.nondeterminism",
+    "session": "running.session",
     "to_onnx": "export",
     "verify": "verification",
 }

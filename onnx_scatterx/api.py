@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx import model_io
-from onnx_scatterx.clauses import Assume
-from onnx_scatterx.model_data import data_files, to_proto
-from onnx_scatterx.model_opset import newer_opset, raise_opset
+from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.model import io as model_io
+from onnx_scatterx.model.data import data_files, to_proto
+from onnx_scatterx.model.opset import newer_opset, raise_opset
 from onnx_scatterx.model_rewrite import optimize_ir
 from onnx_scatterx.rare_collections import rare_collections
-from onnx_scatterx.report import Report
-from onnx_scatterx.reporting import Account
+from onnx_scatterx.reports.accounts import Account
+from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.targets import AnyTarget
 from onnx_scatterx.weighing.sizes import check_sizes

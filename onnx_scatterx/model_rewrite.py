@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
+from onnx_scatterx.assumptions.necessity import Effect, needed
 from onnx_scatterx.branches import take_branches
-from onnx_scatterx.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.sources import own_sources
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
-from onnx_scatterx.necessity import Effect, needed
 from onnx_scatterx.optimizer import has_scatters, rewrite_model
 from onnx_scatterx.rare_collections import rare_collections
-from onnx_scatterx.report import Report
-from onnx_scatterx.report_entries import Action
-from onnx_scatterx.reporting import Account, accounts_of, names_of, report_of
+from onnx_scatterx.reports.accounts import Account, accounts_of, names_of, report_of
+from onnx_scatterx.reports.entries import Action
+from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.settle import settle
 from onnx_scatterx.targets import costs_of

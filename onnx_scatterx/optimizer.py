@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.clauses import Clause
+from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.emit.names import Names
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.indexing.interpreter import interpret

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.clauses import Assume
+from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.model_rewrite import optimize_ir
-from onnx_scatterx.report import Report
+from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.targets import AnyTarget
 

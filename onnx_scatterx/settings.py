@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnx_scatterx.clauses import Assume, Clause, clauses
+from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form

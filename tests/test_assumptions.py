@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.assumptions import Assumption
-from onnx_scatterx.clauses import clauses
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.terms import floor_div, size
-from onnx_scatterx.model_io import load
+from onnx_scatterx.model.io import load
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.verification.draws import Source

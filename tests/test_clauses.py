@@ -8,7 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.clauses import clauses, statement
+from onnx_scatterx.assumptions.clauses import clauses, statement
 from tests.test_assumptions import CACHE
 
 

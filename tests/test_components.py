@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.components import (
+from onnx_scatterx.theory.components import (
     Affine,
     AffineModulo,
     Component,
@@ -14,7 +14,7 @@ from onnx_scatterx.components import (
     fit_component,
     normal_picks,
 )
-from onnx_scatterx.picks import Pick
+from onnx_scatterx.theory.picks import Pick
 
 
 @dataclass(frozen=True)

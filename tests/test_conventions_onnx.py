@@ -17,7 +17,7 @@ from onnx_scatterx.conventions.onnx import (
     scatter_nd,
     tensor_scatter,
 )
-from onnx_scatterx.picks import Pick
+from onnx_scatterx.theory.picks import Pick
 from tests.golden.onnx_draws import DRAWS
 from tests.golden.replay import COUNT, Arguments, compare
 

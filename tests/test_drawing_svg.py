@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from onnx_scatterx import Impossibility, Pick, XTransformer, disjoint_representation, draw
-from onnx_scatterx.components import Table
-from onnx_scatterx.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
-from onnx_scatterx.drawing_grid import Grid
+from onnx_scatterx.theory.components import Table
+from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
+from onnx_scatterx.theory.grid import Grid
 from tests.paper.draws import Index, shapes, x_transformers
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 def test_a_gathering_reads_what_its_transformer_says() -> None:

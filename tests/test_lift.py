@@ -18,7 +18,7 @@ from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.lift import Scatter, lift
-from onnx_scatterx.scattering import Scattering
+from onnx_scatterx.theory.scattering import Scattering
 from tests.test_backend import CASES, Case
 
 TENSOR = onnx.helper.make_tensor_value_info

@@ -4,7 +4,7 @@ import onnx
 import onnx_ir as ir
 
 import onnx_scatterx
-from onnx_scatterx.clauses import METADATA
+from onnx_scatterx.assumptions.clauses import METADATA
 from tests.test_assumptions import BOXES, CACHE, optimized
 from tests.test_reasons import OPSET, nd
 

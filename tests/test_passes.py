@@ -14,7 +14,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Plan, Planner, Region
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report_entries import Action
+from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.rewrites import RULES, Form
 from onnx_scatterx.rewrites.view import view
 from tests.support import parse, scatters

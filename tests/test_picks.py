@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.picks import Pick
+from onnx_scatterx.theory.picks import Pick
 
 fast = settings(deadline=None, max_examples=100)
 index = tuple(range(100, 106))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.conventions import pytorch
-from onnx_scatterx.verdict import Sliceability
+from onnx_scatterx.theory.verdict import Sliceability
 from tests.golden.make_pytorch import PATH, run
 from tests.golden.pytorch_draws import DRAWS
 from tests.golden.replay import COUNT, compare, replay

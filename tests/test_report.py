@@ -8,8 +8,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.report import Report
-from onnx_scatterx.report_entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.reports.report import Report
 from onnx_scatterx.verification import Verification
 from tests.support import parse
 

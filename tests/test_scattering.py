@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.scattering import Reduction, Scattering, combine
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]

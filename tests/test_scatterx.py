@@ -8,7 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.passes import RemoveScatters
-from onnx_scatterx.report_entries import Action
+from onnx_scatterx.reports.entries import Action
 from tests.native_support import (
     body,
     check,

@@ -15,7 +15,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.model_io import load
+from onnx_scatterx.model.io import load
 from onnx_scatterx.verification.draws import Source
 from onnx_scatterx.verification.interface import Interface
 from tests.support import Feed, agree, f32, nodes, parse, rejections, run

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onnx_scatterx.components import (
+from onnx_scatterx.theory.components import (
     Affine,
     AffineModulo,
     Component,
@@ -19,8 +19,8 @@ from onnx_scatterx.components import (
     coordinate,
     fit_component,
 )
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
 
 Index = tuple[int, ...]
 Integers = NDArray[np.int64]

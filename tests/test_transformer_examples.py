@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.components import Affine, AffineModulo, Constant, Table, fit_component
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.components import Affine, AffineModulo, Constant, Table, fit_component
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
 from tests.test_transformer import Index, Integers, fields
 
 E_0 = np.array([[[i, j] for j in range(3)] for i in range(3)])

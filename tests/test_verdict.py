@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.components import Affine, Component, Constant, Table
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
-from onnx_scatterx.verdict import Obstacle, Sliceability, Verdict, judge
+from onnx_scatterx.theory.components import Affine, Component, Constant, Table
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
+from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict, judge
 
 Index = tuple[int, ...]
 SLICEABLE, WEAKLY, NOT = Sliceability

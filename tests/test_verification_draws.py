@@ -7,7 +7,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.assumptions import Assumption
+from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.bounds import input_demands
 from onnx_scatterx.verification.draw import Drawer

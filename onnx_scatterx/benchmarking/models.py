@@ -17,10 +17,10 @@ from onnx_scatterx.benchmarking.profile import NodeTime, read_profile
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
 from onnx_scatterx.benchmarking.timing import LEAST_ROUNDS, Call, Progress, interleaved
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
-from onnx_scatterx.feeds import fitted
-from onnx_scatterx.library import library_path
-from onnx_scatterx.model_io import ModelLike
-from onnx_scatterx.runtime import ort_errors, session_options
+from onnx_scatterx.model.io import ModelLike
+from onnx_scatterx.running.feeds import fitted
+from onnx_scatterx.running.library import library_path
+from onnx_scatterx.running.session import ort_errors, session_options
 from onnx_scatterx.verification.compare import compare
 from onnx_scatterx.verification.files import as_file, directory_of, opened
 from onnx_scatterx.verification.ort_session import STRING, open_file, run_raw, value_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from onnx_scatterx.benchmarking.profile import NodeTime, by_operator
 from onnx_scatterx.benchmarking.statistics import Spread
-from onnx_scatterx.report import text_of
+from onnx_scatterx.reports.report import text_of
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
 
 Integers = NDArray[np.integer[Any]]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.scattering import Reduction, Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 @dataclass(frozen=True, eq=False)

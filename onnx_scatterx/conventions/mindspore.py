@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.conventions.axes import Integers, by_axes, nothing
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
-from onnx_scatterx.scattering import Reduction, Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 Number: TypeAlias = bool | int | float
 

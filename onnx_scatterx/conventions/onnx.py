@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_range
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.scattering import Reduction, Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 REDUCTIONS = (Reduction.NONE, Reduction.ADD, Reduction.MUL, Reduction.MIN, Reduction.MAX)
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_dtype, check_range, check_same_dtype
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.scattering import Reduction, Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]
 _INDICES = frozenset({"int32", "int64"})

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_range
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.scattering import Reduction, Scattering
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 
 def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -> Scattering:

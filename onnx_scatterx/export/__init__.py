@@ -17,9 +17,9 @@ from numpy.typing import DTypeLike
 from onnx_scatterx.export.native import native
 from onnx_scatterx.export.request import Request, described
 from onnx_scatterx.export.standard import gathering, scattering
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.scattering import Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 def to_onnx(

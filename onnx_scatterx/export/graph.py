@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.export.nd_form import with_an_axis
 from onnx_scatterx.export.request import Request
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 class Graph:

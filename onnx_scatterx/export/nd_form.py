@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onnx_scatterx.components import split_picks
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
-from onnx_scatterx.verdict import equals_coordinate
+from onnx_scatterx.theory.components import split_picks
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
+from onnx_scatterx.theory.verdict import equals_coordinate
 
 
 @dataclass(frozen=True)

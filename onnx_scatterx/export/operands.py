@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.components import evaluate
 from onnx_scatterx.export.graph import Graph
 from onnx_scatterx.export.nd_form import (
     NdForm,
@@ -17,7 +16,8 @@ from onnx_scatterx.export.nd_form import (
     own_elements_axis,
     with_slices,
 )
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.components import evaluate
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import NOTHING, Assumption, Comparison
-from onnx_scatterx.clauses import Clause, by_name
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Comparison
+from onnx_scatterx.assumptions.clauses import Clause, by_name
+from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.expressions import evaluate, names
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.known import Elements
 from onnx_scatterx.indexing.overflow import most_of

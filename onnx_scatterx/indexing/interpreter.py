@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.clauses import Clause
+from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.indexing import control, creation, functions, shapes, validity
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions

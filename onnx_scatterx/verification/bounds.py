@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.model_data import ir_graphs
+from onnx_scatterx.model.data import ir_graphs
 from onnx_scatterx.verification.uses import (
     SMALL,
     USES,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import NOTHING, Assumption
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.expressions import evaluate
 from onnx_scatterx.verification.arrays import floats, integers, mask
 from onnx_scatterx.verification.interface import Input
 from onnx_scatterx.verification.sizes import FREE, Combination

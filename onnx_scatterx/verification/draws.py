@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions import NOTHING, Assumption
-from onnx_scatterx.clauses import Clause, check
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.clauses import Clause, check
+from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.expressions import names
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.bounds import input_demands, landmarks
 from onnx_scatterx.verification.draw import Drawer, limit_name, rank_name

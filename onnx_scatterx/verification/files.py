@@ -7,9 +7,9 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model_data import ir_tensors, set_base_dir, to_proto
-from onnx_scatterx.model_io import ModelLike, load, save
-from onnx_scatterx.model_save import MESSAGE_LIMIT
+from onnx_scatterx.model.data import ir_tensors, set_base_dir, to_proto
+from onnx_scatterx.model.io import ModelLike, load, save
+from onnx_scatterx.model.save import MESSAGE_LIMIT
 from onnx_scatterx.quiet import quiet
 from onnx_scatterx.verification.runner import ModelFile
 

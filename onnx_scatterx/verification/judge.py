@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.clauses import Assume, clauses, from_metadata
+from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.model_io import ModelLike
+from onnx_scatterx.model.io import ModelLike
 from onnx_scatterx.verification.comparison import Comparison
 from onnx_scatterx.verification.draws import Source
 from onnx_scatterx.verification.files import as_file, directory_of, opened

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from onnx_scatterx.assumptions import NOTHING, Assumption
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from onnx_scatterx.clauses import clauses
+from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.model_io import ModelLike
+from onnx_scatterx.model.io import ModelLike
 from onnx_scatterx.verification.draws import Manner, Source
 from onnx_scatterx.verification.files import as_file, directory_of, opened
 from onnx_scatterx.verification.interface import Interface

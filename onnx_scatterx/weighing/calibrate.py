@@ -18,7 +18,7 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 
-from onnx_scatterx.library import library_path
+from onnx_scatterx.running.library import library_path
 from onnx_scatterx.weighing.machine import KINDS, Machine
 
 _CHAIN = 64

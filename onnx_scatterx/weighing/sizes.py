@@ -7,8 +7,8 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.expressions import names
 from onnx_scatterx.indexing.terms import Leaf, Term
 
 USUAL = (

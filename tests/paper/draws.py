@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onnx_scatterx.picks import Pick
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.transformer import XTransformer
 
 Index = tuple[int, ...]
 

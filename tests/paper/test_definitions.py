@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Pick, Scattering, XTransformer, outcomes, theory
-from onnx_scatterx.dissemination import disseminated_slices
-from onnx_scatterx.slices import (
+from onnx_scatterx.theory.dissemination import disseminated_slices
+from onnx_scatterx.theory.slices import (
     embedded_slice,
     index_of,
     indices,
@@ -21,7 +21,7 @@ from onnx_scatterx.slices import (
     slice_of,
     subtensor,
 )
-from onnx_scatterx.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from tests.paper.draws import Index, numbered, picks, shapes, x_transformers
 from tests.paper.examples import E_0, E_1
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from onnx_scatterx import Pick, Scattering, XTransformer, outcomes
-from onnx_scatterx.algorithm import provision_x_transformer, scatter_x, tensorflow_scatter
 from onnx_scatterx.conventions.onnx import tensor_scatter
-from onnx_scatterx.dissemination import disseminated_slices
-from onnx_scatterx.slices import indices, is_embedded_slice, picked_slices
-from onnx_scatterx.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter_x, tensorflow_scatter
+from onnx_scatterx.theory.dissemination import disseminated_slices
+from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slices
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from tests.paper.draws import Index, numbered, x_transformers
 from tests.paper.examples import E_2, E_3
 from tests.test_conventions_onnx import by_runtime

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnx_scatterx import Pick, Reduction, Scattering, XTransformer, outcomes
-from onnx_scatterx.algorithm import (
+from onnx_scatterx.conventions.onnx import scatter_nd
+from onnx_scatterx.theory.algorithm import (
     provision_x_transformer,
     scatter,
     scatter_x,
     tensorflow_scatter,
     traverse,
 )
-from onnx_scatterx.conventions.onnx import scatter_nd
-from onnx_scatterx.scattering import combine
-from onnx_scatterx.slices import index_of, indices
-from onnx_scatterx.theorem import Impossibility, _stands, disjoint_representation
-from onnx_scatterx.verdict import Obstacle
+from onnx_scatterx.theory.scattering import combine
+from onnx_scatterx.theory.slices import index_of, indices
+from onnx_scatterx.theory.theorem import Impossibility, _stands, disjoint_representation
+from onnx_scatterx.theory.verdict import Obstacle
 from tests.paper.draws import Index, numbered, x_transformers
 
 fast = settings(deadline=None, max_examples=80)

@@ -9,7 +9,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.indexing.terms import term
-from onnx_scatterx.report_entries import Action
+from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.weighing.costs import NodeCosts, TimeCosts, Work
 from onnx_scatterx.weighing.machine import KINDS, VARIABLE, Machine, place
 from onnx_scatterx.weighing.sizes import Sizes

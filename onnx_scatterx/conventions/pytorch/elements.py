@@ -24,9 +24,9 @@ from onnx_scatterx.conventions.pytorch.arguments import (
     extent,
     wrap,
 )
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.scattering import Reduction, Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 _DEPRECATED = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
 _REDUCTIONS = {

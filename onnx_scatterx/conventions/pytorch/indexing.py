@@ -20,7 +20,7 @@ from onnx_scatterx.conventions.pytorch.arguments import (
     converted,
 )
 from onnx_scatterx.conventions.pytorch.places import Item, Places, is_mask
-from onnx_scatterx.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 
 def index_put(

@@ -10,8 +10,8 @@ import numpy as np
 from onnx_scatterx.conventions.axes import by_axes
 from onnx_scatterx.conventions.checks import check_dtype, check_same_dtype
 from onnx_scatterx.conventions.pytorch.arguments import Array, Scalar, as_filling, check_tensor
-from onnx_scatterx.scattering import Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.scattering import Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 _MASKS = frozenset({"bool"})
 

@@ -22,7 +22,7 @@ import numpy as np
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_dtype, check_range
 from onnx_scatterx.conventions.pytorch.arguments import Array
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.transformer import XTransformer
 
 Item: TypeAlias = int | bool | slice | EllipsisType | Array | None
 _TENSORS = frozenset({"int64", "int32", "uint8", "bool"})

@@ -22,9 +22,9 @@ from onnx_scatterx.conventions.pytorch.arguments import (
     vector,
     wrap,
 )
-from onnx_scatterx.gathering import Gathering
-from onnx_scatterx.scattering import Reduction, Scattering, combine
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scattering:

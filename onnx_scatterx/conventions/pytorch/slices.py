@@ -11,8 +11,8 @@ import numpy as np
 
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.pytorch.arguments import Array, check_tensor, converted, wrap
-from onnx_scatterx.scattering import Scattering
-from onnx_scatterx.transformer import XTransformer
+from onnx_scatterx.theory.scattering import Scattering
+from onnx_scatterx.theory.transformer import XTransformer
 
 
 def slice_scatter(

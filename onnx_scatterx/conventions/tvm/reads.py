@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_range
 from onnx_scatterx.conventions.tvm.arguments import check_integers, wrap
-from onnx_scatterx.gathering import Gathering
+from onnx_scatterx.theory.gathering import Gathering
 
 _MODES = ("fast", "clip", "wrap", "nan")
 

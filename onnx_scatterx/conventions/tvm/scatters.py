@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_range, check_same_dtype
 from onnx_scatterx.conventions.tvm.arguments import check_integers, wrap
-from onnx_scatterx.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 _REDUCTIONS = {
     "update": Reduction.NONE,

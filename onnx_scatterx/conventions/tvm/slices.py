@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.conventions.axes import Integers, by_axes
 from onnx_scatterx.conventions.checks import check_same_dtype
 from onnx_scatterx.conventions.tvm.arguments import wrap
-from onnx_scatterx.scattering import Scattering
+from onnx_scatterx.theory.scattering import Scattering
 
 Numbers = NDArray[np.int64]
 

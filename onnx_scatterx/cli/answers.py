@@ -1,0 +1,49 @@
+"""What several commands say of a report or of a verification, and the status that follows."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.cli.arguments import checks
+from onnx_scatterx.cli.output import complain, progress, show
+
+if TYPE_CHECKING:
+    from onnx_scatterx.reports.report import Report
+    from onnx_scatterx.verification import Verification
+
+_DONE, _NO, _FAILED = 0, 1, 2
+
+
+def strictly(args: argparse.Namespace, report: Report) -> int:
+    """Return the status that --strict asks for."""
+    if not (args.strict and report.violations):
+        return _DONE
+    return complain(report.violation_lines()[0].rstrip(":"), _NO)
+
+
+def hint(args: argparse.Namespace, report: Report) -> None:
+    """Say what to do about scatters that stay."""
+    if any(entry.refusal is not None for entry in report.scatters):
+        command = f"onnx-scatterx explain {args.model}, with the same options"
+        show(f"what would help those that stay: {command}")
+
+
+def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
+    """Compare two models as the arguments say, showing how far it is."""
+    from onnx_scatterx.verification import verify
+
+    with progress("verifying") as tell:
+        return verify(before, after, progress=tell, **checks(args))
+
+
+def answer(verification: Verification | None, consequence: str = "") -> int:
+    """Return the status that a verification asks for, with a line on stderr where it is not 0."""
+    if verification is None or verification.same:
+        return _DONE
+    if verification.conclusive:
+        return complain(f"the models differ{consequence}", _NO)
+    reason = next(iter(verification.rejections), "no input was drawn")
+    return complain(
+        f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
+    )

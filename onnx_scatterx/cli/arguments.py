@@ -1,0 +1,231 @@
+"""The arguments that several commands share, and how mistakes in them are told: in one line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from onnx_scatterx.cli.output import complain
+from onnx_scatterx.errors import ScatterXError
+
+_SAMPLES = 40
+_MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and end with status 2."""
+        if message == "the following arguments are required: -o/--output":
+            message = "give -o OUT to write the model, or use inspect to look at it"
+        raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
+
+
+class Version(argparse.Action):
+    """Print the version of the package that is installed, and end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(version("onnx-scatterx"))
+        except PackageNotFoundError:
+            print("not installed: run from its source")
+        raise SystemExit(0)
+
+
+def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
+    """Add IN."""
+    command.add_argument("model", metavar="IN", help=text)
+
+
+def add_target(command: argparse.ArgumentParser) -> None:
+    """Add --target, --assume, --distrust-dims and --deterministic."""
+    command.add_argument(
+        "--target",
+        metavar="T",
+        default="scatterx",
+        help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+    )
+    add_assume(command)
+    add_distrust(command)
+    command.add_argument(
+        "--deterministic",
+        action="store_true",
+        help="where updates are known to collide, make the last of them win",
+    )
+
+
+def add_strict(command: argparse.ArgumentParser) -> None:
+    """Add --strict."""
+    command.add_argument(
+        "--strict", action="store_true", help="exit with 1 if the target does not take all of it"
+    )
+
+
+def add_assume(command: argparse.ArgumentParser) -> None:
+    """Add --assume."""
+    command.add_argument(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="A",
+        help="what you know of the inputs: 'seq <= 512', 'positions: contiguous, nonnegative'",
+    )
+
+
+def add_distrust(command: argparse.ArgumentParser) -> None:
+    """Add --distrust-dims."""
+    command.add_argument(
+        "--distrust-dims",
+        action="store_true",
+        help="inputs that declare a dim under one name need not agree in it",
+    )
+
+
+def add_reads(command: argparse.ArgumentParser, text: str) -> None:
+    """Add --reads."""
+    command.add_argument("--reads", action="store_true", help=text)
+
+
+def add_draws(command: argparse.ArgumentParser) -> None:
+    """Add what decides on which inputs models are compared."""
+    command.add_argument(
+        "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
+    )
+    add_seed(command)
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    """Add --seed."""
+    command.add_argument("--seed", type=_natural, metavar="S", help="of the inputs (0)")
+
+
+def add_inputs(command: argparse.ArgumentParser) -> None:
+    """Add --input."""
+    command.add_argument(
+        "--input",
+        type=named_file,
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="inputs: a .npy each, or a .npz with all of them; drawn at random by default",
+    )
+
+
+def add_sizes(command: argparse.ArgumentParser) -> None:
+    """Add --size and --seed, for inputs that are drawn."""
+    command.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="a named dim of the inputs to draw",
+    )
+    add_seed(command)
+
+
+def add_session(command: argparse.ArgumentParser, threads: int) -> None:
+    """Add --threads, with this default, and --no-library."""
+    told = threads or "all"
+    command.add_argument(
+        "--threads", type=_threads, default=threads, metavar="N", help=f"for one node ({told})"
+    )
+    command.add_argument(
+        "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
+    )
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what optimize, inspect and explain are told alike."""
+    names = ("target", "assume", "distrust_dims", "deterministic", "reads")
+    return {name: getattr(args, name) for name in names}
+
+
+def checks(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what verify is told, also by optimize."""
+    told = {name: getattr(args, name) for name in ("assume", "distrust_dims")}
+    return {**told, "samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+
+
+def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:
+    """Complain of options that were given and have no effect, as this says when they have none."""
+    for option in options:
+        given = getattr(args, option)
+        if given is not None and given is not False and given != []:
+            raise ScatterXError(f"--{option} has no effect {when}")
+
+
+def settle_target(args: argparse.Namespace) -> None:
+    """Read the target, and complain of options that have no effect with it."""
+    from onnx_scatterx.targets import target_of
+
+    args.target = target = target_of(args.target)
+    if not (target.is_limited or target.static_only):
+        refuse_idle(args, f"for target {target.name}, which takes all operators", "strict")
+    if not target.is_timed and "size" in args:
+        refuse_idle(args, f"for target {target.name}, which weighs no time", "size")
+
+
+def count(text: str) -> int:
+    """Return a number that starts at 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def size(text: str) -> tuple[str, int]:
+    """Split a size into its name and its value.
+
+    >>> size("batch=8")
+    ('batch', 8)
+    """
+    name, _, number = text.partition("=")
+    if not name.strip() or not number.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
+    return name.strip(), int(number)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
+def _threads(text: str) -> int:
+    if _natural(text) > _MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} threads are more than {_MOST_THREADS}")
+    return int(text)
+
+
+def rule_names(text: str) -> list[str]:
+    """Split the names of rules.
+
+    >>> rule_names("view, concat")
+    ['view', 'concat']
+    """
+    return [name.strip() for name in text.split(",")]
+
+
+def named_file(text: str) -> tuple[str | None, str]:
+    """Split NAME=FILE.npy; a .npz needs no name.
+
+    >>> named_file("x=a/x.npy"), named_file("all.npz")
+    (('x', 'a/x.npy'), (None, 'all.npz'))
+    """
+    name, sign, file = text.partition("=")
+    if sign and name and file:
+        return name, file
+    if sign or not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=FILE.npy or FILE.npz")
+    return None, text

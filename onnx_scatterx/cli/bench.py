@@ -1,0 +1,54 @@
+"""The command `bench`: models timed against each other, or one model under several targets."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.cli.arguments import add_inputs, add_session, add_sizes, count, refuse_idle
+from onnx_scatterx.cli.output import progress, show
+from onnx_scatterx.errors import ScatterXError
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `bench` takes."""
+    command.add_argument("models", metavar="MODEL", nargs="+", help="ONNX models; all on one input")
+    command.add_argument(
+        "--target", metavar="A,B", help="time what the one model becomes under these targets too"
+    )
+    add_inputs(command)
+    add_sizes(command)
+    add_session(command, threads=1)
+    command.add_argument(
+        "--rounds", type=count, metavar="N", help="time each model so often (what fits in 10 s)"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Time models and print what was found."""
+    from onnx_scatterx.benchmarking import bench
+    from onnx_scatterx.model.io import load
+    from onnx_scatterx.running.array_files import read_arrays
+
+    targets = args.target.split(",") if args.target else []
+    inputs = None
+    if args.input:
+        refuse_idle(args, "with --input", "size", "seed")
+        names = {value.name for value in load(args.models[0]).graph.inputs if value.name}
+        inputs = read_arrays(args.input, names)
+    if len(args.models) == 1 and not targets:
+        raise ScatterXError("one model alone has nothing to be compared with; add one or --target")
+    with progress("timing") as tell:
+        found = bench(
+            args.models,
+            targets=targets,
+            sizes=dict(args.size),
+            inputs=inputs,
+            threads=args.threads,
+            rounds=args.rounds,
+            seed=args.seed or 0,
+            library=args.library,
+            progress=tell,
+        )
+    show(found.to_json() if args.json else found)
+    return 0

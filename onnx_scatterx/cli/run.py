@@ -1,0 +1,73 @@
+"""The command `run`: a model in ONNX Runtime, on given inputs or on drawn ones."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.cli.arguments import (
+    add_inputs,
+    add_model,
+    add_session,
+    add_sizes,
+    count,
+    refuse_idle,
+)
+from onnx_scatterx.cli.output import show
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `run` takes."""
+    add_model(command)
+    add_inputs(command)
+    command.add_argument(
+        "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
+    )
+    command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
+    add_sizes(command)
+    add_session(command, threads=0)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run a model, print its outputs and save them."""
+    from onnx_scatterx.reports.tables import ArrayTable
+    from onnx_scatterx.running.array_files import output_place, read_arrays, save_arrays
+    from onnx_scatterx.running.session import open_model, run_opened
+
+    if args.input:
+        refuse_idle(args, "with --input", "samples", "size", "seed")
+    place = None if args.output is None else output_place(args.output)
+    opened = open_model(args.model, threads=args.threads, library=args.library)
+    required, overridable = opened.get_inputs(), opened.get_overridable_initializers()
+    given = read_arrays(args.input, {i.name for i in (*required, *overridable)})
+    if not required:
+        refuse_idle(args, "on a model without inputs", "samples", "size", "seed")
+    drawn = bool(required) and not args.input
+    saved = []
+    for title, feeds in _drawn(args) if drawn else [("", given)]:
+        outputs = run_opened(opened, feeds)
+        show(ArrayTable(outputs, title))
+        # What was drawn is saved too: an output alone would say little.
+        saved.append(feeds | outputs if drawn else outputs)
+    if place is not None:
+        save_arrays(saved, place)
+    return 0
+
+
+def _drawn(args: argparse.Namespace) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    from onnx_scatterx.running.library import library_path
+    from onnx_scatterx.verification.valid import valid_draws
+
+    library = str(library_path()) if args.library else None
+    seed = args.seed or 0
+    draws = valid_draws(
+        Path(args.model), args.samples or 1, sizes=dict(args.size), seed=seed, library=library
+    )
+    for number, draw in enumerate(draws):
+        sizes = "".join(f", {name} = {size}" for name, size in draw.sizes.items())
+        yield f"drawn inputs {number}, seed {seed}{sizes}", dict(draw.feeds)

@@ -1,0 +1,120 @@
+"""Reading models, with one clear line for whatever may be wrong with them.
+
+`save` in `onnx_scatterx.model.save` is the way back.
+"""
+
+import os
+from pathlib import Path
+
+import google.protobuf.json_format
+import google.protobuf.message
+import google.protobuf.text_format
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.model.check import check, check_versions, free_names
+from onnx_scatterx.model.data import check_tensors, from_proto, set_base_dir, to_proto
+from onnx_scatterx.model.save import Saved, save
+
+__all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
+
+ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
+
+_UNREADABLE = (
+    google.protobuf.message.DecodeError,
+    google.protobuf.json_format.ParseError,
+    google.protobuf.text_format.ParseError,
+    onnx.parser.ParseError,
+    UnicodeDecodeError,
+)
+
+
+def load(model: ModelLike) -> ir.Model:
+    """Return a model as an `onnx_ir.Model`, checked; external data are mapped when first read.
+
+    `model` is a path (binary, or text by its extension: .onnxtxt, .textproto, .json), a
+    `ModelProto`, or an `onnx_ir.Model`, which comes back as it is. Nodes are put into topological
+    order where they were not.
+
+    Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
+    data, an opset before 9 or after the newest that onnx knows.
+
+    >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
+    >>> load(onnx.parser.parse_model(text)).graph.node(0).op_type
+    'Neg'
+    """
+    if isinstance(model, ir.Model):
+        return model
+    if isinstance(model, onnx.ModelProto):
+        return _to_ir(model, "the model", None)
+    path = Path(model)
+    return converted(read(path), path)
+
+
+def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
+    """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
+    loaded = _to_ir(proto, str(path), path.parent)
+    set_base_dir(loaded, path.parent)
+    return loaded
+
+
+def read(path: Path) -> onnx.ModelProto:
+    """Return the message in a file, unchecked, without its external data.
+
+    Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
+    """
+    try:
+        if path.is_dir():
+            raise ModelError(f"{path}: is a directory, not an ONNX model")
+        if path.stat().st_size == 0:
+            raise ModelError(f"{path}: the file is empty")
+        if onnx.serialization.registry.get_format_from_file_extension(path.suffix) == "onnxtxt":
+            # What `onnx.load` does, without its warning that this syntax is experimental: filters
+            # of warnings belong to the process, and cannot be set in one of several threads.
+            return onnx.parser.parse_model(path.read_text(encoding="utf-8"))
+        return onnx.load(path, load_external_data=False)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except _UNREADABLE as error:
+        raise ModelError(f"{path}: {_what_it_is(path, error)}") from error
+
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def _what_it_is(path: Path, error: Exception) -> str:
+    """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
+    if isinstance(said, bytes):
+        said = said.decode(errors="replace")
+    return f"not an ONNX model, or a truncated one: {one_line(said)}"
+
+
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+    check_versions(proto, what)
+    unsorted: list[str] = []
+    for graph in (proto.graph, *proto.functions):
+        for name in sorted(free_names(graph, unsorted)):
+            raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
+    check_tensors(proto, what, directory)
+    if not unsorted:
+        check(proto, what)
+    try:
+        model = from_proto(proto)
+        if unsorted:
+            for graph in (model.graph, *(function.graph for function in model.functions.values())):
+                graph.sort()
+    except (ir.serde.SerdeError, ValueError) as error:
+        reason = f"{error.__cause__ or error}"
+        if unsorted and isinstance(error, ValueError):
+            reason = f"a cycle through the value {unsorted[0]!r}"
+        raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
+    if unsorted:
+        check(to_proto(model), what)
+    return model

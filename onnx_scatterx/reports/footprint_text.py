@@ -1,0 +1,49 @@
+"""In words, what a scatter writes or a gather reads."""
+
+from __future__ import annotations
+
+from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.lift import Access
+from onnx_scatterx.reasons import Refusal
+from onnx_scatterx.reports.footprint import Piece
+
+
+def footprint_text(canonical: Canonical) -> str:
+    """Return in words what a scatter writes, or a gather reads.
+
+    One of nothing, everything, a box, a strided box, boxes, or unknown.
+    """
+    boxes = canonical.boxes
+    if isinstance(boxes, Refusal):
+        return "unknown"
+    if not boxes:
+        return "nothing"
+    if len(boxes) > 1:
+        return f"{len(boxes)} boxes"
+    (piece,) = boxes
+    spans = box_text(piece, canonical.access)
+    if all(span.split()[0] == ":" for span in spans):
+        return "everything"
+    strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
+    return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
+
+
+def box_text(piece: Piece, access: Access) -> list[str]:
+    """Return the positions that a piece takes on each axis, as slices: ``2:5``, ``:``, ``0``."""
+    facts = access.facts
+    spans = []
+    for line, size in zip(piece.lines, access.data_shape, strict=True):
+        if line.dim is None:
+            spans.append(":" if size.constant == 1 else f"{line.start}")
+            continue
+        count = piece.counts[line.dim]
+        low, end = line.start, line.start + line.step * count
+        if line.step < 0:
+            low, end = end - line.step, low + 1
+        elif facts.proves(end - size):
+            end = size  # past the last element there is nothing to step over
+        whole = abs(line.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
+        step = f":{abs(line.step)}" if abs(line.step) != 1 else ""
+        back = " backwards" if line.step < 0 else ""
+        spans.append((":" if whole else f"{low}:{end}{step}") + back)
+    return spans

@@ -1,0 +1,198 @@
+"""What became of every scatter of a model, and of its gathers, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+
+    from onnx_scatterx.verification import Verification
+    from onnx_scatterx.violations import Violation
+
+_WIDTH = 120  # of a table that is text
+
+
+@dataclass(frozen=True)
+class Report:
+    """All scatters of a model, and the node counts before and after.
+
+    ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
+    that nothing has been done yet (``inspect``). What is done rests on ``assumptions``; the others
+    that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
+    take afterwards. ``opset_kept`` is the operator set of a model that is newer than the one that
+    was asked for: no model is lowered.
+    """
+
+    target: str
+    scatters: tuple[ScatterReport, ...]
+    nodes_before: int
+    nodes_after: int
+    assumptions: tuple[str, ...] = ()
+    ops_before: Counter[str] = field(default_factory=Counter)
+    ops_after: Counter[str] = field(default_factory=Counter)
+    planned: bool = False
+    gathers: tuple[GatherReport, ...] = ()
+    reads: bool = False
+    not_needed: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    opset_kept: int | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The head of the table."""
+        touched = "writes"
+        if self.reads:
+            touched = "writes or reads" if self.scatters else "reads"
+        done = "what would be done" if self.planned else "what is done"
+        return "node", "operator", touched, "verdict", done
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The rows of the table: scatters, then gathers."""
+        return (*self.scatters, *self.gathers)
+
+    @property
+    def removed(self) -> int:
+        """How many scatters are gone."""
+        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+
+    @property
+    def gathers_removed(self) -> int:
+        """How many gathers are gone."""
+        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
+
+    @property
+    def native(self) -> int:
+        """How many scatters are ScatterX nodes now."""
+        return sum(s.action is Action.NATIVE for s in self.scatters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "target": self.target,
+            "planned": self.planned,
+            "scatters": [s.to_dict() for s in self.scatters],
+            "removed": self.removed,
+            "native": self.native,
+            **self._gathers_told(),
+            "nodes": {"before": self.nodes_before, "after": self.nodes_after},
+            "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
+            "assumptions": list(self.assumptions),
+            "not_needed": list(self.not_needed),
+            "violations": [asdict(v) for v in self.violations],
+            "opset_kept": self.opset_kept,
+        }
+
+    def _gathers_told(self) -> dict[str, Any]:
+        if not self.reads:
+            return {}
+        told = [g.to_dict() for g in self.gathers]
+        return {"gathers": told, "gathers_removed": self.gathers_removed}
+
+    def to_json(self, verification: Verification | None = None) -> str:
+        """Return the report as JSON text, with the answer of ``verify`` if given."""
+        content = self.to_dict()
+        if verification is not None:
+            content["verification"] = verification.to_dict()
+        return json.dumps(content, indent=2)
+
+    def to_html(self, verification: Verification | None = None) -> str:
+        """Return the report as a page of HTML that needs no other file."""
+        from onnx_scatterx.reports.html import page
+
+        return page(self, verification)
+
+    def summary(self) -> str:
+        """Return the report in one sentence."""
+        if not self.entries:
+            none = "no scatter and no gather" if self.reads else "no scatter"
+            return f"{none} in this model"
+        done = "can be removed" if self.planned else "removed"
+        parts = []
+        if self.scatters:
+            parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
+        if self.native:
+            parts.append(f"{self.native} to ScatterX")
+        if self.gathers:
+            parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
+        return ", ".join([*parts, f"{self.nodes_before} -> {self.nodes_after} nodes"])
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        head = [self.table()] if self.entries else [Text(self.summary())]
+        return Group(*head, *map(Text, self.lines()))
+
+    def table(self) -> Table:
+        """Return the scatters as a table for rich."""
+        from rich.table import Table
+        from rich.text import Text
+
+        # As Text, because names may hold what rich takes for markup.
+        table = Table(title=Text(self.summary()), title_justify="left")
+        for column in self.columns:
+            table.add_column(column, overflow="fold")
+        for entry in self.entries:
+            table.add_row(*map(Text, entry.row()))
+        return table
+
+    def lines(self) -> list[str]:
+        """Return what stands below the table, in lines."""
+        return [
+            *self.opset_lines(),
+            *self.assumption_lines(),
+            *self.duplicate_lines(),
+            *self.violation_lines(),
+        ]
+
+    def opset_lines(self) -> list[str]:
+        """Return in a line that a newer operator set than the one asked for was kept."""
+        if self.opset_kept is None:
+            return []
+        return [f"operator set {self.opset_kept} is kept, as no model is lowered"]
+
+    def assumption_lines(self) -> list[str]:
+        """Return what was assumed, and what need not have been, in lines."""
+        assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
+        idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
+        return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
+
+    def duplicate_lines(self) -> list[str]:
+        """Return what ONNX leaves open, or was settled, in lines."""
+        found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
+        lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
+        open_: dict[str, list[str]] = {}
+        for node, duplicates in found:
+            if not duplicates.certain:
+                open_.setdefault(str(duplicates), []).append(node)
+        return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
+
+    def violation_lines(self) -> list[str]:
+        """Return what the target does not take, in lines; none where it has no profile."""
+        if not self.violations:
+            return []
+        count = len(self.violations)
+        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
+        return [head, *(f"  {violation}" for violation in self.violations)]
+
+    def __str__(self) -> str:
+        head = text_of(self.table()) if self.entries else self.summary()
+        return "\n".join((head, *self.lines()))
+
+
+def text_of(table: RenderableType) -> str:
+    """Return what has a table as lines of text."""
+    from rich.console import Console
+
+    console = Console(width=_WIDTH, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

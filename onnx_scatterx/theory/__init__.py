@@ -1,0 +1,84 @@
+"""The theory in one place: what the paper defines, and its name here. NumPy is all it needs.
+
+Wuming Pan, "Tensor Data Scattering and the Impossibility of Slicing Theorem" (2020). The paper
+has two Definitions 2 and two Definitions 10; the first of each is marked with an a.
+
+    Definition 1    tensor, I_S                NumPy arrays; ``indices``
+    Definition 2a   tuple <-> tensor           ``index_of``; ``np.array``
+    Definition 2    pick, smooth, shuffle,     ``Pick``, its ``is_smooth``, ``is_shuffle``,
+                    i_n and i_n:m,             ``identity``,
+                    on sets, C(p)              ``among``, ``codomain``
+    Definition 3    slice, embedded slice,     ``slice_of``, ``embedded_slice``,
+                    subtensor                  ``subtensor``
+    Definition 4    slices picked by a pick    ``picked_slices``
+    Definition 5    transformer, T(A)          ``XTransformer``, ``outcomes``
+    Definition 6    provision tensor           ``XTransformer.from_provision``, ``provision``
+    Proposition 1   nondeterminism             ``outcomes``, ``XTransformer.collisions``
+    Definition 7    scattering, its results    ``Scattering``, ``outcomes``
+    Definition 8    sliceable, end pick        ``XTransformer.verdict``, its ``end_pick``
+    Definition 9    weakly sliceable           ``XTransformer.verdict``, its ``picks``
+    Definition 10a  x-transformer,             ``XTransformer``,
+                    representations            its ``represented``, ``normal``
+    Theorem 1       impossibility of slicing   ``disjoint_representation``, ``Impossibility``
+    Definition 10   disseminated slice         ``disseminated_slices``
+    Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
+
+Reads are not in the paper: ``Gathering`` is their form. Where the paper is mended, docs/errata.md
+says how and why.
+"""
+
+from onnx_scatterx.theory.algorithm import (
+    provision_x_transformer,
+    scatter,
+    scatter_x,
+    tensorflow_scatter,
+    traverse,
+)
+from onnx_scatterx.theory.dissemination import DisseminatedSlice, disseminated_slices
+from onnx_scatterx.theory.drawing import draw
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.slices import (
+    embedded_slice,
+    index_of,
+    indices,
+    is_embedded_slice,
+    picked_slices,
+    slice_of,
+    subtensor,
+)
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.transformer import XTransformer
+from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict
+
+__all__ = [
+    "DisseminatedSlice",
+    "Gathering",
+    "Impossibility",
+    "Obstacle",
+    "Outcomes",
+    "Pick",
+    "Reduction",
+    "Scattering",
+    "Sliceability",
+    "Verdict",
+    "XTransformer",
+    "disjoint_representation",
+    "disseminated_slices",
+    "draw",
+    "embedded_slice",
+    "index_of",
+    "indices",
+    "is_embedded_slice",
+    "outcomes",
+    "picked_slices",
+    "provision_x_transformer",
+    "scatter",
+    "scatter_x",
+    "slice_of",
+    "subtensor",
+    "tensorflow_scatter",
+    "traverse",
+]

@@ -1,0 +1,218 @@
+"""Drawings: which element of data each update goes to, as SVG.
+
+Updates are drawn on the left, data on the right, a cell for each element. A cell of updates bears
+its index, a cell of data the index of the update that comes to it (the last one, and how many
+more, if several do). What moves as one slice has one colour. Where nothing does, the witness is
+outlined. The drawing has no background; its greys are as far from white as from a dark page.
+"""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from xml.sax.saxutils import escape
+
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
+from onnx_scatterx.theory.dissemination import disseminated_slices
+from onnx_scatterx.theory.grid import HEADING, MARGIN, Grid, Index
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.slices import indices
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.transformer import XTransformer
+
+MOST_CELLS = 1024
+INK = "#797979"  # captions and lines: contrast 4.3 on white and on #0d1117
+TEXT = "#1b1b1b"  # on the colours below
+WITNESS = "#d1495b"
+PLAIN = "#b9c3cc"
+COLOURS = (
+    "#86bfea",
+    "#f2b24c",
+    "#7fd1a6",
+    "#eb9cc8",
+    "#efe06a",
+    "#bba8ea",
+    "#f29a80",
+    "#6fd0d3",
+)
+_FONT, _LETTER, _LINE, _CELL = 13, 8, 20, 28
+_BETWEEN, _EDGE = 64, 12
+
+
+def draw(transformer: XTransformer) -> str:
+    """Draw a transformer as SVG text.
+
+    ``ValueError`` if an update is out of bounds, or updates and data have more than 1024 elements.
+
+    >>> rows = XTransformer((2, 2), (4, 2), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))
+    >>> print(draw(rows)[:38])
+    <svg xmlns="http://www.w3.org/2000/svg
+    """
+    cells = prod(transformer.shape) + prod(transformer.data_shape)
+    if cells > MOST_CELLS:
+        raise ValueError(f"{cells} elements are too many to draw, at most {MOST_CELLS}")
+    transformer.check_bounds()
+    form = disjoint_representation(transformer)
+    fills = dict.fromkeys(indices(transformer.shape), PLAIN)
+    marked: frozenset[Index] = frozenset()
+    if isinstance(form, Impossibility):
+        marked = frozenset(i for o in form.witness for i in (*o.at, *(o.apart or ())))
+    else:
+        for number, piece in enumerate(disseminated_slices(form)):
+            fills |= dict.fromkeys(piece.source, COLOURS[number % len(COLOURS)])
+    arriving: dict[Index, list[Index]] = {}
+    for index in fills:
+        arriving.setdefault(transformer(index), []).append(index)
+    names = {i: _name(i, transformer.shape) for i in fills}
+    landed = {k: _landed([names[i] for i in come]) for k, come in arriving.items()}
+    updates = _Panel("updates", transformer.shape, names, fills, marked)
+    data = _Panel(
+        "data",
+        transformer.data_shape,
+        landed,
+        {k: fills[come[-1]] for k, come in arriving.items()},
+        frozenset(k for k, come in arriving.items() if marked.intersection(come)),
+    )
+    return _picture(updates, data, list(_captions(transformer, form)))
+
+
+class _Panel:
+    """One tensor: its grid, what stands in its cells, their colours, and which are outlined."""
+
+    def __init__(
+        self,
+        name: str,
+        shape: Index,
+        names: Mapping[Index, str],
+        fills: Mapping[Index, str],
+        marked: frozenset[Index],
+    ) -> None:
+        self.title = f"{name} {shape}"
+        self.names, self.fills, self.marked = names, fills, marked
+        letters = max(map(len, names.values()), default=1)
+        self.grid = Grid(shape, max(_CELL, letters * _LETTER + 8), _CELL)
+        self.width = max(self.grid.width, len(self.title) * _LETTER)
+        self.height = _LINE + self.grid.height
+
+    def lines(self) -> Iterator[str]:
+        yield _text(MARGIN, _FONT, self.title, INK)
+        yield f'<g transform="translate(0 {_LINE})">'
+        if 0 in self.grid.shape:
+            yield _text(MARGIN, MARGIN + _FONT, "no elements", INK)
+        else:
+            for outer in self.grid.blocks():
+                yield from self._numbers(outer)
+            # What is outlined comes last, so that no neighbour covers it.
+            for index in sorted(indices(self.grid.shape), key=self.marked.__contains__):
+                yield from self._cell(index)
+        yield "</g>"
+
+    def _numbers(self, outer: Index) -> Iterator[str]:
+        x, y = self.grid.block(outer)
+        width, height = self.grid.cell_width, self.grid.cell_height
+        if outer:
+            yield _text(x + MARGIN, y + _FONT, f"[{', '.join(map(str, outer))}]", INK)
+            y += HEADING
+        rows, columns = self.grid.inner
+        if len(self.grid.shape) > 0:
+            for j in range(columns):
+                yield _text(x + MARGIN + j * width + width // 2, y + 16, str(j), INK, "middle")
+        if len(self.grid.shape) > 1:
+            for i in range(rows):
+                yield _text(x + MARGIN - 6, y + MARGIN + i * height + 19, str(i), INK, "end")
+
+    def _cell(self, index: Index) -> Iterator[str]:
+        x, y = self.grid.cell(index)
+        width, height = self.grid.cell_width, self.grid.cell_height
+        stroke = f'"{WITNESS}" stroke-width="3"' if index in self.marked else f'"{INK}"'
+        yield (
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" '
+            f'fill="{self.fills.get(index, "none")}" stroke={stroke}/>'
+        )
+        if index in self.names:
+            yield _text(x + width // 2, y + 19, self.names[index], TEXT, "middle")
+
+
+def _picture(updates: _Panel, data: _Panel, captions: Sequence[str]) -> str:
+    right = _EDGE + updates.width + _BETWEEN
+    panels = max(updates.height, data.height)
+    first = _EDGE + panels + _LINE
+    wide = max(right + data.width, _EDGE + _LETTER * max(map(len, captions))) + _EDGE
+    high = first + _LINE * len(captions)
+    middle = _EDGE + _LINE + min(updates.grid.height, data.grid.height) // 2 + MARGIN // 2
+    start, end = _EDGE + updates.width + 16, right - 6
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
+        f'viewBox="0 0 {wide} {high}" role="img">',
+        f"<title>{escape(captions[0])}</title>",
+        f'<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{_FONT}">',
+        f'<g transform="translate({_EDGE} {_EDGE})">',
+        *updates.lines(),
+        "</g>",
+        f'<g transform="translate({right} {_EDGE})">',
+        *data.lines(),
+        "</g>",
+        f'<path d="M{start} {middle} H{end} m-7 -5 l7 5 l-7 5" fill="none" stroke="{INK}" '
+        'stroke-width="2"/>',
+        *(_caption(first + _LINE * i, line) for i, line in enumerate(captions)),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _captions(transformer: XTransformer, form: XTransformer | Impossibility) -> Iterator[str]:
+    components = map(formula, transformer.components)
+    yield f"T(I) = ({', '.join(components)})"
+    yield transformer.verdict().sliceability.value
+    if isinstance(form, Impossibility):
+        for line in str(form).splitlines():
+            yield from textwrap.wrap(line, 76, subsequent_indent="    ")
+    else:
+        yield f"p1 = {_pick(form.p1)}, p2 = {_pick(form.p2)}, p = {_pick(form.p)}"
+
+
+def formula(component: Component[int]) -> str:
+    """Write a component of a transformer as a formula; f is a table.
+
+    >>> formula(Affine(3, -1, 0)), formula(AffineModulo(8, 1, 2, 10)), formula(Constant(2))
+    ('3 - I_0', '(8 + I_2) mod 10', '2')
+    """
+    match component:
+        case Constant(value):
+            return str(value)
+        case Affine(start, step, dim):
+            return _line(start, step, dim)
+        case AffineModulo(start, step, dim, modulus):
+            line = _line(start, step, dim)
+            return f"{line if line == f'I_{dim}' else f'({line})'} mod {modulus}"
+        case _:
+            return f"f({', '.join(f'I_{d}' for d in component.dims)})"
+
+
+def _line(start: int, step: int, dim: int) -> str:
+    term = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
+    if start == 0:
+        return term if step > 0 else f"-{term}"
+    return f"{start} {'+' if step > 0 else '-'} {term}"
+
+
+def _pick(pick: Pick) -> str:
+    return f"[{' '.join(map(str, pick))}]"
+
+
+def _name(index: Index, shape: Index) -> str:
+    return ("" if max(shape, default=0) <= 10 else ",").join(map(str, index)) or "()"
+
+
+def _landed(names: Sequence[str]) -> str:
+    return names[-1] if len(names) == 1 else f"{names[-1]} +{len(names) - 1}"
+
+
+def _caption(y: int, line: str) -> str:
+    # Spaces that begin a text are not drawn.
+    text = line.lstrip()
+    return _text(_EDGE + _LETTER * (len(line) - len(text)), y, text, INK)
+
+
+def _text(x: int, y: int, text: str, fill: str, anchor: str = "start") -> str:
+    return f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -1,0 +1,137 @@
+"""The nondeterminism of applying a transformer: all the results it may have (Definitions 5 and 7).
+
+    for every K in T(I):     B[K] = A[J] for some J with T(J) = K
+    for every other K:       B[K] = X[K], or anything at all if there is no X
+
+Updates that share a target are what leaves a choice (Proposition 1). With a reduction the choice
+is the order in which they meet the element.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.slices import Index, indices
+from onnx_scatterx.theory.transformer import XTransformer
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """A set of tensors: iterate over it, ask ``in`` or ``count``.
+
+    ``choices`` has what each target may hold, bit for bit, in the order in which the updates come;
+    every other element is that of ``rest``, or anything where ``rest`` is masked.
+    """
+
+    rest: NDArray[Any]
+    choices: Mapping[Index, tuple[Any, ...]]
+
+    @property
+    def count(self) -> int:
+        """How many results there are, if every element is determined or a choice."""
+        return prod(map(len, self.choices.values()))
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether every element of the result is determined."""
+        free = np.ma.getmaskarray(self.rest).copy()
+        for target in self.choices:
+            free[target] = False
+        return self.count == 1 and not free.any()
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        for chosen in itertools.product(*self.choices.values()):
+            result = self.rest.copy()
+            for target, value in zip(self.choices, chosen, strict=True):
+                result[target] = value
+            yield result
+
+    def __contains__(self, tensor: object) -> bool:
+        if not isinstance(tensor, np.ndarray) or tensor.shape != self.rest.shape:
+            return False
+        if tensor.dtype != self.rest.dtype and not (_is_string(tensor) and _is_string(self.rest)):
+            return False
+        free = np.ma.getmaskarray(self.rest)
+        return all(
+            bits(tensor[k]) in map(bits, self.choices.get(k, (self.rest[k],)))
+            for k in indices(self.rest.shape)
+            if k in self.choices or not free[k]
+        )
+
+
+def outcomes(
+    transformer: XTransformer,
+    updates: NDArray[Any],
+    data: NDArray[Any] | None = None,
+    reduction: Reduction | str = Reduction.NONE,
+) -> Outcomes:
+    """Find every result of applying a transformer to updates, onto data if there is any.
+
+    Without data this is T(A) of Definition 5, of the transformer's ``data_shape`` and masked where
+    nothing determines it; with data, a scattering (Definition 7). Indices that only one of
+    ``updates`` and the transformer has count for nothing. ``ValueError`` if an update is out of
+    bounds, data has another shape or element type, or there is a reduction and no data.
+
+    >>> T = XTransformer.from_provision(np.array([[2], [0], [2]]), (4,))
+    >>> results = outcomes(T, np.array([1, 2, 3]))
+    >>> results.count, next(iter(results)).tolist()
+    (2, [2, None, 1, None])
+    >>> [B.tolist() for B in outcomes(T, np.array([1, 2, 3]), np.zeros(4, int))]
+    [[2, 0, 1, 0], [2, 0, 3, 0]]
+    >>> outcomes(T, np.array([1, 2, 3]), np.zeros(4, int), "add").count
+    1
+    """
+    updates, reduction = np.asarray(updates), Reduction(reduction)
+    transformer.check_bounds()
+    if data is None:
+        if reduction is not Reduction.NONE:
+            raise ValueError(f"the reduction {reduction} needs data to meet")
+        unknown = np.zeros(transformer.data_shape, updates.dtype)
+        rest: NDArray[Any] = np.ma.MaskedArray(unknown, mask=True)
+    else:
+        # Said of no update, the checks of a scattering are those of data, types and reduction.
+        none = np.empty((0, len(transformer.data_shape)), np.int64)
+        nothing = XTransformer.from_provision(none, transformer.data_shape)
+        rest = Scattering(data, np.empty(0, updates.dtype), nothing, reduction).run()
+    meeting: dict[Index, list[Any]] = {}
+    for index in _common(transformer.shape, updates.shape):
+        meeting.setdefault(transformer(index), []).append(updates[index])
+    choices = {k: _reachable(reduction, rest[k], met) for k, met in meeting.items()}
+    return Outcomes(rest, choices)
+
+
+def bits(value: Any) -> object:
+    """Return a key that is equal for elements that are the same bit for bit: NaN, but not -0.0."""
+    array = np.asarray(value)
+    return array.item() if _is_string(array) else array.tobytes()
+
+
+def _is_string(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "OUST"
+
+
+def _common(shape: Sequence[int], other: Sequence[int]) -> tuple[Index, ...]:
+    if len(shape) != len(other):
+        return ()
+    return indices([min(n, m) for n, m in zip(shape, other, strict=True)])
+
+
+def _reachable(reduction: Reduction, old: Any, met: list[Any]) -> tuple[Any, ...]:
+    """Return the different values of an element that updates meet in some order."""
+    if reduction is Reduction.NONE:
+        return tuple({bits(u): u for u in met}.values())
+    # A state is the value so far, and which updates are left; equal states go on alike.
+    states = {(bits(old), frozenset(range(len(met)))): old}
+    for _ in met:
+        states = {
+            (bits(value := combine(reduction, x, met[u])[()]), left - {u}): value
+            for (_, left), x in states.items()
+            for u in left
+        }
+    return tuple(states.values())

@@ -1,0 +1,181 @@
+"""Scatterings, and what they mean: the reference execution of the equation (Definition 7).
+
+    output = data
+    for I in row-major order of updates:
+        output[T(I)] = combine(reduction, output[T(I)], updates[I])
+
+Definition 7 leaves open which of two colliding updates stays. Here it is the last one.
+"""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.transformer import XTransformer
+
+
+class Reduction(enum.StrEnum):
+    """How an update is combined with the element that it meets.
+
+    The first five are ONNX's. The others differ from ``min`` and ``max`` in floats alone, where a
+    number is NaN or zeros of both signs meet: ``minimum`` and ``maximum`` are PyTorch's, ``less``
+    and ``greater`` TensorFlow's.
+
+        reduction            result              x is NaN    u is NaN    x and u are equal
+        min, max             x < u ? x : u       u           u           u
+        minimum, maximum     either, if NaN      x           u           x
+        less, greater        u < x ? u : x       x           x           x
+    """
+
+    NONE = "none"
+    ADD = "add"
+    MUL = "mul"
+    MIN = "min"
+    MAX = "max"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    LESS = "less"
+    GREATER = "greater"
+
+
+@dataclass(frozen=True, eq=False)
+class Scattering:
+    """Updates on their way into data.
+
+    ``data`` has the transformer's ``data_shape``, ``updates`` its ``shape``; both have one element
+    type: a NumPy number, bool, bfloat16, or strings (of any NumPy kind), which cannot be reduced.
+    Anything else, and an update that is out of bounds, is a ``ValueError``.
+
+    >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
+    >>> Scattering(np.zeros(4), np.array([1.0, 2.0, 3.0]), T).run()
+    array([0., 2., 0., 3.])
+    >>> Scattering(np.zeros(4), np.array([1.0, 2.0, 3.0]), T, Reduction.ADD).run()
+    array([0., 2., 0., 4.])
+    """
+
+    data: NDArray[Any]
+    updates: NDArray[Any]
+    transformer: XTransformer
+    reduction: Reduction = Reduction.NONE
+
+    def __post_init__(self) -> None:
+        for name, shape in (
+            ("data", self.transformer.data_shape),
+            ("updates", self.transformer.shape),
+        ):
+            array = np.asarray(getattr(self, name))
+            if array.shape != shape:
+                raise ValueError(f"{name} has shape {array.shape}, the transformer asks {shape}")
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "reduction", Reduction(self.reduction))
+        of_data, of_updates = self.data.dtype, self.updates.dtype
+        if of_data != of_updates and not (_is_string(of_data) and _is_string(of_updates)):
+            raise ValueError(f"data holds {of_data} and updates {of_updates}: they must agree")
+        if not _can_reduce(self.reduction, of_data):
+            raise ValueError(f"the reduction {self.reduction} has no meaning for {of_data}")
+        self.transformer.check_bounds()
+
+    def run(self) -> NDArray[Any]:
+        """Compute the output, a new array.
+
+        Updates of different targets do not meet, so that their order is of no account, and those
+        of one target keep theirs: round k makes the k-th update of every target, all at once.
+        """
+        output = self._copy_of_data()
+        flat, updates = output.reshape(-1), self.updates.reshape(-1)
+        targets = self.transformer.offsets().reshape(-1)
+        for chosen in _rounds(targets):
+            meets = flat[targets[chosen]]
+            flat[targets[chosen]] = combine(self.reduction, meets, updates[chosen])
+        return output
+
+    def run_in_order(self) -> NDArray[Any]:
+        """Compute the output word for word as the equation says it, slowly: judge of ``run``."""
+        output = self._copy_of_data()
+        for index in np.ndindex(self.updates.shape):
+            target = self.transformer(index)
+            output[target] = combine(self.reduction, output[target], self.updates[index])
+        return output
+
+    def _copy_of_data(self) -> NDArray[Any]:
+        dtype = self.data.dtype
+        if dtype != self.updates.dtype:  # strings of other lengths or kinds
+            same_kind = dtype.kind == self.updates.dtype.kind
+            dtype = np.promote_types(dtype, self.updates.dtype) if same_kind else np.dtype(object)
+        return np.array(self.data, dtype, order="C", copy=True)
+
+
+def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    """One step of a reduction, elementwise.
+
+    As ONNX Runtime does it, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: where
+    either is NaN, or they are zeros of both signs, the update stays; ``Reduction`` has the others.
+    Integers wrap. Bools add by "or" and multiply by "and". The half types are computed in float32
+    and rounded every time.
+
+    >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
+    array([ 1., nan])
+    >>> combine(Reduction.MAXIMUM, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
+    array([nan, nan])
+    """
+    if reduction is Reduction.NONE:
+        return new
+    old, new = np.asarray(old), np.asarray(new)
+    dtype = new.dtype
+    exact = np.dtype(np.float32) if _is_half(dtype) else dtype
+    x, u = old.astype(exact), new.astype(exact)
+    with np.errstate(all="ignore"):
+        match reduction:
+            case Reduction.ADD:
+                result = np.add(x, u)
+            case Reduction.MUL:
+                result = np.multiply(x, u)
+            case Reduction.MIN:
+                result = np.where(x < u, old, new)
+            case Reduction.MAX:
+                result = np.where(x > u, old, new)
+            case Reduction.MINIMUM:
+                result = np.where((x <= u) | (x != x), old, new)
+            case Reduction.MAXIMUM:
+                result = np.where((x >= u) | (x != x), old, new)
+            case Reduction.LESS:
+                result = np.where(u < x, new, old)
+            case Reduction.GREATER:
+                result = np.where(u > x, new, old)
+        return np.asarray(result).astype(dtype)
+
+
+def _rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the positions of updates: round k has the k-th of every target.
+
+    >>> [chosen.tolist() for chosen in _rounds(np.array([5, 3, 5, 5, 3]))]
+    [[1, 0], [4, 2], [3]]
+    """
+    if targets.size == 0:
+        return
+    by_target = np.argsort(targets, kind="stable")
+    first = np.flatnonzero(np.diff(targets[by_target], prepend=-1))
+    counts = np.diff(first, append=targets.size)
+    turn = np.arange(targets.size) - np.repeat(first, counts)
+    by_turn = np.argsort(turn, kind="stable")
+    yield from np.split(by_target[by_turn], np.flatnonzero(np.diff(turn[by_turn])) + 1)
+
+
+def _is_string(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "OUST"
+
+
+def _is_half(dtype: np.dtype[Any]) -> bool:
+    return dtype.name in ("float16", "bfloat16")
+
+
+def _can_reduce(reduction: Reduction, dtype: np.dtype[Any]) -> bool:
+    if reduction is Reduction.NONE:
+        return True
+    if dtype.kind == "c":
+        return reduction in (Reduction.ADD, Reduction.MUL)
+    return dtype.kind in "biuf" or _is_half(dtype)

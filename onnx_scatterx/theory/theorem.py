@@ -1,0 +1,75 @@
+"""Theorem 1, the impossibility of slicing, as a function: a representation, or why there is none.
+
+    T(I) = p( f(p1(I)) ++ p2(I) )      p a permutation, p2 nonempty, p1 and p2 disjoint
+
+Let p2 take dim d. Then some component of T is I_d. Any component that depends on I_d is I_d too:
+f does not see I_d, so it comes from p2. An *obstacle* to d is a proof of the contrary: indices
+where no component is I_d, or where a component that is not I_d changes with I_d alone. If every
+dim has one, p2 can take none. Conversely, a dim without obstacle can be taken, and f be given the
+dims on which the other components depend.
+"""
+
+from dataclasses import dataclass
+
+from onnx_scatterx.theory.transformer import XTransformer
+from onnx_scatterx.theory.verdict import Obstacle
+
+
+@dataclass(frozen=True, slots=True)
+class Impossibility:
+    """That no representation has disjoint picks, with a witness: an obstacle for each dim."""
+
+    witness: tuple[Obstacle, ...]
+
+    def holds(self, transformer: XTransformer) -> bool:
+        """Whether the witness is a proof for this transformer; only its few indices are tried."""
+        dims = range(len(transformer.shape))
+        return tuple(o.dim for o in self.witness) == tuple(dims) and all(
+            _stands(o, transformer) for o in self.witness
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.witness)) or "updates has no dim"
+
+
+def disjoint_representation(transformer: XTransformer) -> XTransformer | Impossibility:
+    """Return the transformer with a nonempty p2 that is disjoint from p1, or why that cannot be.
+
+    The p2 of a sliceable transformer is its largest sliceable end pick, and p is the identity.
+
+    >>> import numpy as np
+    >>> i, j = np.indices((2, 2))
+    >>> T = XTransformer.from_provision(np.stack([j, i ^ 1], -1), (2, 2))
+    >>> form = disjoint_representation(T)
+    >>> form.p1, form.p2, form.p, form.f.ravel()
+    (Pick((0,)), Pick((1,)), Pick((1, 0)), array([1, 0]))
+    >>> T = XTransformer.from_provision(np.stack([i, i ^ j], -1), (2, 2))
+    >>> print(disjoint_representation(T))
+    dim 0: component 1 depends on I_0 and is not I_0, see update (0, 1),
+           and updates (0, 0) and (1, 0) differ in it
+    dim 1: no component is I_1, see update (1, 0)
+    """
+    verdict = transformer.verdict()
+    if verdict.picks is None:
+        return Impossibility(verdict.witness)
+    form = transformer.represented(*verdict.picks)
+    assert form is not None
+    return form
+
+
+def _stands(o: Obstacle, transformer: XTransformer) -> bool:
+    try:
+        if o.component is None:
+            axes = range(len(transformer.data_shape))
+            at = dict(zip(axes, o.at, strict=True))
+            return all(transformer(at[c])[c] != at[c][o.dim] for c in axes)
+        if o.apart is None or len(o.at) != 1:
+            return False
+        (index,), (before, after) = o.at, o.apart
+        return (
+            transformer(index)[o.component] != index[o.dim]
+            and {d for d, i in enumerate(before) if i != after[d]} == {o.dim}
+            and transformer(before)[o.component] != transformer(after)[o.component]
+        )
+    except (IndexError, ValueError):  # no index of this transformer's updates
+        return False
