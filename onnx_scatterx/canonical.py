@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.footprint import Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import FloorDiv, Leaf, Term, as_term, coord
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.reports.footprint import Piece, pieces
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge

@@ -16,13 +16,13 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.footprint import line_along
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.reshaping import reshaped
 from onnx_scatterx.indexing.scope import Scope
 from onnx_scatterx.indexing.terms import Table, Term, as_term, coord
 from onnx_scatterx.lift import Scatter, settled
-from onnx_scatterx.reports.footprint import line_along
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnx_scatterx.footprint import Line, Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, maximum, minimum
 from onnx_scatterx.lift_reads import Gather
@@ -9,7 +10,6 @@ from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.reasons import Reason, RefusedError
-from onnx_scatterx.reports.footprint import Line, Piece, pieces
 
 
 def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:

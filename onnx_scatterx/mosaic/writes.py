@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
+from onnx_scatterx.footprint import Line, Piece, pieces
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term, minimum
 from onnx_scatterx.lift import Scatter
@@ -13,7 +14,6 @@ from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.sources import Combined, Walk
 from onnx_scatterx.mosaic.span import ONE, Span
 from onnx_scatterx.reasons import Reason, RefusedError
-from onnx_scatterx.reports.footprint import Line, Piece, pieces
 
 
 def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onnx_scatterx.canonical import Canonical
+from onnx_scatterx.footprint import Piece
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Refusal
-from onnx_scatterx.reports.footprint import Piece
 
 
 def footprint_text(canonical: Canonical) -> str:

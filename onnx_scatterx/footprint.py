@@ -17,7 +17,7 @@ from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Coord, FloorDiv, Step, Table, Term, coord, term
 from onnx_scatterx.lift import Access
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.reports.table_runs import Stretch, narrowed, runs
+from onnx_scatterx.table_runs import Stretch, narrowed, runs
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
