@@ -185,3 +185,17 @@ def test_dims_that_are_expressions_and_names_that_lie() -> None:
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "N"
     sizes = verify(model, model, samples=12, distrust_dims=True).sizes
     assert sizes["N@x"] != sizes["N@y"] or len(sizes["N@x"]) > 2
+
+
+def test_an_optional_of_nothing() -> None:
+    empty = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [2])
+    model = parse("""g (float[2] x) => (float[2] y) {
+        h = OptionalHasElement (x)
+        z = Cast <to = 1> (h)
+        y = Add (x, z) }""")
+    nothing = onnx.helper.make_node("Optional", [], ["o"], type=empty)
+    has = onnx.helper.make_node("OptionalHasElement", ["o"], ["h"])
+    del model.graph.node[0]
+    model.graph.node.insert(0, has)
+    model.graph.node.insert(0, nothing)
+    assert verify(model, model, samples=2).same

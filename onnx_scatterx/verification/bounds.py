@@ -83,7 +83,7 @@ class _Backwards:
             for position, demands in use(node).items():
                 if position < len(node.inputs):
                     self.ask(node.inputs[position], demands)
-        if not node.outputs:
+        if not node.outputs or not node.inputs:
             return
         asked = self.demands[node.outputs[0]]
         if node.op_type in _ALIKE:
