@@ -36,7 +36,10 @@ from onnx_scatterx.weighing.costs import Costs, NodeCosts
 
 @dataclass
 class Outcome:
-    """What became of the scatters of one graph, and of its gathers where reads are rewritten."""
+    """What became of the scatters of one graph, and of its gathers where reads are rewritten.
+
+    For those ``selected`` a Where of floats was written.
+    """
 
     graph: ir.Graph
     provenance: Provenance
@@ -45,6 +48,7 @@ class Outcome:
     refusals: dict[ir.Node, Refusal]
     dead: set[ir.Node]
     gathers: list[ir.Node]
+    selected: set[ir.Node]
 
 
 def rewrite_graph(task: Task) -> Outcome:
@@ -97,7 +101,9 @@ def rewrite_graph(task: Task) -> Outcome:
             refusals.setdefault(node, Refusal(Reason.TOO_COSTLY))
     # What was read by scatters alone that went is gone as well, whatever is known of it.
     dead = {n for n in [*unread, *refused] if n.graph is None}
-    return Outcome(graph, found, written.forms, written.work, refusals, dead, gathers)
+    return Outcome(
+        graph, found, written.forms, written.work, refusals, dead, gathers, written.selected
+    )
 
 
 def _is_read(value: ir.Value) -> bool:

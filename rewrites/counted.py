@@ -53,7 +53,7 @@ class CountedRule(ScatterRule):
         flat = (_total(found),)
         cost = fitting_cost(found, context) + 8
         cost += reshape_cost(numbers, flat, found.sizes, scatter.facts)
-        cost += len(found.rounds) * (len(ops) + select_cost(w, dtype, keeps_zeros=False))
+        cost += len(found.rounds) * (len(ops) + select_cost(w, dtype))
         if len(found.rounds) > 1:
             w.require("Gather", _BOOL)
             cost += len(found.rounds) * (2 * len(found.unnamed) + 3)
@@ -71,7 +71,7 @@ class CountedRule(ScatterRule):
                 hit = placed(mask, _BOOL, found, context, others, at)
                 new = _taken(found, rows, placed(counts, _INT64, found, context, (), at), context)
                 new = reduced(w, ops, x, new, dtype)
-                x = select(w, hit, new, x, dtype, keeps_zeros=False)
+                x = select(w, hit, new, x, dtype)
             return x
 
         return Rewriting(cost, (found.mask.value, updates, scatter.data), write)

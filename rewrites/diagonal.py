@@ -76,9 +76,8 @@ class DiagonalRule(ScatterRule):
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         number = context.fills.fill(scatter.updates)
         ops = reducers(w, scatter.reduction, dtype)
-        keeps = not ops and context.fills.has_no_negative_zero(scatter.updates)
         aligned = None if number is not None else _Aligned.of(found, context)
-        cost = select_cost(w, dtype, keeps_zeros=keeps) + len(ops) + 3
+        cost = select_cost(w, dtype) + len(ops) + 3
         cost += sum(line_cost(numbers, n) for n in {found.size(0), found.size(1)})
         cost += found.shifts[0] != found.shifts[1]
         cost += 2 * (min(found.shifts) > 0)
@@ -93,7 +92,7 @@ class DiagonalRule(ScatterRule):
             else:
                 new = aligned.write()
             new = reduced(w, ops, scatter.data, new, dtype)
-            return select(w, hit, new, scatter.data, dtype, keeps_zeros=keeps)
+            return select(w, hit, new, scatter.data, dtype)
 
         reads = (scatter.data,) if aligned is None else (scatter.data, scatter.updates)
         return Rewriting(cost, reads, write)

@@ -56,7 +56,7 @@ class FoldRule(ScatterRule):
             w.require(op, dtype)
         w.require("Pad", _INT64)
         cost = search.places.cost + layout.cost(context) + (24 if extremes else 8)
-        cost += select_cost(w, dtype, keeps_zeros=False)
+        cost += select_cost(w, dtype)
         cost += context.numbers.shape_cost(_spread(search))
         cost += line_cost(context.numbers, layout.positions)
         cost += line_cost(context.numbers, layout.updates)
@@ -110,7 +110,7 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
-    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype, keeps_zeros=False)
+    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype)
     together = w.concat([x, new], s.dtype, axis)
     sums = w.node("CumSum", [together, w.constant(np.array(axis))], s.dtype)
     return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)

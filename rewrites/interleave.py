@@ -13,6 +13,7 @@ import math
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.reshape import reshape, reshape_cost
 from onnx_scatterx.indexing.terms import Term, floor_div, term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
@@ -56,8 +57,8 @@ class InterleaveForm(Form):
         missing = [planner.simplified(longest - p.extent(axis)) for p in parts]
         even = all(planner.facts.equal(m, 0) for m in missing)
         rows = tuple(longest * classes if d == axis else n for d, n in enumerate(region.extents))
-        target, allow_zero, target_cost = _target(rows, axis, planner)
-        cost = classes + 2 + target_cost
+        stack = (*rows[:axis], longest, term(classes), *rows[axis + 1 :])
+        cost = classes + 1 + reshape_cost(planner.numbers, stack, rows, planner.facts)
         for m in missing if not even else ():
             cost += 2 if not planner.facts.equal(m, 0) else 0
             cost += planner.numbers.cost(m)
@@ -77,12 +78,7 @@ class InterleaveForm(Form):
                     )
             stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
             x = w.concat(stacked, dtype, axis + 1)
-            shape = (
-                w.constant([t if isinstance(t, int) else 0 for t in target])
-                if all(isinstance(t, int) for t in target)
-                else planner.numbers.shape([term(t) for t in target])
-            )
-            x = w.node("Reshape", [x, shape], dtype, **({"allowzero": 1} if allow_zero else {}))
+            x = reshape(planner.numbers, x, dtype, stack, rows, planner.facts)
             return x if even else _head(x, axis, region.extent(axis), planner)
 
         work = [Work("Concat", p.extents, axis + 1) for p in parts]
@@ -117,32 +113,6 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
         return w.slice(x, planner.dtype, [axis], [0], [count.constant], [1])
     end = planner.numbers.vector(count)
     return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
-
-
-def _target(
-    rows: tuple[Term, ...], axis: int, planner: Planner
-) -> tuple[list[int | Term], bool, int]:
-    """Return (shape, allowzero, cost in nodes) for the Reshape of the stacked classes.
-
-    A 0 copies the dim at its place, which is right before the stacked axes; behind them a 0 would
-    copy the wrong dim, so dims that may be 0 there need ``allowzero`` (operator set 14). A -1 does
-    not work for empty tensors.
-    """
-    behind = rows[axis + 1 :]
-    if all(planner.facts.proves(n - 1) for n in behind):
-        target: list[int | Term] = [0] * axis
-        target += [n if n.constant is None else n.constant for n in rows[axis:]]
-        allow_zero = False
-        whole = planner.numbers.shape_cost(rows)
-        if whole < planner.numbers.shape_cost([term(t) for t in target]):
-            return list(rows), False, whole
-    elif planner.writer.version >= 14:
-        target = [n if n.constant is None else n.constant for n in rows]
-        allow_zero = True
-    else:
-        raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
-    dims = [term(t) for t in target]
-    return target, allow_zero, planner.numbers.shape_cost(dims)
 
 
 interleave = InterleaveForm()

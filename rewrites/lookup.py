@@ -211,9 +211,8 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
         search.context.numbers,
     )
     ops = reducers(w, s.reduction, s.dtype)
-    keeps = not ops and search.context.fills.has_no_negative_zero(s.updates)
     cost = rows_cost(search) + layout.cost(search.context) + 3 + len(ops)
-    cost += select_cost(w, s.dtype, keeps_zeros=keeps)
+    cost += select_cost(w, s.dtype)
 
     def write() -> ir.Value:
         row = rows(search)
@@ -223,7 +222,7 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
             hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
         x = layout.data(search.context)
         new = reduced(w, ops, x, w.constant(number, s.dtype), s.dtype)
-        x = select(w, hit, new, x, s.dtype, keeps_zeros=keeps)
+        x = select(w, hit, new, x, s.dtype)
         return layout.back(x, search.context)
 
     return Rewriting(cost, (*search.places.reads, s.data), write)

@@ -56,14 +56,13 @@ class MaskRule(ScatterRule):
             return Refusal(Reason.UNKNOWN_RANK, "what is written has more dims than the data")
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        keeps_zeros = not ops and context.fills.has_no_negative_zero(updates)
-        cost = select_cost(w, dtype, keeps_zeros=keeps_zeros) + bool(found.others) + len(ops)
+        cost = select_cost(w, dtype) + bool(found.others) + len(ops)
         cost += fitting_cost(found, context)
 
         def write() -> ir.Value:
             chosen = _condition(found, context)
             new = reduced(w, ops, scatter.data, updates, dtype)
-            return select(w, chosen, new, scatter.data, dtype, keeps_zeros=keeps_zeros)
+            return select(w, chosen, new, scatter.data, dtype)
 
         return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
 

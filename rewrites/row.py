@@ -41,11 +41,10 @@ class RowRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        keeps = not ops and context.fills.has_no_negative_zero(scatter.updates)
         signed = not scatter.signs[axis]
         added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
-        cost = select_cost(w, dtype, keeps_zeros=keeps) + (3 if signed else 1)
+        cost = select_cost(w, dtype) + (3 if signed else 1)
         cost += bool(added) + bool(missing) + len(ops) + index.cost
         listed = size.constant is not None and size.constant <= _LISTED
         if not listed:
@@ -63,7 +62,7 @@ class RowRule(ScatterRule):
             hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
             new = reduced(w, ops, scatter.data, new, dtype)
-            return select(w, hit, new, scatter.data, dtype, keeps_zeros=keeps)
+            return select(w, hit, new, scatter.data, dtype)
 
         return Rewriting(cost, (*index.reads, scatter.updates, scatter.data), write)
 

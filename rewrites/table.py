@@ -109,7 +109,7 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
     w.require("Gather", s.dtype)
     ops = reducers(w, s.reduction, s.dtype)
     partial = sum(bool((t < 0).any()) for t in rounds)
-    chosen = select_cost(w, s.dtype, keeps_zeros=False)
+    chosen = select_cost(w, s.dtype)
     cost = layout.cost(context) + len(rounds) * (1 + len(ops)) + partial * chosen
 
     def write() -> ir.Value:
@@ -121,7 +121,7 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
             if (table < 0).any():
                 shape = [-1 if d == layout.place else 1 for d in range(layout.rank)]
                 hit = w.constant((table >= 0).reshape(shape), ir.DataType.BOOL)
-                new = select(w, hit, new, x, s.dtype, keeps_zeros=False)
+                new = select(w, hit, new, x, s.dtype)
             x = new
         return layout.back(x, context)
 

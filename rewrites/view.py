@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.emit.reshape import reshape, reshape_cost
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.alias import Alias
@@ -78,17 +79,15 @@ class ViewForm(Form):
         if layout.wide:
             cost += 1 + planner.numbers.shape_cost(region.extents)
         _check(planner, view, cuts, layout)
-        allow_zero = False
         if view.is_reshaped:
-            allow_zero = _needs_allow_zero(view, planner)
-            cost += 1 + planner.numbers.shape_cost(view.shape)
+            planner.writer.require("Reshape", planner.dtype)
+            cost += reshape_cost(planner.numbers, None, view.shape, planner.facts)
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
             x = view.value
             if view.is_reshaped:
-                given = {"allowzero": 1} if allow_zero else {}
-                x = w.node("Reshape", [x, planner.numbers.shape(view.shape)], dtype, **given)
+                x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
             if literal:
                 x = w.slice(
                     x,
@@ -146,16 +145,6 @@ def _is_sized(view: View, axis: int) -> bool:
     if view.is_reshaped or declared is None or len(declared) != len(view.shape):
         return False  # a model may declare what is not so
     return isinstance(declared[axis], int)
-
-
-def _needs_allow_zero(view: View, planner: Planner) -> bool:
-    """Return whether a Reshape to a view's shape must say that a 0 is a 0."""
-    planner.writer.require("Reshape", planner.dtype)
-    if all(planner.facts.proves(n - 1) for n in view.shape):
-        return False
-    if planner.writer.version < 14:
-        raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
-    return True
 
 
 def _check(planner: Planner, view: View, cuts: list[Cut], layout: _Layout) -> None:

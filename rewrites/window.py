@@ -64,7 +64,7 @@ class WindowRule(ScatterRule):
         ops = reducers(w, scatter.reduction, dtype)
         cost = window.start.cost + 9 + len(ops) + line_cost(numbers, size)
         cost += numbers.cost(size) + numbers.cost(window.count)
-        cost += select_cost(w, dtype, keeps_zeros=False) if ops else 0
+        cost += select_cost(w, dtype) if ops else 0
         if not window.shared:
             cost += 1 + numbers.shape_cost(scatter.data_shape)
 
@@ -124,7 +124,7 @@ def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Cont
     if not ops:
         return new
     new = reduced(w, ops, scatter.data, new, dtype)
-    return select(w, hit, new, scatter.data, dtype, keeps_zeros=False)
+    return select(w, hit, new, scatter.data, dtype)
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tests.support import Feed, open_session, rejections
+from tests.pair import Feed, open_session, rejections
 
 Value = tuple[str, np.ndarray]
 Drawn = tuple[list[str], dict[str, Any], int]  # inputs, attributes, number of outputs

@@ -17,7 +17,7 @@ from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.scope import Knowledge
 from onnx_scatterx.indexing.terms import Leaf, Term
-from tests.support import open_session, rejections
+from tests.pair import open_session, rejections
 
 
 class UnboundError(Exception):

@@ -1,11 +1,9 @@
-"""The judge of the soundness tests: runs a model before and after `optimize` and compares them.
+"""What the soundness tests share: models of text, hard inputs, and one call that judges a model.
 
-A feed that the original accepts must give the same bits afterwards; any NaN equals any NaN, and +0
-is not -0. A feed that the original rejects says nothing. ONNX Runtime judges, on one thread with
-its own optimizations off.
+`assert_sound` optimizes a model and has a `Pair` compare it with the original.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -13,13 +11,12 @@ import numpy as np
 import onnx
 import onnx.parser
 import onnx.reference
-import onnxruntime as ort
 from numpy.typing import ArrayLike
 
 import onnx_scatterx
 from onnx_scatterx.targets import AnyTarget
+from tests.pair import Feed, Pair, agree, describe, open_session, rejections
 
-Feed = Mapping[str, Any]
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
 
 SCATTERS = frozenset({"Scatter", "ScatterND", "ScatterElements", "TensorScatter"})
@@ -30,16 +27,6 @@ def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> on
     """Parse a graph, and functions after it, under the header that opset and IR version make."""
     header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]>'
     return onnx.parser.parse_model(header + text)
-
-
-def open_session(model: onnx.ModelProto) -> ort.InferenceSession:
-    """Load a model as the judge does: one thread, no graph optimizations, quiet."""
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    data = model.SerializeToString()
-    return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 def run(model: onnx.ModelProto, feed: Feed) -> list[Any]:
@@ -54,29 +41,6 @@ def run_reference(model: onnx.ModelProto, feed: Feed, new_ops: Sequence[type] = 
     """Return the outputs in ONNX's reference implementation, for what ONNX Runtime lacks."""
     evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=list(new_ops))
     return list(evaluator.run(None, dict(feed)))
-
-
-def agree(before: Any, after: Any) -> bool:
-    """Tell whether two outputs are equal bit for bit, any NaN being equal to any NaN.
-
-    >>> agree(np.float32([np.nan, 0.0]), np.float32([-np.nan, 0.0]))
-    True
-    >>> agree(np.float32([0.0]), np.float32([-0.0]))
-    False
-    """
-    if isinstance(before, (list, tuple)):
-        same_kind = isinstance(after, (list, tuple)) and len(before) == len(after)
-        return same_kind and all(map(agree, before, after))
-    if before is None or after is None:
-        return before is after
-    a, b = np.asarray(before), np.asarray(after)
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if a.dtype.kind not in "fV":
-        return bool(np.array_equal(a, b))
-    bits = np.dtype(f"u{a.dtype.itemsize}")
-    same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
-    return bool(np.all(same | (np.isnan(a) & np.isnan(b))))
 
 
 def scatters(model: onnx.ModelProto) -> int:
@@ -149,24 +113,33 @@ def assert_sound(
     remain (None: as many as may be). Returns how many remain. With `reads`, gathers are counted.
     """
     original = parse(model) if isinstance(model, str) else model
-    feeds = feeds or ({},)
-    accepted, refusals = [], []
-    for feed in feeds:
-        try:
-            accepted.append((feed, judge(original, feed)))
-        except rejections() as error:
-            refusals.append(f"{describe(feed)}: {error}")
-    assert len(refusals) <= rejected, f"the original rejects {refusals}"
-    assert accepted, "the original accepts no feed"
-
     optimized = optimize(original, target, reads=reads)
-    for feed, expected in accepted:
-        actual = judge(optimized, feed)
-        assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
+    pair = Pair(original, optimized)
+    accepts = pair.accepts if judge is run else _judged_by(judge, original, optimized)
+    refusals = [describe(feed) for feed in feeds or ({},) if not accepts(feed)]
+    assert len(refusals) <= rejected, f"the original rejects {refusals}"
+    assert len(refusals) < max(1, len(feeds)), "the original accepts no feed"
     what = "gathers" if reads else "scatters"
     remaining = gathers(optimized) if reads else scatters(optimized)
     assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
     return remaining
+
+
+def _judged_by(
+    judge: Judge, original: onnx.ModelProto, optimized: onnx.ModelProto
+) -> Callable[[Feed], bool]:
+    """Return a comparison of two models that ONNX Runtime cannot run."""
+
+    def accepts(feed: Feed) -> bool:
+        try:
+            expected = judge(original, feed)
+        except rejections():
+            return False
+        actual = judge(optimized, feed)
+        assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
+        return True
+
+    return accepts
 
 
 def optimize(
@@ -202,23 +175,3 @@ def passes_checker(model: onnx.ModelProto, full: bool) -> bool:
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
         return False
     return True
-
-
-def describe(feed: Feed) -> str:
-    """Name the shapes of a feed, for messages."""
-    return ", ".join(f"{name}{list(np.shape(value))}" for name, value in feed.items())
-
-
-def rejections() -> tuple[type[Exception], ...]:
-    """Return the exceptions with which ONNX Runtime rejects a model or a feed."""
-    state = ort.capi.onnxruntime_pybind11_state
-    return tuple(
-        getattr(state, name)
-        for name in (
-            "Fail",
-            "InvalidArgument",
-            "InvalidGraph",
-            "NotImplemented",
-            "RuntimeException",
-        )
-    )

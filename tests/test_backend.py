@@ -13,7 +13,8 @@ import onnx.backend.test.case.node
 import onnx.numpy_helper
 import pytest
 
-from tests.support import SCATTERS, agree, nodes, optimize, run
+from tests.pair import agree
+from tests.support import SCATTERS, nodes, optimize, run
 
 for module in ("scatter", "scatterelements", "scatternd", "tensorscatter"):
     import_module(f"onnx.backend.test.case.node.{module}")  # which registers its cases

@@ -5,7 +5,8 @@ import pytest
 
 import onnx_scatterx
 from tests.native_support import RUNTIME, natives, run_native
-from tests.support import agree, run
+from tests.pair import agree
+from tests.support import run
 from tests.test_backend import CASES, Case, with_constant_indices
 
 KNOWN = [c for c in CASES if "tensorscatter" not in c.name or RUNTIME >= (1, 25)]

@@ -9,7 +9,8 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from tests.support import open_session, parse
+from tests.pair import open_session
+from tests.support import parse
 
 FOLDER = Path(__file__).parent.parent / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))

@@ -17,7 +17,8 @@ from onnx_scatterx import Gathering, Pick, Reduction, Scattering, XTransformer, 
 from onnx_scatterx.conventions.composed import Rounded
 from onnx_scatterx.conventions.onnx import scatter_nd
 from tests.native_support import operators, run_native
-from tests.support import Feed, agree, i64, run, sample, scatters
+from tests.pair import Feed, agree
+from tests.support import i64, run, sample, scatters
 
 DTYPES = ["float32", "float64", "float16", "int8", "uint16", "int64", "bool", "string"]
 

@@ -7,7 +7,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.support import Feed, assert_sound, sample, scatters
+from tests.pair import Feed
+from tests.support import assert_sound, sample, scatters
 
 FOLDER = Path(__file__).parents[1] / "models"
 PATHS = sorted(FOLDER.glob("*.onnx"))

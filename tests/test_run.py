@@ -13,7 +13,8 @@ from onnx_scatterx.cli import main
 from onnx_scatterx.reports.tables import describe
 from onnx_scatterx.running.session import run_model
 from tests.native_support import since
-from tests.support import agree, f32, i64, parse, run, sample
+from tests.pair import agree
+from tests.support import f32, i64, parse, run, sample
 from tests.test_cli import error_of, saved
 
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)

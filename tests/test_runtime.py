@@ -15,7 +15,8 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.running.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.running.library import library_path
 from onnx_scatterx.running.session import run_model, session
-from tests.support import agree, f32, i64, parse, run, sample
+from tests.pair import agree
+from tests.support import f32, i64, parse, run, sample
 
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
           { z = ScatterND(x, i, y) }"""

@@ -5,7 +5,8 @@ import pytest
 
 import onnx_scatterx
 from tests.native_support import check, graphs, natives
-from tests.support import agree, f32, i64, parse, run, sample
+from tests.pair import agree
+from tests.support import f32, i64, parse, run, sample
 from tests.test_scatterx import FEED, I
 
 ONE_ROW = "int64[3, 1] i, float[3, 4] y"

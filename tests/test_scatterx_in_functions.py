@@ -8,7 +8,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.emit.names import Names
 from tests.native_support import check, natives
-from tests.support import Feed, i64, parse, sample
+from tests.pair import Feed
+from tests.support import i64, parse, sample
 
 X, Y = sample("float32", 5, 4), sample("float32", 3, 4, seed=1)
 FEED = {"x": X, "i": i64([[4], [0], [-2]]), "y": Y}

@@ -18,7 +18,8 @@ import onnx_scatterx
 from onnx_scatterx.model.io import load
 from onnx_scatterx.verification.draws import Source
 from onnx_scatterx.verification.interface import Interface
-from tests.support import Feed, agree, f32, nodes, parse, rejections, run
+from tests.pair import Feed, agree, rejections
+from tests.support import f32, nodes, parse, run
 
 openvino = pytest.importorskip("openvino")
 

@@ -8,7 +8,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.support import agree, assert_sound, f32, parse, sample, scatters
+from tests.pair import agree
+from tests.support import assert_sound, f32, parse, sample, scatters
 
 MODEL = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
     y = ScatterND (x, i, u) }""")

@@ -32,7 +32,7 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
     if compare is None or dtype == _BOOL:
         raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
     writer.require(compare, dtype)
-    return (compare, *("Where",) * select_cost(writer, dtype, keeps_zeros=False))
+    return (compare, *("Where",) * select_cost(writer, dtype))
 
 
 def reduced(
@@ -44,4 +44,4 @@ def reduced(
     if len(ops) == 1:
         return writer.node(ops[0], [x, u], dtype)
     takes_x = writer.node(ops[0], [x, u], _BOOL)
-    return select(writer, takes_x, x, u, dtype, keeps_zeros=False)
+    return select(writer, takes_x, x, u, dtype)

@@ -73,14 +73,6 @@ class Fills:
         same = array.tobytes() == first.tobytes() * array.size
         return first.reshape(()) if same else None
 
-    def has_no_negative_zero(self, value: ir.Value) -> bool:
-        """Return whether a value is known to hold no -0.0: a constant without one, or integers."""
-        number = self.fill(value)
-        array = self.array(value) if number is None else number
-        if array is None or array.dtype.kind not in "fiub":
-            return False
-        return array.dtype.kind != "f" or not bool((np.signbit(array) & (array == 0)).any())
-
     def array(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant as an array: a constant of the graph, or a fill of known shape."""
         tensor = self.tensor(value)

@@ -149,6 +149,7 @@ def _entry(
         "action": action,
         "forms": tuple(sorted(forms)) if action in (Action.REMOVED, Action.NATIVE) else (),
         "refusal": refusal,
+        "selects_floats": node in outcome.selected,
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     }
     if not is_scatter(node):

@@ -26,6 +26,7 @@ class Entry:
     ``graph`` names the graph or function that it stands in; ``footprint`` is what it writes or
     reads of its data; ``forms`` are the rules that write its region; ``facts`` is what the proof
     rests on, apart from the graph itself. A node without a name goes by that of its output.
+    ``selects_floats`` says that a Where of floats was written, which may change a zero's sign.
     """
 
     node: str
@@ -37,6 +38,7 @@ class Entry:
     forms: tuple[str, ...] = ()
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
+    selects_floats: bool = False
 
     @property
     def reason(self) -> Reason | None:
@@ -69,6 +71,7 @@ class Entry:
             "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),
+            "selects_floats": self.selects_floats,
         }
 
 

@@ -150,6 +150,7 @@ class Report:
             *self.opset_lines(),
             *self.assumption_lines(),
             *self.duplicate_lines(),
+            *self.zero_lines(),
             *self.violation_lines(),
         ]
 
@@ -174,6 +175,17 @@ class Report:
             if not duplicates.certain:
                 open_.setdefault(str(duplicates), []).append(node)
         return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
+
+    def zero_lines(self) -> list[str]:
+        """Return in a line which nodes became a Where of floats, in which a zero may change sign.
+
+        ONNX Runtime's Where does not keep the sign of a zero that it selects.
+        """
+        nodes = [entry.node for entry in self.entries if entry.selects_floats]
+        if not nodes:
+            return []
+        verb = "would become" if self.planned else "became"
+        return [f"{', '.join(nodes)}: {verb} a Where, in which the sign of a zero may change"]
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in lines; none where it has no profile."""

@@ -22,13 +22,17 @@ _SHORT = 64  # letters of a term that a user reads
 
 
 class Replacement:
-    """Writes a choice into its graph; ``forms`` tells by which rules scatters and gathers went."""
+    """Writes a choice into its graph; ``forms`` tells by which rules scatters and gathers went.
+
+    ``selected`` are those for which a Where of floats was written.
+    """
 
     def __init__(self, attempt: Attempt, choice: Choice) -> None:
         self._attempt = attempt
         self._writer = attempt.writer
         self.forms: dict[ir.Node, frozenset[str]] = {}
         self.work: dict[ir.Node, Term] = {}
+        self.selected: set[ir.Node] = set()
         # In the graph's order: a node that is made once stands before all that use it.
         for node in list(attempt.graph):
             if node in choice.shapes:
@@ -70,7 +74,10 @@ class Replacement:
         if work is not None:
             w.metadata[WORK] = told(work)
         made = len(w.made)
+        results = set(w.replaced.values())
         result = w.current(write())
+        if _selects_floats(result, results):
+            self.selected |= set(gone)
         known = self._attempt.provenance.abstract(value)
         dtype = known.dtype or value.dtype
         assert dtype is not None
@@ -108,6 +115,22 @@ class Replacement:
             result.metadata_props.update(value.metadata_props)
         result.name, value.name = value.name, names.new(f"{value.name}/replaced")
         return result
+
+
+def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
+    """Return whether a new expression has a Where of floats, ``others`` being results of others."""
+    seen, waiting = {result}, [result]
+    while waiting:
+        value = waiting.pop()
+        node = value.producer()
+        if node is None or REPLACES not in node.metadata_props:
+            continue
+        if node.op_type == "Where" and value.dtype is not None and value.dtype.is_floating_point():
+            return True
+        found = {v for v in node.inputs if v is not None and v not in seen and v not in others}
+        seen |= found
+        waiting += found
+    return False
 
 
 def told(work: Term) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support import Feed, agree, describe, optimize, parse, rejections, run, sample
+from tests.pair import Feed, Pair
+from tests.support import optimize, parse, sample
 
 EXAMPLES = 60
 SIZES = (0, 1, 2, 5)
@@ -157,19 +158,13 @@ def random_chain(draw: random.Random, fixed: tuple[int, int] | None) -> str:
 def check(text: str, feeds: Sequence[Feed], counts: Counter[str]) -> None:
     """Compare a chain before and after on what the original accepts."""
     original = parse(text)
-    expected = []
+    pair = Pair(original, optimize(original))
     for feed in feeds:
         try:
-            expected.append((feed, run(original, feed)))
-        except rejections():
-            counts["rejected"] += 1
-    if not expected:
-        return
-    optimized = optimize(original)
-    for feed, before in expected:
-        counts["accepted"] += 1
-        after = run(optimized, feed)
-        assert agree(before, after), f"{describe(feed)}: {before} became {after}\n{text}"
+            counts["accepted" if pair.accepts(feed) else "rejected"] += 1
+        except AssertionError as error:
+            error.add_note(text)
+            raise
 
 
 def report(counts: Counter[str], least: int) -> None:

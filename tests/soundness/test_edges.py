@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.support import Feed, assert_sound, i64, parse, sample
+from tests.pair import Feed
+from tests.support import assert_sound, i64, parse, sample
 
 
 def test_a_scalar_of_known_elements_stays_a_scalar() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.emit.target import Target
-from tests.support import agree, assert_sound, parse, run, sample
+from tests.pair import agree
+from tests.support import assert_sound, parse, run, sample
 
 UNBOUNDED = Target("unbounded", dense_limit=math.inf)
 

@@ -19,10 +19,10 @@ from tests.native_support import (
     natives,
     operators,
     picks,
-    run_native,
     unique,
 )
-from tests.support import Feed, agree, i64, parse, run, sample
+from tests.pair import Feed, assert_same
+from tests.support import i64, parse, sample
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 
@@ -86,7 +86,7 @@ def test_there_is_no_range_in_operator_set_9(tmp_path: Path) -> None:
     result = onnx_scatterx.optimize(original, target="ort-cpu", assume=["i: nonnegative"])
     assert operators(result.model).count("ScatterX") == 1
     feed = {"x": X[0], "i": i64([3]), "u": Y[0, :1]}
-    assert agree(run(original, feed), run_native(result.model, feed))
+    assert_same(original, result.model, [feed], library=True)
 
 
 def test_strings_are_weighed() -> None:
@@ -166,8 +166,7 @@ def test_sizes_decide() -> None:
     for rows, expected in ((2, ["ScatterX"]), (10**6, ["Slice", "Concat"])):
         made = onnx_scatterx.optimize(parse(text), target="ort-cpu", sizes={"rows": rows}).model
         assert operators(made) == expected
-        (before,), (after,) = run(parse(text), feed), run_native(made, feed)
-        assert agree(before, after)
+        assert_same(parse(text), made, [feed], library=True)
 
 
 @pytest.mark.parametrize(

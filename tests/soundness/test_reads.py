@@ -8,7 +8,8 @@ import onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support import Feed, agree, gathers, nodes, optimize, parse, rejections, run, sample
+from tests.pair import Feed, Pair
+from tests.support import gathers, nodes, optimize, parse, sample
 
 
 class Reader:
@@ -192,14 +193,6 @@ def judged(r: Reader) -> dict[str, int]:
     optimized = optimize(original, reads=True)
     if not r.updates:
         assert len(nodes(optimized)) <= len(nodes(original)), "it grew"
-    accepted = 0
-    for feed in r.feeds():
-        try:
-            expected = run(original, feed)
-        except rejections():
-            continue
-        accepted += 1
-        actual = run(optimized, feed)
-        assert agree(expected, actual), f"{feed}: {expected} became {actual}"
+    accepted = sum(map(Pair(original, optimized).accepts, r.feeds()))
     gone = gathers(original) - gathers(optimized)
     return {"models": 1, "accepted": accepted, "gone": gone}

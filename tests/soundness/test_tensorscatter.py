@@ -6,7 +6,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason, inspect
 from onnx_scatterx.emit.target import Target
-from tests.support import agree, assert_sound, nodes, optimize, parse, run, sample
+from tests.pair import assert_same
+from tests.support import assert_sound, nodes, optimize, parse, sample
 
 START = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0},
     int64[1] two = {2}, int64[1] three = {3}>"""
@@ -81,13 +82,15 @@ def test_rows_that_are_contiguous_by_assumption() -> None:
     assume = ["p = contiguous", "p = nonnegative"]
     result = onnx_scatterx.optimize(model, target=CACHES, assume=assume).model
     assert "TensorScatter" in {n.op_type for n in nodes(result)}
-    for n, start in ((0, 0), (1, 4), (3, 1), (5, 0)):
-        feed = {
+    feeds = [
+        {
             "x": sample("float32", 2, 5, 4),
             "p": np.arange(n) + start,
             "u": sample("float32", 2, n, 4, seed=1),
         }
-        assert agree(run(model, feed), run(result, feed))
+        for n, start in ((0, 0), (1, 4), (3, 1), (5, 0))
+    ]
+    assert_same(model, result, feeds)
 
 
 def test_one_start_for_each_of_the_batch() -> None:
