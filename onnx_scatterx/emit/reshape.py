@@ -40,7 +40,7 @@ def reshape(
 def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> tuple[list[Term], bool]:
     """Return the shape to write, and whether its zeros are zeros."""
     copied = [d < len(old) and old[d] is n and n.constant in (None, 0) for d, n in enumerate(new)]
-    if not all(c or facts.proves(n - 1) for c, n in zip(copied, new, strict=True)):
+    if not all(c or _is_copied(d, old, new, facts) for d, c in enumerate(copied)):
         if numbers.writer.version < 14:
             raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
         return list(new), True
@@ -48,6 +48,15 @@ def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> tuple[lis
     if _is_fused(copied, new, facts):
         return list(new), False
     return min(copying, list(new), key=numbers.shape_cost), False
+
+
+def _is_copied(d: int, old: Shape, new: Shape, facts: Facts) -> bool:
+    """Return whether a dim is 0 only where the one at its place is, so that a 0 may copy that."""
+    if facts.proves(new[d] - 1):
+        return True
+    if d + 1 >= len(old) or not facts.proves(old[d + 1] - 1):
+        return False
+    return new[d] is old[d] * old[d + 1]  # two dims are joined
 
 
 def _is_fused(copied: Sequence[bool], new: Shape, facts: Facts) -> bool:
