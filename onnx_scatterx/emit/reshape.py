@@ -1,12 +1,16 @@
 """Reshapes between shapes that are terms, right where sizes are 0 too.
 
-A 0 in the shape copies the dim at its place; where a dim may be 0 at another place, the shape is
+A 0 in the shape copies the dim at its place. If a dim may be 0 at another place, the shape is
 written out under ``allowzero``, which needs operator set 14. A -1 does not work for empty tensors.
+
+ONNX Runtime's ReshapeFusion writes a -1 itself, where one dim alone is computed, also beside a dim
+that is copied and 0, and then rejects empty tensors. It leaves alone what has ``allowzero``, and a
+shape that is not a Concat: before operator set 14 that is its Abs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -21,8 +25,8 @@ def reshape_cost(numbers: Numbers, old: Shape | None, new: Shape, facts: Facts) 
     """Return how many nodes ``reshape`` takes, or refuse."""
     if old == new:
         return 0
-    shape, _ = _target(numbers, old or (), new, facts)
-    return 1 + numbers.shape_cost(shape)
+    target = _target(numbers, old or (), new, facts)
+    return 1 + numbers.shape_cost(target.dims) + target.hidden
 
 
 def reshape(
@@ -32,39 +36,45 @@ def reshape(
     if old == new:
         return x
     w = numbers.writer
-    shape, as_written = _target(numbers, old or (), new, facts)
-    given = {"allowzero": 1} if as_written else {}
-    return w.node("Reshape", [x, numbers.shape(shape)], dtype, **given)
+    target = _target(numbers, old or (), new, facts)
+    shape = numbers.shape(target.dims)
+    if target.hidden:
+        shape = w.node("Abs", [shape], ir.DataType.INT64)
+    given = {"allowzero": 1} if target.allowzero else {}
+    return w.node("Reshape", [x, shape], dtype, **given)
 
 
-def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> tuple[list[Term], bool]:
-    """Return the shape to write, and whether its zeros are zeros."""
+@dataclass(frozen=True)
+class _Target:
+    """The shape to write.
+
+    ``allowzero`` says that its zeros are zeros, ``hidden`` that ONNX Runtime must not see a Concat.
+    """
+
+    dims: list[Term]
+    allowzero: bool = False
+    hidden: bool = False
+
+
+def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> _Target:
     copied = [d < len(old) and old[d] is n and n.constant in (None, 0) for d, n in enumerate(new)]
-    if not all(c or _is_copied(d, old, new, facts) for d, c in enumerate(copied)):
-        if numbers.writer.version < 14:
+    modern = numbers.writer.version >= 14
+    if not all(c or _may_copy(d, old, new, facts) for d, c in enumerate(copied)):
+        if not modern:
             raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
-        return list(new), True
-    copying = [term(0) if c else n for c, n in zip(copied, new, strict=True)]
-    if _is_fused(copied, new, facts):
-        return list(new), False
-    return min(copying, list(new), key=numbers.shape_cost), False
+        return _Target(list(new), allowzero=True)
+    pairs = list(zip(copied, new, strict=True))
+    copying = _Target([term(0) if c else n for c, n in pairs])
+    if any(c and not facts.proves(n - 1) for c, n in pairs):
+        one = sum(not c and n.constant is None for c, n in pairs) == 1
+        return _Target(list(new), allowzero=modern, hidden=not modern) if one else copying
+    return min(copying, _Target(list(new)), key=lambda t: numbers.shape_cost(t.dims))
 
 
-def _is_copied(d: int, old: Shape, new: Shape, facts: Facts) -> bool:
+def _may_copy(d: int, old: Shape, new: Shape, facts: Facts) -> bool:
     """Return whether a dim is 0 only where the one at its place is, so that a 0 may copy that."""
     if facts.proves(new[d] - 1):
         return True
     if d + 1 >= len(old) or not facts.proves(old[d + 1] - 1):
         return False
     return new[d] is old[d] * old[d + 1]  # two dims are joined
-
-
-def _is_fused(copied: Sequence[bool], new: Shape, facts: Facts) -> bool:
-    """Return whether ONNX Runtime makes a shape of it that no empty tensor has.
-
-    Where one dim alone is computed, its ReshapeFusion writes -1 for it, which it cannot find out
-    beside a dim that is copied and 0.
-    """
-    computed = [n for c, n in zip(copied, new, strict=True) if not c and n.constant is None]
-    empty = any(c and not facts.proves(n - 1) for c, n in zip(copied, new, strict=True))
-    return len(computed) == 1 and empty
