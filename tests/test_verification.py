@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx_ir as ir
+import onnxruntime as ort
 import pytest
 
 from onnx_scatterx.errors import VerifyError
@@ -81,6 +82,71 @@ def test_a_lost_sign_of_zero() -> None:
     assert (difference["before"], difference["after"]) == (-0.0, 0.0)
     assert not verification.only_rounding
     assert "only in the sign of zero" in str(verification)
+
+
+ZEROS = {"x": np.array([-0.0, 0.0, 1.0], np.float32), "m": np.array([True, False, True])}
+
+
+def of_where(body: str) -> onnx.ModelProto:
+    return parse(f"g (float[N] x, bool[N] m) => (float[N] y) {body}")
+
+
+def test_a_sign_of_zero_that_a_new_where_selects() -> None:
+    before, after = of_where("{ y = Identity (x) }"), of_where("{ y = Where (m, x, x) }")
+    found = verify(before, after, feeds=[ZEROS], samples=0)
+    assert found
+    assert found.zero_signs == 1
+    assert str(found).startswith("the same, bit for bit but for the sign of 1 zero, on 1 set")
+    assert found.to_dict()["zero_signs"] == 1
+    strict = verify(before, after, feeds=[ZEROS], samples=0, strict_zeros=True)
+    assert only(strict)["kind"] == "zero sign"
+    assert verify(after, after, feeds=[ZEROS], samples=0).zero_signs == 0
+
+
+def test_a_sign_of_zero_that_grew() -> None:
+    before = of_where("{ w = Identity (x) y = Reciprocal (w) }")
+    after = of_where("{ w = Where (m, x, x) y = Reciprocal (w) }")
+    difference = only(verify(before, after, feeds=[ZEROS], samples=0))
+    assert (difference["before"], difference["after"]) == ("-inf", "inf")
+
+
+def test_a_sign_of_zero_beside_a_where() -> None:
+    """A Where that the first model has too, or that reaches another output, is no excuse."""
+    lost = "z = Constant <value = float {0.0}> () y = Add (x, z) }"
+    for other in ("{ w = Where (m, x, x) ", "{ "):
+        before = of_where(other + "y = Identity (x) }")
+        after = of_where("{ w = Where (m, x, x) " + lost)
+        assert only(verify(before, after, feeds=[ZEROS], samples=0))["kind"] == "zero sign"
+
+
+def test_both_models_run_under_the_default_options_too() -> None:
+    """ReshapeFusion writes -1 beside a 0 that copies a dim: no empty tensor has that shape."""
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[B,K,2] x) => (float[B,M] y)
+        <int64[1] zero = {0}, int64[1] two = {2}> {
+        b = Shape <end = 1> (x) k = Shape <start = 1, end = 2> (x) n = Mul (k, two)
+        s = Concat <axis = 0> (%s, n) y = Reshape (x, s) }"""
+    before, after = (onnx.parser.parse_model(text % first) for first in ("b", "zero"))
+    full, empty = ({"x": np.zeros((b, 3, 2), np.float32)} for b in (2, 0))
+    assert verify(before, after, feeds=[full], samples=0)
+    difference = only(verify(before, after, feeds=[empty], samples=0))
+    assert (difference["kind"], difference["fused"]) == ("failed", True)
+    assert verify(after, before, feeds=[empty], samples=0)  # what the first rejects there
+
+
+def test_rounding_of_other_fused_nodes() -> None:
+    """Of the second model ONNX Runtime makes one Gelu, which rounds otherwise."""
+    gelu = """c = Constant <value = float {1.4142135}> () one = Constant <value = float {1.0}> ()
+        half = Constant <value = float {0.5}> () d = Div (x, c) e = Erf (d) %s a = Add (e1, one)
+        p = Mul (x, a) y = Mul (p, half)"""
+    before = unary(gelu % "e0 = Neg (e) e1 = Neg (e0)")
+    after = unary(gelu.replace("e1", "e") % "")
+    x = np.random.default_rng(0).standard_normal((40, 50)).astype(np.float32)
+    assert verify(before, after, feeds=[{"x": x}], samples=0)
+    options = ort.SessionOptions()
+    fused = ort.InferenceSession(after.SerializeToString(), options).run(None, {"x": x})[0]
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    plain = ort.InferenceSession(after.SerializeToString(), options).run(None, {"x": x})[0]
+    assert (fused != plain).any()
 
 
 def test_a_dropped_nan() -> None:

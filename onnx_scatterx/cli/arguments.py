@@ -93,9 +93,14 @@ def add_reads(command: argparse.ArgumentParser, text: str) -> None:
 
 
 def add_draws(command: argparse.ArgumentParser) -> None:
-    """Add what decides on which inputs models are compared."""
+    """Add what decides on which inputs models are compared, and how."""
     command.add_argument(
         "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
+    )
+    command.add_argument(
+        "--strict-zeros",
+        action="store_true",
+        help="let the sign of a zero be a difference everywhere",
     )
     add_seed(command)
 
@@ -150,7 +155,7 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return what verify is told, also by optimize."""
-    told = {name: getattr(args, name) for name in ("assume", "distrust_dims")}
+    told = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     return {**told, "samples": args.samples or _SAMPLES, "seed": args.seed or 0}
 
 
@@ -159,7 +164,7 @@ def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:
     for option in options:
         given = getattr(args, option)
         if given is not None and given is not False and given != []:
-            raise ScatterXError(f"--{option} has no effect {when}")
+            raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
 
 def settle_target(args: argparse.Namespace) -> None:

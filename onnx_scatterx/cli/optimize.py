@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output == "-":
         raise ScatterXError("-o -: a model is written to a file; name one")
     if not args.verify:
-        refuse_idle(args, "without --verify", "samples", "seed")
+        refuse_idle(args, "without --verify", "samples", "seed", "strict_zeros")
     if os.path.isdir(args.model):
         from onnx_scatterx.cli.many import optimize_directory
 

@@ -26,8 +26,12 @@ class ArrayDifference:
     max_relative: float | None = None
 
 
-def compare(before: np.ndarray, after: np.ndarray) -> ArrayDifference | None:
+def compare(
+    before: np.ndarray, after: np.ndarray, *, zeros: bool = False
+) -> ArrayDifference | None:
     """Return in what two arrays differ; None if they are the same.
+
+    With `zeros`, a zero of the other sign is no difference.
 
     >>> compare(np.array([0.0, np.nan]), np.array([-0.0, np.nan]))
     ArrayDifference(kind='zero sign', before=0.0, after=-0.0, index=(0,), count=1, size=2,
@@ -43,6 +47,8 @@ def compare(before: np.ndarray, after: np.ndarray) -> ArrayDifference | None:
         differ = np.asarray(before != after)
     else:
         differ = ~_same_bits(before, after)
+        if zeros:
+            differ &= ~_same_zeros(before, after)
     if not differ.any():
         return None
     count = int(differ.sum())
@@ -64,6 +70,21 @@ def compare(before: np.ndarray, after: np.ndarray) -> ArrayDifference | None:
         largest,
         relative,
     )
+
+
+def count_zero_signs(before: np.ndarray, after: np.ndarray) -> int:
+    """Return how many elements are a zero in both arrays, of another sign.
+
+    >>> count_zero_signs(np.array([0.0, 0.0, 1.0]), np.array([-0.0, 0.0, -1.0]))
+    1
+    """
+    if before.shape != after.shape or before.dtype != after.dtype or before.dtype.kind in "iubO":
+        return 0
+    return int((_same_zeros(before, after) & ~_same_bits(before, after)).sum())
+
+
+def _same_zeros(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    return np.asarray((before == 0) & (after == 0))
 
 
 def _same_bits(before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from onnx_scatterx.verification.interface import (
 )
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.runner import Runner
+from onnx_scatterx.verification.zero_signs import outputs_of_new_where
 
 Feed = Mapping[str, np.ndarray]
 SAMPLES = 40
@@ -39,12 +40,16 @@ def verify(
     library: str | os.PathLike[str] | None = None,
     timeout: float = 120.0,
     distrust_dims: bool = False,
+    strict_zeros: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs bit for bit.
 
-    Both run in ONNX Runtime on the CPU, with one thread and without graph optimizations, in
-    processes of their own. Inputs that `before` rejects, or dies on, do not count.
+    Both run in ONNX Runtime on the CPU with one thread, in processes of their own: without graph
+    optimizations, and under the default options if `before` gives the same bits there. If ONNX
+    Runtime fuses other nodes of the two models, floats may differ by rounding there. Inputs that
+    `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
+    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it.
 
     Args:
         before: the original: a path, a `ModelProto` or an `onnx_ir.Model`.
@@ -59,6 +64,7 @@ def verify(
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
+        strict_zeros: let the sign of a zero be a difference everywhere.
         progress: is told, after each draw, how many are accepted and how many are wanted.
 
     Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
@@ -98,7 +104,8 @@ def verify(
         stack.enter_context(one)
         other = Runner(as_file(after, second, directory / "after.onnx"), library)
         stack.enter_context(other)
-        comparison = Comparison(one, other, timeout, start + timeout)
+        forgiven = frozenset() if strict_zeros else outputs_of_new_where(first, second)
+        comparison = Comparison(one, other, timeout, start + timeout, forgiven)
         failure = comparison.load()
         if failure is not None:
             return Verification(0, 0, interface=(failure,), seed=seed)

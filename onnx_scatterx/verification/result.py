@@ -33,14 +33,16 @@ class Draw:
 
 @dataclass(frozen=True)
 class Difference:
-    """One output that differs on one draw."""
+    """One output that differs on one draw; if `fused`, under ONNX Runtime's default options."""
 
     draw: Draw
     output: str
     found: ArrayDifference
+    fused: bool = False
 
     def __str__(self) -> str:
         found, where = self.found, f"on {self.draw}"
+        where += ", under ONNX Runtime's default options" if self.fused else ""
         if found.kind == "failed":
             return f"the second model fails where the first runs, {where}: {found.after}"
         if found.kind == "missing":
@@ -70,6 +72,7 @@ class Difference:
             "flavour": self.draw.flavour,
             "output": self.output,
             "kind": found.kind,
+            "fused": self.fused,
             "index": None if found.index is None else list(found.index),
             "before": _jsonable(found.before),
             "after": _jsonable(found.after),
@@ -84,6 +87,8 @@ class Difference:
 class Verification:
     """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
 
+    In `zero_signs` elements they differed in the sign of a zero alone, as a Where allows that the
+    second model has and the first lacks.
     `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
     died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
     reasons why the first model rejected draws. `interface` says in what inputs and outputs differ
@@ -93,6 +98,7 @@ class Verification:
     draws: int
     accepted: int
     crashed: int = 0
+    zero_signs: int = 0
     differences: tuple[Difference, ...] = ()
     interface: tuple[str, ...] = ()
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -128,7 +134,10 @@ class Verification:
             lines.append(f"not compared: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
         elif self.same:
-            lines.append(f"the same, bit for bit, on {self._counts()}")
+            but = ""
+            if self.zero_signs:
+                but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
+            lines.append(f"the same, bit for bit{but}, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
             lines.append(f"{word}, compared on {self._counts()}")
@@ -164,6 +173,7 @@ class Verification:
             "draws": self.draws,
             "accepted": self.accepted,
             "crashed": self.crashed,
+            "zero_signs": self.zero_signs,
             "interface": list(self.interface),
             "differences": [difference.to_dict() for difference in self.differences],
             "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},

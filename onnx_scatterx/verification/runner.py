@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import one_line
+from onnx_scatterx.model.data import ir_graphs
 from onnx_scatterx.verification.protocol import RawTensor, receive, send
 
 
@@ -67,27 +69,57 @@ class Runner:
         """The process that runs the model now."""
         return self._process.pid
 
-    def load(self, timeout: float) -> Failure | None:
-        """Wait until the model is loaded; return why it cannot be."""
-        answer = self._receive(timeout)
-        self._loaded = not isinstance(answer, Failure)
+    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+        """Wait until the model is loaded, the second time if `fused`; return why it cannot be."""
+        if fused:
+            answer = self._ask({"load": True, "fused": True}, [], timeout)
+        else:
+            answer = self._receive(timeout)
+            self._loaded = not isinstance(answer, Failure)
         return answer if isinstance(answer, Failure) else None
 
     def run(
-        self, feeds: Mapping[str, np.ndarray], timeout: float
+        self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | Failure:
-        """Return the outputs by name, or why there are none."""
+        """Return the outputs by name, or why there are none.
+
+        If `fused`, the model runs under ONNX Runtime's default options, else without optimizations.
+        """
+        tensors = [to_raw(name, array) for name, array in feeds.items()]
+        answer = self._ask({"fused": fused}, tensors, timeout)
+        if isinstance(answer, Failure):
+            return answer
+        return {tensor.name: from_raw(tensor) for tensor in answer}
+
+    def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
+        """Count the nodes that ONNX Runtime makes of the model beyond those that it has.
+
+        It is None if the optimized model cannot be written, which may be too large for a file.
+        """
+        with tempfile.TemporaryDirectory() as directory:
+            place = Path(directory) / "fused.onnx"
+            answer = self._ask({"load": True, "fused": True, "save": str(place)}, [], timeout)
+            if isinstance(answer, Failure):
+                return None
+            paths = (str(self._request["model"]), str(place))
+            counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
+        return counts[1] - counts[0]
+
+    def _ask(
+        self, header: dict[str, Any], tensors: list[RawTensor], timeout: float
+    ) -> list[RawTensor] | Failure:
+        """Exchange messages with the process, which is started again if it died."""
         if not self._loaded:
             self._stop()
             self._process = self._start()
             failure = self.load(timeout)
             if failure is not None:
                 return failure
-        answer = self._exchange({}, [to_raw(name, array) for name, array in feeds.items()], timeout)
+        self._send(header, tensors)
+        answer = self._receive(timeout)
         if isinstance(answer, Failure):
             self._loaded = answer.kind == "error"
-            return answer
-        return {tensor.name: from_raw(tensor) for tensor in answer}
+        return answer
 
     def _start(self) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
@@ -106,12 +138,6 @@ class Runner:
     def _stop(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-    def _exchange(
-        self, header: dict[str, Any], tensors: list[RawTensor], timeout: float
-    ) -> list[RawTensor] | Failure:
-        self._send(header, tensors)
-        return self._receive(timeout)
 
     def _send(self, header: dict[str, Any], tensors: list[RawTensor]) -> None:
         assert self._process.stdin is not None
@@ -151,6 +177,13 @@ class Runner:
         if status < 0:
             how = f"killed by {signal.Signals(-status).name}"
         return one_line(f"the process died ({how}){': ' if words else ''}{words}")
+
+
+def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for graph in ir_graphs(ir.from_proto(model)):
+        counts.update((node.domain, node.op_type) for node in graph)
+    return counts
 
 
 _PROGRAM = "from onnx_scatterx.verification.worker import main; main()"
