@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import onnx_scatterx
 from tests.support import assert_sound, nodes, optimize, parse
 
 RNG = np.random.default_rng(1)
@@ -303,3 +304,45 @@ def test_rows_of_two_masks_stay() -> None:
         y = ScatterND (x, i, u) }}"""
     m = RNG.random((4, 4)) < 0.5
     assert_sound(model, {"x": hard(4, 4), "m": m, "o": m.T.copy(), "u": hard(m.sum())}, left=1)
+
+
+SAME_MASK = f"""g (KIND[B,4] x, bool[B,4] m, KIND[B,4] z) => (KIND[B,4] y) {NAMES} {{
+    n = NonZero (m)
+    i = Transpose <perm = [1, 0]> (n)
+    u = GatherND (z, i)
+    y = ScatterND (x, i, u) }}"""
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "float16", "int32", "bool"])
+def test_a_masked_copy_is_one_where(kind: str) -> None:
+    model = parse(SAME_MASK.replace("KIND", kind))
+    written = [n.op_type for n in optimize(model).graph.node]
+    assert written == (["Not", "And", "And", "Or"] if kind == "bool" else ["Where"])
+
+
+@pytest.mark.parametrize(("kind", "named"), [("float", True), ("int32", False), ("bool", False)])
+def test_the_report_names_what_a_where_of_floats_writes(kind: str, named: bool) -> None:
+    report = onnx_scatterx.inspect(parse(SAME_MASK.replace("KIND", kind)), target="standard")
+    (scatter,) = report.scatters
+    assert scatter.selects_floats is named
+    assert scatter.to_dict()["selects_floats"] is named
+    assert (
+        "y: would become a Where, in which the sign of a zero may change" in str(report)
+    ) is named
+
+
+def test_the_report_tells_apart_two_writes() -> None:
+    """One becomes a Where, the other a Concat that reads it."""
+    text = (
+        SAME_MASK.replace("KIND", "float")
+        .replace(
+            "y = ScatterND (x, i, u)",
+            """
+        w = ScatterND (x, i, u) a = Abs (w) row = Constant <value = int64[1,1] {0}> ()
+        first = Constant <value = float[1,4] {1.0, 2.0, 3.0, 4.0}> ()
+        y = ScatterND (a, row, first)""",
+        )
+        .replace("[B,4]", "[3,4]")
+    )
+    report = onnx_scatterx.optimize(parse(text), target="standard").report
+    assert [(s.node, s.selects_floats) for s in report.scatters] == [("w", True), ("y", False)]
