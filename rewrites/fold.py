@@ -4,10 +4,10 @@
     after    y = last of CumSum(Concat(x, Where(i == Range(P), u, -0.0)))       along the N updates
 
 A sum of floats depends on its order: CumSum adds one by one, as the scatter does, and adding -0.0
-changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no such operator for products (and ONNX Runtime's
-ReduceProd does not wrap as products of integers do). ``max`` and ``min`` keep the first operand
-only where it is greater (less), so a NaN gives way to whatever comes next, and of equal zeros the
-last stays:
+changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no
+such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do).
+``max`` and ``min`` keep the first operand only where it is greater (less), so a NaN gives way to
+whatever comes next, and of equal zeros the last stays:
 
     alive    the updates behind the last NaN, or x and all updates where there is none
     y        the last of the alive that is as great as the greatest of them, else the NaN
