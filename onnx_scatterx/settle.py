@@ -86,7 +86,6 @@ def _drop_positions(
     places = [np.flatnonzero(stays.any(axis=tuple(e for e in dims if e != d))) for d in dims]
     if math.prod(map(len, places)) != len(kept):
         return False
-    w.require("Gather", dtype)
 
     def write() -> ir.Value:
         updates = scatter.updates
@@ -95,7 +94,7 @@ def _drop_positions(
                 updates = w.node("Gather", [updates, w.constant(place)], dtype, axis=d)
         return updates
 
-    if w.rehearse(write) is not None:
+    if isinstance(w.trial(write), Refusal):
         return True
     columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
     if node.op_type != "ScatterND":
@@ -115,9 +114,6 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
         return
     if w.target.has(node.op_type) and not w.target.has("ScatterND"):
         return
-    w.require("Gather", dtype)
-    if not flat:
-        w.require("Reshape", dtype)
 
     def write() -> ir.Value:
         updates = scatter.updates
@@ -127,7 +123,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
             updates = w.node("Reshape", [updates, shape], dtype)
         return w.node("Gather", [updates, w.constant(kept)], dtype, axis=0)
 
-    if w.rehearse(write) is not None:
+    if isinstance(w.trial(write), Refusal):
         return
     inputs = [scatter.data, w.constant(rows), write()]
     if node.op_type == "ScatterND":
@@ -160,18 +156,16 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
     if not dims or index_type is None:
         return
     sized = all(scatter.shape[d].constant is not None for d in dims)
-    for dtype in (index_type, scatter.dtype):
-        w.require_slice(dtype, sized=sized)
 
     def last(value: ir.Value, dtype: ir.DataType) -> ir.Value:
         count = len(dims)
-        return w.slice(value, dtype, dims, [-1] * count, [FAR] * count, [1] * count)
+        return w.slice(value, dtype, dims, [-1] * count, [FAR] * count, [1] * count, sized=sized)
 
-    if w.rehearse(lambda: last(scatter.updates, scatter.dtype)) is None:
-        _give(
-            scatter.node,
-            [scatter.data, last(indices, index_type), last(scatter.updates, scatter.dtype)],
-        )
+    def inputs() -> list[ir.Value]:
+        return [scatter.data, last(indices, index_type), last(scatter.updates, scatter.dtype)]
+
+    if not isinstance(w.trial(lambda: inputs()[-1]), Refusal):
+        _give(scatter.node, inputs())
 
 
 def _give(node: ir.Node, inputs: list[ir.Value]) -> None:

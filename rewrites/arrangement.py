@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.lift import Scatter
@@ -91,16 +91,6 @@ class Arrangement:
         split = tuple(shape[d] for d in self.dims_in_order)
         aside = [tuple(shape[d] for _, d in pairs) for pairs in (self.left, self.right)]
         return split, (*aside[0], self.updates, *aside[1])
-
-    def cost(self, context: Context) -> int:
-        """Return how many nodes all three of the following take, or refuse."""
-        numbers, facts = context.numbers, self.scatter.facts
-        split, whole = self._split(), self.shape
-        moved = self._data_perm != sorted(self._data_perm)
-        cost = 2 * moved + (self.dims_in_order != sorted(self.dims_in_order))
-        cost += reshape_cost(numbers, split, whole, facts)
-        cost += reshape_cost(numbers, whole, split, facts)
-        return cost + reshape_cost(numbers, *self._update_shapes(), facts)
 
     def data(self, context: Context) -> ir.Value:
         """Write the data as arranged."""

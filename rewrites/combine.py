@@ -38,7 +38,7 @@ class CombineForm(Form):
             return reduced(planner.writer, ops, x, u, planner.dtype)
 
         work = [Work("Elementwise", region.extents, 0)] * len(ops)
-        return planner.plan(len(ops), self, write, *parts, work=work)
+        return planner.plan(self, write, *parts, work=work)
 
 
 combine = CombineForm()

@@ -29,7 +29,6 @@ class ConcatForm(Form):
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         if len(region.cells) < 2:
             return Refusal(Reason.NO_RULE)
-        planner.writer.require("Concat", planner.dtype)
         choices = []
         for axis in range(region.rank):
             cuts = axis_cuts(region, axis, planner)
@@ -61,10 +60,8 @@ class ConcatForm(Form):
         def write() -> ir.Value:
             return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)
 
-        if len(plans) == 1:
-            return planner.plan(0, self, write, *plans)
-        work = [Work("Concat", p.extents, axis) for p in parts]
-        return planner.plan(1, self, write, *plans, work=work)
+        work = [Work("Concat", p.extents, axis) for p in parts] if len(parts) > 1 else []
+        return planner.plan(self, write, *plans, work=work)
 
 
 def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:

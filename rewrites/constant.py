@@ -61,7 +61,7 @@ class ConstantForm(Form):
         def write() -> ir.Value:
             return planner.writer.constant(result, planner.dtype)
 
-        return planner.plan(0, self, write)
+        return planner.plan(self, write)
 
 
 def _is_whole(region: Region, planner: Planner) -> bool:

@@ -22,14 +22,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.reshape import reshape
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.mask import is_head
-from onnx_scatterx.rewrites.masks import Masked, fitting, fitting_cost, masked, placed
+from onnx_scatterx.rewrites.masks import Masked, fitting, masked, placed
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -44,22 +44,9 @@ class CountedRule(ScatterRule):
         found = masked(scatter, context)
         if found is None:
             return Refusal(Reason.NO_RULE)
-        w, dtype, numbers = context.writer, scatter.dtype, context.numbers
-        for op in ("Gather", "Concat"):
-            w.require(op, dtype)
-        w.require("CumSum", _INT64)
+        w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
         updates = _source(scatter, context)
-        flat = (_total(found),)
-        cost = fitting_cost(found, context) + 8
-        cost += reshape_cost(numbers, flat, found.sizes, scatter.facts)
-        cost += len(found.rounds) * (len(ops) + select_cost(w, dtype))
-        if len(found.rounds) > 1:
-            w.require("Gather", _BOOL)
-            cost += len(found.rounds) * (2 * len(found.unnamed) + 3)
-        if found.others:
-            w.require("Expand", dtype)
-            cost += 1 + numbers.shape_cost([scatter.data_shape[c] for c, _ in found.others])
 
         def write() -> ir.Value:
             mask = fitting(found, context)
@@ -74,7 +61,7 @@ class CountedRule(ScatterRule):
                 x = select(w, hit, new, x, dtype)
             return x
 
-        return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
+        return Rewriting(write)
 
 
 def _total(found: Masked) -> Term:

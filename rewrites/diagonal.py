@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.lines import line_cost, line_of
+from onnx_scatterx.emit.lines import line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
@@ -73,16 +73,10 @@ class DiagonalRule(ScatterRule):
         found = _diagonal(scatter)
         if found is None:
             return Refusal(Reason.NO_RULE)
-        w, numbers, dtype = context.writer, context.numbers, scatter.dtype
+        w, dtype = context.writer, scatter.dtype
         number = context.fills.fill(scatter.updates)
         ops = reducers(w, scatter.reduction, dtype)
         aligned = None if number is not None else _Aligned.of(found, context)
-        cost = select_cost(w, dtype) + len(ops) + 3
-        cost += sum(line_cost(numbers, n) for n in {found.size(0), found.size(1)})
-        cost += found.shifts[0] != found.shifts[1]
-        cost += 2 * (min(found.shifts) > 0)
-        cost += 0 if found.reaches_end else 3 + numbers.cost(found.count + found.shifts[0])
-        cost += 0 if aligned is None else aligned.cost
 
         def write() -> ir.Value:
             hit = _hit(found, context)
@@ -94,8 +88,7 @@ class DiagonalRule(ScatterRule):
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)
 
-        reads = (scatter.data,) if aligned is None else (scatter.data, scatter.updates)
-        return Rewriting(cost, reads, write)
+        return Rewriting(write)
 
 
 def _diagonal(scatter: Scatter) -> _Diagonal | None:
@@ -171,27 +164,17 @@ class _Aligned:
             choices.append(cls(found, context, side, shift, None if whole else size))
         if not choices:
             raise RefusedError(Reason.NO_RULE)
-        best = min(choices, key=lambda c: c.cost)
-        if best.front:
-            context.writer.require("Pad", found.scatter.dtype)
-            if context.writer.version < 11:
-                raise RefusedError(Reason.OPSET, "Pad of these needs operator set 11")
-        if best.cut is not None:
-            context.writer.require_slice(found.scatter.dtype, computed=True)
-        return best
+        trials = [(context.writer.trial(choice.write), choice) for choice in choices]
+        costs = [(t.cost, i) for i, (t, _) in enumerate(trials) if not isinstance(t, Refusal)]
+        if not costs:
+            raise RefusedError(*vars(trials[0][0]).values())
+        return choices[min(costs)[1]]
 
     @property
     def _order(self) -> list[tuple[int, int]]:
         """The axes with their dims, ascending."""
         own = (self.found.axes[self.side], self.found.dim)
         return sorted([(axis, d) for d, axis in self.found.along.items()] + [own])
-
-    @property
-    def cost(self) -> int:
-        s, order = self.found.scatter, self._order
-        dims = [d for _, d in order]
-        cost = (len(dims) < len(s.shape)) + (dims != sorted(dims)) + bool(self.front) + 1
-        return cost + (0 if self.cut is None else 1 + self.context.numbers.cost(self.cut))
 
     def write(self) -> ir.Value:
         s, w, order = self.found.scatter, self.context.writer, self._order
@@ -201,6 +184,8 @@ class _Aligned:
         x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
         place = dims.index(self.found.dim)
         if self.front:
+            if w.version < 11:
+                raise RefusedError(Reason.OPSET, "Pad of these needs operator set 11")
             pads = [0] * (2 * len(dims))
             pads[place] = self.front
             zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)

@@ -22,8 +22,8 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.lines import line_cost, line_of
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.lines import line_of
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.lift import Scatter
@@ -45,29 +45,18 @@ class FoldRule(ScatterRule):
         search = search_of(scatter, context)
         if search is None:
             return Refusal(Reason.NO_RULE)
-        w, dtype, layout = context.writer, scatter.dtype, search.layout
+        layout = search.layout
         extremes = scatter.reduction in ("max", "min")
         work = allow(_elements(search), search)
         if scatter.reduction == "mul":
             return Refusal(Reason.NO_KERNEL, "a product of factors in their order")
-        for op in _operators(scatter):
-            w.require(op, dtype)
-        for op in ("Concat", "Expand", "GatherElements" if extremes else "Gather"):
-            w.require(op, dtype)
-        w.require("Pad", _INT64)
-        cost = search.places.cost + layout.cost(context) + (24 if extremes else 8)
-        cost += select_cost(w, dtype)
-        cost += context.numbers.shape_cost(_spread(search))
-        cost += line_cost(context.numbers, layout.positions)
-        cost += line_cost(context.numbers, layout.updates)
 
         def write() -> ir.Value:
             hit, x, u = _side_by_side(search)
             fold = _extreme if extremes else _total
             return layout.back(fold(search, hit, x, u), context)
 
-        reads = (*search.places.reads, scatter.data, scatter.updates)
-        return Rewriting(cost, reads, write, work)
+        return Rewriting(write, work)
 
 
 def _operators(scatter: Scatter) -> tuple[str, ...]:

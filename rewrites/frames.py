@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import FloorDiv, Term, coord, floor_div, term
@@ -61,17 +61,11 @@ class FramesRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        for op in ("Concat", "Reshape"):
-            w.require(op, dtype)
-        w.require_slice(dtype, computed=True)
         order = found.order
         given = tuple(scatter.shape[d] for d in order)
         framed, flat = _shapes(scatter, found)
         facts = scatter.facts
         blocks = found.length // found.hop
-        cost = (order != sorted(order)) + reshape_cost(numbers, given, framed, facts)
-        cost += blocks * (5 + len(ops) + reshape_cost(numbers, *flat, facts))
-        cost += numbers.cost(found.start) + numbers.cost(found.count * found.hop) + 2 * blocks
 
         def write() -> ir.Value:
             u = w.transpose(scatter.updates, dtype, order)
@@ -84,7 +78,7 @@ class FramesRule(ScatterRule):
                 x = _written(scatter, found, x, part, found.start + first, ops, context)
             return x
 
-        return Rewriting(cost, (scatter.updates, scatter.data), write)
+        return Rewriting(write)
 
 
 def frames_of(scatter: Scatter) -> Frames | None:

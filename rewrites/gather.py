@@ -66,13 +66,13 @@ class GatherForm(Form):
             table[span.modulus * q + span.residue - low] = offsets[key] + start.constant + step * q
         if (table < 0).any():
             return Refusal(Reason.NO_RULE)
-        planner.writer.require("Gather", planner.dtype)
         parts = [
             planner.require(_whole(cell, region, axis, extent)) for cell, extent in sources.values()
         ]
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
+            w.surcharge(_WEIGHT - 1)
             rows = w.concat([p.write() for p in parts], dtype, axis)
             return w.node("Gather", [rows, w.constant(table)], dtype, axis=axis)
 
@@ -80,7 +80,7 @@ class GatherForm(Form):
         if len(parts) > 1:
             whole = (_whole(cell, region, axis, n) for cell, n in sources.values())
             work += [Work("Concat", w.extents, axis) for w in whole]
-        return planner.plan(_WEIGHT + int(len(parts) > 1), self, write, *parts, work=work)
+        return planner.plan(self, write, *parts, work=work)
 
 
 def _row_walk(

@@ -13,7 +13,7 @@ import math
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.indexing.terms import Term, floor_div, term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
@@ -49,8 +49,6 @@ class InterleaveForm(Form):
         low = region.low[axis].constant
         if classes > _CLASSES or low is None or low % classes:
             return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
-        for op in ("Unsqueeze", "Concat", "Reshape", "Slice"):
-            planner.writer.require(op, planner.dtype)
         parts = [_class(region, axis, classes, r, planner) for r in range(classes)]
         plans = [planner.require(p) for p in parts]
         longest = parts[0].extent(axis)
@@ -58,15 +56,6 @@ class InterleaveForm(Form):
         even = all(planner.facts.equal(m, 0) for m in missing)
         rows = tuple(longest * classes if d == axis else n for d, n in enumerate(region.extents))
         stack = (*rows[:axis], longest, term(classes), *rows[axis + 1 :])
-        cost = classes + 1 + reshape_cost(planner.numbers, stack, rows, planner.facts)
-        for m in missing if not even else ():
-            cost += 2 if not planner.facts.equal(m, 0) else 0
-            cost += planner.numbers.cost(m)
-        if not even:
-            for length in (*(m for m in missing if m.constant != 0), region.extent(axis)):
-                computed = length.constant is None
-                planner.writer.require_slice(planner.dtype, computed=computed, sized=False)
-            cost += 1 + planner.numbers.cost(region.extent(axis))
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -84,7 +73,7 @@ class InterleaveForm(Form):
         work = [Work("Concat", p.extents, axis + 1) for p in parts]
         if not even:  # the ends are put together and taken away again
             work += [Work("Slice", region.extents, axis), Work("Concat", region.extents, axis)]
-        return planner.plan(cost, self, write, *plans, work=work)
+        return planner.plan(self, write, *plans, work=work)
 
 
 def _class(region: Region, axis: int, classes: int, residue: int, planner: Planner) -> Region:
@@ -110,7 +99,7 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     """Return the first elements along an axis."""
     w = planner.writer
     if count.constant is not None:
-        return w.slice(x, planner.dtype, [axis], [0], [count.constant], [1])
+        return w.slice(x, planner.dtype, [axis], [0], [count.constant], [1], sized=False)
     end = planner.numbers.vector(count)
     return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
 

@@ -22,9 +22,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.emit.lines import line_cost, line_of
+from onnx_scatterx.emit.lines import line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal, RefusedError
@@ -118,18 +118,6 @@ def allow(elements: Term, search: Search) -> Term | None:
     return elements
 
 
-def rows_cost(search: Search) -> int:
-    """Return how many nodes ``rows`` takes, or refuse."""
-    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    w.require("ReduceMax", _INT64)
-    if search.padded:
-        w.require("Pad", _INT64)
-    cost = search.places.cost + 6 + search.padded
-    count = layout.updates + search.padded
-    cost += line_cost(numbers, layout.positions) + line_cost(numbers, count)
-    return cost + numbers.cost(layout.positions)
-
-
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
     """Write which update goes where, [l..., P, N, r...], and the positions, [P, 1, ...]."""
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
@@ -182,11 +170,6 @@ def _last(search: Search) -> Rewriting:
         search.context.numbers,
     )
     shared, place = search.places.shared, layout.place
-    w.require("Concat", s.dtype)
-    w.require("Gather" if shared else "GatherElements", s.dtype)
-    cost = rows_cost(search) + layout.cost(search.context) + 2
-    if not shared:
-        cost += 1 + numbers.shape_cost(layout.shape)
 
     def write() -> ir.Value:
         row = rows(search)
@@ -199,7 +182,7 @@ def _last(search: Search) -> Rewriting:
             x = w.node("GatherElements", [both, row], s.dtype, axis=place)
         return layout.back(x, search.context)
 
-    return Rewriting(cost, (*search.places.reads, s.data, s.updates), write)
+    return Rewriting(write)
 
 
 def _same(search: Search, number: np.ndarray) -> Rewriting:
@@ -211,8 +194,6 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
         search.context.numbers,
     )
     ops = reducers(w, s.reduction, s.dtype)
-    cost = rows_cost(search) + layout.cost(search.context) + 3 + len(ops)
-    cost += select_cost(w, s.dtype)
 
     def write() -> ir.Value:
         row = rows(search)
@@ -225,7 +206,7 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
         x = select(w, hit, new, x, s.dtype)
         return layout.back(x, search.context)
 
-    return Rewriting(cost, (*search.places.reads, s.data), write)
+    return Rewriting(write)
 
 
 lookup = LookupRule()

@@ -18,7 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.walk import made_by
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
@@ -26,7 +26,6 @@ from onnx_scatterx.rewrites.masks import (
     Mask,
     Masked,
     fitting,
-    fitting_cost,
     mask_under,
     masked,
     placed,
@@ -56,15 +55,13 @@ class MaskRule(ScatterRule):
             return Refusal(Reason.UNKNOWN_RANK, "what is written has more dims than the data")
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        cost = select_cost(w, dtype) + bool(found.others) + len(ops)
-        cost += fitting_cost(found, context)
 
         def write() -> ir.Value:
             chosen = _condition(found, context)
             new = reduced(w, ops, scatter.data, updates, dtype)
             return select(w, chosen, new, scatter.data, dtype)
 
-        return Rewriting(cost, (found.mask.value, updates, scatter.data), write)
+        return Rewriting(write)
 
 
 def _is_leading(found: Masked) -> bool:

@@ -147,16 +147,6 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     return found if 1 <= len(found.rounds) <= _ROUNDS else None
 
 
-def fitting_cost(found: Masked, context: Context) -> int:
-    """Return how many nodes ``fitting`` takes, or refuse."""
-    cast = found.mask.abstract.dtype != _BOOL
-    if found.fits:
-        return int(cast)
-    context.writer.require_slice(_BOOL, computed=True)
-    context.writer.require("Pad", _BOOL)
-    return cast + 5 + context.numbers.shape_cost(found.sizes)
-
-
 def fitting(found: Masked, context: Context) -> ir.Value:
     """Write the mask in its own order of dims, boolean, with the sizes of the data."""
     w, x = context.writer, found.mask.value
@@ -166,6 +156,7 @@ def fitting(found: Masked, context: Context) -> ir.Value:
         return x
     zeros = w.constant([0] * len(found.axes))
     sizes = context.numbers.shape(found.sizes)
+    w.require_slice(computed=True)
     x = w.node("Slice", [x, zeros, sizes], _BOOL)
     missing = w.node("Sub", [sizes, w.node("Shape", [x], _INT64)], _INT64)
     no = w.constant(np.array(False), _BOOL)

@@ -21,7 +21,6 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
@@ -62,12 +61,9 @@ class OverlayForm(Form):
         if not 0 < len(cells) <= _PATCHES:
             return Refusal(Reason.NO_RULE)
         patches = [_patch(cell, region, planner) for cell in cells]
-        if any(patch.table is None for patch in patches):
-            planner.writer.require("Range", ir.DataType.INT64)
         plans = [planner.require(patch.region) for patch in patches]
         work = [] if _may_be_overwritten(base, planner) else [Work("ScatterX", region.extents, 0)]
         work += [Work("ScatterX", p.region.extents, p.outer) for p in patches]
-        cost = sum(1 + p.cost(planner.numbers) for p in patches)
 
         def write() -> ir.Value:
             x = base
@@ -75,7 +71,7 @@ class OverlayForm(Form):
                 x = _write(x, plan.write(), patch, planner)
             return x
 
-        return planner.plan(cost, self, write, *plans, work=work)
+        return planner.plan(self, write, *plans, work=work)
 
 
 def _base(cell: Cell, region: Region) -> ir.Value | None:
@@ -122,14 +118,6 @@ class _Patch:
     def outer(self) -> int:
         (*_, (axis, span)) = self.partial
         return axis + (span.modulus != 1)
-
-    def cost(self, numbers: Numbers) -> int:
-        """Return how many nodes it takes to have f, or refuse."""
-        if self.table is not None:
-            return 0
-        ((_, span),) = self.partial
-        bounds = (b for b in (span.low, span.high) if b.constant is None)
-        return 2 + sum(1 + numbers.cost(bound) for bound in bounds)
 
     @cached_property
     def table(self) -> np.ndarray | None:

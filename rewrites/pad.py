@@ -50,7 +50,6 @@ class PadForm(Form):
         counts = [s.length for s in box]
         if not all(planner.facts.proves(t) for t in (*before, *after, *counts)):
             return Refusal(Reason.UNKNOWN_BOUNDS, "how much is padded")
-        planner.writer.require("Pad", planner.dtype)
         amounts: list[Term] = [*before, *after]
         fixed = all(t.constant is not None for t in amounts)
         if planner.writer.version < 11 and not (fixed and _is_attribute(number)):
@@ -70,8 +69,7 @@ class PadForm(Form):
 
         cut = max(d for d in range(region.rank) if not before[d] == after[d] == 0)
         work = [Work("Pad", region.extents, cut)]
-        cost = 1 + planner.numbers.shape_cost(amounts)
-        return planner.plan(cost, self, write, body, work=work)
+        return planner.plan(self, write, body, work=work)
 
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:

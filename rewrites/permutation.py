@@ -38,11 +38,7 @@ class PermutationRule(ScatterRule):
         if places is None or w.version < 11:
             return Refusal(Reason.NO_RULE)
         shared, place = places.shared, layout.place
-        w.require("Gather" if shared else "GatherElements", dtype)
         ops = reducers(w, scatter.reduction, dtype)
-        cost = places.cost + layout.cost(context) + 3 + len(ops)
-        cost += numbers.cost(layout.updates)
-        cost += 0 if shared else numbers.shape_cost(layout.shape)
 
         def write() -> ir.Value:
             at = places.write()
@@ -59,8 +55,7 @@ class PermutationRule(ScatterRule):
             x = layout.data(context) if ops else u
             return layout.back(reduced(w, ops, x, new, dtype), context)
 
-        data = (scatter.data,) if ops else ()
-        return Rewriting(cost, (*places.reads, *data, scatter.updates), write)
+        return Rewriting(write)
 
 
 def _is_permutation(layout: Arrangement, context: Context) -> bool:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.lines import line_cost, line_of
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.lines import line_of
+from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import Leaf, Term, term
@@ -43,8 +43,6 @@ class _Index:
     full: frozenset[int]
     dtype: ir.DataType
     signed: bool
-    reads: tuple[ir.Value, ...]
-    cost: int
     write: Write
 
 
@@ -54,8 +52,6 @@ class Places:
 
     shape: Shape
     shared: bool
-    reads: tuple[ir.Value, ...]
-    cost: int
     write: Write
 
 
@@ -77,16 +73,7 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
         for i in range(len(layout.axes))
     ]
     numbers = context.numbers
-    cost = sum(i.cost for i in indices) + 2 * (len(indices) - 1)
-    cost += sum(numbers.cost(t) for t in strides)
-    cost += sum(
-        _sign_cost(layout, c, context)
-        for c, index in zip(layout.axes, indices, strict=True)
-        if index.signed
-    )
     spread = not set(layout.dims) <= full
-    cost += 1 + numbers.shape_cost(split) if spread else 0
-    cost += reshape_cost(numbers, split, shape, s.facts)
 
     def write() -> ir.Value:
         w = context.writer
@@ -101,15 +88,7 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
         return reshape(numbers, total, _INT64, split, shape, s.facts)
 
-    reads = tuple(v for i in indices for v in i.reads)
-    return Places(shape, full <= set(layout.dims), reads, cost, write)
-
-
-def _sign_cost(layout: Arrangement, axis: int, context: Context) -> int:
-    s = layout.scatter
-    size = s.data_shape[axis]
-    context.writer.require("Max", _INT64)
-    return 1 + context.numbers.cost(size) + (not s.facts.proves(size - 1))
+    return Places(shape, full <= set(layout.dims), write)
 
 
 def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
@@ -142,7 +121,7 @@ def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | N
     if target.leaves() or len(extents) < len(known) or math.prod(extents.values()) > _LISTED:
         return None
     array = tabulated(target, extents).astype(np.int64)
-    return _Index(target.coords, _INT64, False, (), 0, lambda: context.writer.constant(array))
+    return _Index(target.coords, _INT64, False, lambda: context.writer.constant(array))
 
 
 def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -155,7 +134,7 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     def write() -> ir.Value:
         return context.writer.axes("Unsqueeze", line_of(numbers, size), _INT64, added)
 
-    return _Index(frozenset((dim,)), _INT64, False, (), 1 + line_cost(numbers, size), write)
+    return _Index(frozenset((dim,)), _INT64, False, write)
 
 
 def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -185,8 +164,6 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
         full,
         dtype,
         False,
-        (value,),
-        bool(added),
         lambda: context.writer.axes("Unsqueeze", value, dtype, added),
     )
 
@@ -238,6 +215,4 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
             x = w.transpose(x, dtype, perm)
         return w.axes("Unsqueeze", x, dtype, added)
 
-    w.require_slice(dtype)
-    cost = bool(cut or columns) + columns + moved + bool(added)
-    return _Index(full, dtype, _may_be_negative(axis, found, s), (value,), cost, write)
+    return _Index(full, dtype, _may_be_negative(axis, found, s), write)

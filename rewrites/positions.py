@@ -25,8 +25,6 @@ class Positions:
 
     dtype: ir.DataType
     places: tuple[int, ...]
-    reads: tuple[ir.Value, ...]
-    cost: int
     write: Callable[[], ir.Value]
 
 
@@ -39,8 +37,8 @@ def positions(
         found = _looked_up(target - target.offset, along, scatter, context)
         return None if found is None else _moved(found, target.offset, context)
     if found is None and not target.coords and target.constant is None:
-        cost = context.numbers.cost(target)
-        return Positions(_INT64, (axis,), (), cost, lambda: context.numbers.vector(target))
+        context.numbers.cost(target)  # or refuse
+        return Positions(_INT64, (axis,), lambda: context.numbers.vector(target))
     return found
 
 
@@ -60,7 +58,7 @@ def _looked_up(
     places = _places(atom, along, found.shape, scatter)
     if places is None:
         return None
-    return Positions(found.dtype, places, (value,), 0, lambda: value)
+    return Positions(found.dtype, places, lambda: value)
 
 
 def _moved(found: Positions, offset: int, context: Context) -> Positions:
@@ -72,7 +70,7 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
             at = w.node("Cast", [at], _INT64, to=_INT64.value)
         return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
 
-    return Positions(_INT64, found.places, found.reads, found.cost + 2, write)
+    return Positions(_INT64, found.places, write)
 
 
 def dim_of(target: Term) -> int | None:

@@ -15,7 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
@@ -44,12 +44,7 @@ class RowRule(ScatterRule):
         signed = not scatter.signs[axis]
         added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
-        cost = select_cost(w, dtype) + (3 if signed else 1)
-        cost += bool(added) + bool(missing) + len(ops) + index.cost
         listed = size.constant is not None and size.constant <= _LISTED
-        if not listed:
-            w.require("Range", ir.DataType.INT64)
-            cost += context.numbers.cost(size) + 3 + 2 * signed
 
         def write() -> ir.Value:
             at, kind = index.write(), index.dtype
@@ -64,7 +59,7 @@ class RowRule(ScatterRule):
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)
 
-        return Rewriting(cost, (*index.reads, scatter.updates, scatter.data), write)
+        return Rewriting(write)
 
 
 def _lines(

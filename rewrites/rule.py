@@ -20,15 +20,12 @@ from onnx_scatterx.reasons import Refusal
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What a rule would write: its cost in nodes, the values it reads, and the writing itself.
+    """What a rule would write."""
 
-    ``work`` is for dense forms: how many elements their largest tensor has.
-    """
-
-    cost: int
-    reads: tuple[ir.Value, ...]
     write: Callable[[], ir.Value]
-    work: Term | None = None
+    work: Term | None = None  # of a dense form: how many elements its largest tensor has
+    cost: int = 0  # in nodes, counted on trial
+    reads: tuple[ir.Value, ...] = ()  # seen on trial
 
 
 @dataclass(frozen=True)

@@ -55,10 +55,7 @@ class ScatterXRule(ScatterRule):
         except RefusedError as error:
             return error.refusal
         unique = scatter.node.meta[UNIQUE] = is_unique(scatter, provenance)
-        reads = (scatter.data, *layout.table.reads, scatter.updates)
-        return Rewriting(
-            1 + layout.table.cost, reads, lambda: _write(scatter, layout, unique, context)
-        )
+        return Rewriting(lambda: _write(scatter, layout, unique, context))
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
@@ -73,7 +70,7 @@ def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> 
     table = w.current(layout.table.write(w))
     inputs = [w.current(scatter.data), table, w.current(scatter.updates)]
     picks = (layout.p1, layout.p2, layout.p)
-    name = w.names.new(f"{w.stem}/ScatterX")
+    name = w.new_name("ScatterX")
     node = make_node(
         inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata
     )

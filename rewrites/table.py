@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
@@ -87,10 +87,8 @@ def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> R
     """Take every element from the updates or from the data."""
     s, w = layout.scatter, context.writer
     (table,) = rounds
-    w.require("Gather", s.dtype)
     everything = bool((table >= 0).all())
     rows = table if everything else np.where(table < 0, np.arange(len(table)), table + len(table))
-    cost = layout.cost(context) + 2 - everything
 
     def write() -> ir.Value:
         source = layout.update(context)
@@ -99,18 +97,13 @@ def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> R
         x = w.node("Gather", [source, w.constant(rows)], s.dtype, axis=layout.place)
         return layout.back(x, context)
 
-    reads = (s.updates,) if everything else (s.data, s.updates)
-    return Rewriting(cost, reads, write)
+    return Rewriting(write)
 
 
 def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Rewriting:
     """Combine the updates into the data, those that go to one element one after another."""
     s, w = layout.scatter, context.writer
-    w.require("Gather", s.dtype)
     ops = reducers(w, s.reduction, s.dtype)
-    partial = sum(bool((t < 0).any()) for t in rounds)
-    chosen = select_cost(w, s.dtype)
-    cost = layout.cost(context) + len(rounds) * (1 + len(ops)) + partial * chosen
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)
@@ -125,7 +118,7 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
             x = new
         return layout.back(x, context)
 
-    return Rewriting(cost, (s.data, s.updates), write)
+    return Rewriting(write)
 
 
 table = TableRule()

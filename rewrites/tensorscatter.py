@@ -47,14 +47,10 @@ class TensorScatterRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         if not (facts.proves(size - window.count) or _is_checked(scatter, window)):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
-        w.require("TensorScatter", scatter.dtype)
         linear = _counts_up(scatter, window) and all(
             facts.proves(scatter.shape[d] - 1) for d in scatter.index_dims
         )
-        moved = perm != sorted(perm)
-        cost = window.start.cost + 2 + 2 * moved + (0 if linear else 2 + numbers.cost(size))
         batch = scatter.data_shape[perm.index(0)]
-        cost += 1 + numbers.cost(batch) if window.shared else 0
 
         def write() -> ir.Value:
             start = _start(scatter, window, linear, context)
@@ -68,7 +64,7 @@ class TensorScatterRule(ScatterRule):
             x = w.node("TensorScatter", inputs, scatter.dtype, axis=axis, mode=mode)
             return w.transpose(x, scatter.dtype, perm)
 
-        return Rewriting(cost, (*window.start.reads, cache, scatter.updates), write)
+        return Rewriting(write)
 
 
 def _only_the_run_knows(window: Window) -> bool:

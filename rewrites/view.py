@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reshape import reshape, reshape_cost
+from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import FAR
 from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.mosaic.alias import Alias
@@ -69,19 +69,8 @@ class ViewForm(Form):
         computed = [c for c in cuts if not c.is_literal]
         layout = _layout(view, region)
         flipped = [c.axis for c in cuts if c.is_flipped]
-        cost = bool(literal) + len(computed) + bool(flipped)
-        for cut in computed:
-            for bound in (cut.start, cut.end):
-                cost += planner.numbers.cost(bound) if isinstance(bound, Term) else 0
         if layout.wide and layout.added == list(range(len(layout.added))):
             layout = replace(layout, added=[])  # Expand adds leading axes itself
-        cost += bool(layout.squeezed) + layout.is_permuted + bool(layout.added)
-        if layout.wide:
-            cost += 1 + planner.numbers.shape_cost(region.extents)
-        _check(planner, view, cuts, layout)
-        if view.is_reshaped:
-            planner.writer.require("Reshape", planner.dtype)
-            cost += reshape_cost(planner.numbers, None, view.shape, planner.facts)
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -96,6 +85,7 @@ class ViewForm(Form):
                     [c.start for c in literal if isinstance(c.start, int)],
                     [c.end for c in literal if isinstance(c.end, int)],
                     [c.step for c in literal],
+                    sized=all(_is_sized(view, c.axis) for c in literal),
                 )
             for c in computed:
                 bounds = [
@@ -113,7 +103,7 @@ class ViewForm(Form):
                 x = w.node("Expand", [x, planner.numbers.shape(region.extents)], dtype)
             return x
 
-        return planner.plan(cost, self, write, work=_work(view, cuts, layout, region))
+        return planner.plan(self, write, work=_work(view, cuts, layout, region))
 
 
 def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
@@ -145,25 +135,6 @@ def _is_sized(view: View, axis: int) -> bool:
     if view.is_reshaped or declared is None or len(declared) != len(view.shape):
         return False  # a model may declare what is not so
     return isinstance(declared[axis], int)
-
-
-def _check(planner: Planner, view: View, cuts: list[Cut], layout: _Layout) -> None:
-    for cut in cuts:
-        planner.writer.require_slice(
-            planner.dtype,
-            stepped=cut.step != 1 or cut.is_flipped,
-            computed=not cut.is_literal,
-            sized=_is_sized(view, cut.axis),
-        )
-    needed = {
-        "Squeeze": bool(layout.squeezed),
-        "Transpose": layout.is_permuted,
-        "Unsqueeze": bool(layout.added),
-        "Expand": bool(layout.wide),
-    }
-    for op, used in needed.items():
-        if used:
-            planner.writer.require(op, planner.dtype)
 
 
 @dataclass(frozen=True)

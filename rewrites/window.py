@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.canonical import modulus_of
-from onnx_scatterx.emit.lines import line_cost, line_of
+from onnx_scatterx.emit.lines import line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.terms import Term, coord
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
@@ -57,22 +57,13 @@ class WindowRule(ScatterRule):
         axis, size = window.axis, scatter.data_shape[window.axis]
         if scatter.reduction != "none" and not scatter.facts.proves(size - window.count):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
-        w, dtype, numbers = context.writer, scatter.dtype, context.numbers
-        w.require("Concat", dtype)
-        w.require("Max", _INT64)
-        w.require("Gather" if window.shared else "GatherElements", dtype)
+        w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        cost = window.start.cost + 9 + len(ops) + line_cost(numbers, size)
-        cost += numbers.cost(size) + numbers.cost(window.count)
-        cost += select_cost(w, dtype) if ops else 0
-        if not window.shared:
-            cost += 1 + numbers.shape_cost(scatter.data_shape)
 
         def write() -> ir.Value:
             return _write(scatter, window, ops, context)
 
-        reads = (*window.start.reads, scatter.data, scatter.updates)
-        return Rewriting(cost, reads, write)
+        return Rewriting(write)
 
 
 def window_of(scatter: Scatter, context: Context) -> Window | None:

@@ -38,12 +38,11 @@ class Copy(Form):
         whole = view.plan(region, planner)
         if isinstance(whole, Refusal) or whole.cost:
             return Refusal(Reason.NO_RULE)
-        planner.writer.require("Identity", planner.dtype)
 
         def write() -> ir.Value:
             return planner.writer.node("Identity", [whole.write()], planner.dtype)
 
-        return planner.plan(1, self, write, whole)
+        return planner.plan(self, write, whole)
 
 
 def test_the_pass_rewrites_in_place_and_reports() -> None:

@@ -27,7 +27,7 @@ _MOVES = {
 }
 
 # operator: (from this version, element types), newest first
-_KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
+KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     **dict.fromkeys(_MOVES, ((13, _ALL | {T.BFLOAT16}), (9, _ALL))),
     **dict.fromkeys(("Add", "Mul"), ((14, _FLOATS | _WIDE | _NARROW), (9, _FLOATS | _WIDE))),
     **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
@@ -67,7 +67,7 @@ def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
     >>> has_kernel("Where", 18, ir.DataType.BOOL), has_kernel("Slice", 18, ir.DataType.BOOL)
     (False, True)
     """
-    for since, dtypes in _KERNELS.get(op, ()):
+    for since, dtypes in KERNELS.get(op, ()):
         if version >= since:
             return dtype in dtypes
     return False

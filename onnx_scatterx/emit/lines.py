@@ -12,16 +12,6 @@ _INT64 = ir.DataType.INT64
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
-def line_cost(numbers: Numbers, size: Term) -> int:
-    """Return how many nodes ``line_of`` takes, or refuse."""
-    if size.constant is not None and size.constant <= _LISTED:
-        return 0
-    numbers.writer.require("Range", _INT64)
-    if size.constant is not None:
-        return 1
-    return numbers.cost(size) + 2
-
-
 def line_of(numbers: Numbers, size: Term) -> ir.Value:
     """Return the numbers from 0 up to a size as a vector of int64."""
     w = numbers.writer

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.emit.names import Names
-from onnx_scatterx.emit.rehearsal import Rehearsal
+from onnx_scatterx.emit.rehearsal import Trial
 from onnx_scatterx.emit.target import STANDARD, Target
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.reasons import Refusal, RefusedError
 
 
 class NodeWriter:
@@ -19,8 +18,8 @@ class NodeWriter:
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
     4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
-    replaces. What ``target`` does not take ``rehearse`` refuses; ``rank_of`` tells it the ranks
-    of the values that are there.
+    replaces. What ``target`` does not take a ``trial`` refuses; ``rank_of`` tells it the ranks of
+    the values that are there.
     """
 
     def __init__(
@@ -36,7 +35,7 @@ class NodeWriter:
         self.graph = graph
         self.target = target
         self._rank_of = rank_of
-        self._rehearsal: Rehearsal | None = None
+        self._trial: Trial | None = None
         self.version = version
         self.names = names
         self.constant_nodes = constant_nodes
@@ -48,37 +47,29 @@ class NodeWriter:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
 
-    def rehearse(self, write: Callable[[], ir.Value], *, as_output: bool = False) -> Refusal | None:
-        """Return why the target does not take what would be written, or None.
+    def trial(self, write: Callable[[], ir.Value], *, as_output: bool = False) -> Trial | Refusal:
+        """Return what would be written, or why the target or ONNX Runtime does not take it.
 
         ``as_output`` says that the result is to have a name of its own, by an Identity if need be.
         """
-        if not self.target.is_limited:
-            return None
-        outer, self._rehearsal = self._rehearsal, Rehearsal(self.target, self._rank_of)
+        outer, self._trial = self._trial, Trial(self.target, self.version, self._rank_of)
+        trial = self._trial
         try:
             result = write()
-            if as_output and not self._rehearsal.made(result):
-                self._rehearsal.node("Identity", [result], None, {})
+            if not trial.made(result):
+                trial.reads[result] = None
+                if as_output:
+                    trial.node("Identity", [result], None, {})
         except RefusedError as error:
             return error.refusal
         finally:
-            self._rehearsal = outer
-        return None
+            self._trial = outer
+        return trial
 
-    def reads(self, write: Callable[[], ir.Value]) -> list[ir.Value]:
-        """Return the values of the graph that something reads that would be written."""
-        outer, self._rehearsal = self._rehearsal, Rehearsal(self.target, self._rank_of)
-        try:
-            result = write()
-            return list(self._rehearsal.reads) if self._rehearsal.made(result) else [result]
-        finally:
-            self._rehearsal = outer
-
-    def require(self, op: str, dtype: ir.DataType) -> None:
-        """Refuse where an operator has no kernel for an element type."""
-        if not has_kernel(op, self.version, dtype):
-            raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
+    def surcharge(self, nodes: int) -> None:
+        """Let what is written on trial count as more nodes than it takes."""
+        if self._trial is not None:
+            self._trial.surcharge += nodes
 
     def current(self, value: ir.Value) -> ir.Value:
         """Return what a value was replaced by; plans are made before anything is written."""
@@ -95,8 +86,8 @@ class NodeWriter:
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
         inputs = [v if v is None else self.current(v) for v in inputs]
-        if self._rehearsal is not None:
-            return self._rehearsal.node(op, inputs, dtype, attributes)
+        if self._trial is not None:
+            return self._trial.node(op, inputs, dtype, attributes)
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
         key = (op, tuple(inputs), frozen)
         found = self._nodes.get(key)
@@ -118,10 +109,14 @@ class NodeWriter:
         self._nodes[key] = output
         return output
 
+    def new_name(self, what: str) -> str:
+        """Return a name for something new, none on trial."""
+        return "" if self._trial is not None else self.names.new(f"{self.stem}/{what}")
+
     def insert(self, node: ir.Node) -> None:
         """Add a node that was made elsewhere."""
-        if self._rehearsal is not None:
-            return self._rehearsal.inserted(node)
+        if self._trial is not None:
+            return self._trial.inserted(node)
         assert self.anchor is not None
         self.graph.insert_before(self.anchor, node)
         self.made.append(node)
@@ -134,11 +129,11 @@ class NodeWriter:
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
-        found = self._constants.get(key) if keep and self._rehearsal is None else None
+        found = self._constants.get(key) if keep and self._trial is None else None
         if found is not None:
             return found
-        if self._rehearsal is not None:
-            return self._rehearsal.constant(ir.Tensor(array, dtype=dtype))
+        if self._trial is not None:
+            return self._trial.constant(array, dtype)
         name = self.names.new(f"{self.stem}/constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(

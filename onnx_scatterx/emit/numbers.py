@@ -176,6 +176,9 @@ class Numbers:
         except RefusedError:
             self.reader.late = True
         try:
+            if self.reader.late:
+                self._cost(t)  # or refuse
+                self.writer.surcharge(_LATE)
             return self._vector(t)
         finally:
             self.reader.late = False

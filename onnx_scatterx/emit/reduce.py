@@ -9,7 +9,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.emit.kernels import has_kernel
-from onnx_scatterx.emit.select import select, select_cost
+from onnx_scatterx.emit.select import select
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.reasons import Reason, RefusedError
 
@@ -31,8 +31,7 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
     compare = {"max": "Greater", "min": "Less"}.get(reduction)
     if compare is None or dtype == _BOOL:
         raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
-    writer.require(compare, dtype)
-    return (compare, *("Where",) * select_cost(writer, dtype))
+    return (compare, "Where")
 
 
 def reduced(

@@ -1,9 +1,8 @@
-"""Whether a target takes what would be written: it is written on trial, and nothing of it stays.
+"""What a plan would write: it is written on trial, without a graph, and nothing of it stays.
 
-A plan says what it costs before it is written, and not which operators it takes; they depend on
-sizes, types and versions in many places. So they are not listed a second time but noted while the
-plan is written, without a graph. Ranks are followed too: stacking and comparing need more dims than
-the data has.
+So a plan is one function that writes. How many nodes it takes, what it reads, and whether ONNX
+Runtime and the target take them, is seen on trial. Ranks are followed too: stacking and comparing
+need more dims than the data has.
 """
 
 from __future__ import annotations
@@ -11,27 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.reasons import Reason, RefusedError
 
 Attributes = Mapping[str, int | float | str | Sequence[int]]
 
+_OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel is chosen by what they compare
+_LARGE = 1 << 12  # elements of a constant beyond which equal ones are not looked for
+
 
 @dataclass
-class Rehearsal:
-    """What is written on trial for a target; ``rank_of`` knows the values that are there.
-
-    ``reads`` are those of them that it reads.
-    """
+class Trial:
+    """What was written on trial, equal nodes once."""
 
     target: Target
-    rank_of: Callable[[ir.Value], int | None]
-    reads: dict[ir.Value, None] = field(default_factory=dict)
+    version: int  # of the operator set
+    rank_of: Callable[[ir.Value], int | None]  # knows the values that are there
+    nodes: int = 0
+    surcharge: int = 0  # nodes that a choice counts as, beyond those that it takes
+    reads: dict[ir.Value, None] = field(default_factory=dict)  # of the values that are there
     _ranks: dict[ir.Value, int | None] = field(default_factory=dict)
     _lengths: dict[ir.Value, int | None] = field(default_factory=dict)
+    _made: dict[object, ir.Value] = field(default_factory=dict)
     _given: int = 0
+
+    @property
+    def cost(self) -> int:
+        """How many nodes it counts as."""
+        return self.nodes + self.surcharge
 
     def node(
         self,
@@ -41,9 +51,14 @@ class Rehearsal:
         attributes: Attributes,
     ) -> ir.Value:
         """Return the output of a node that is not made, or refuse it."""
+        given = ((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
+        key = op, tuple(inputs), tuple(given)
+        if key in self._made:
+            return self._made[key]
         if not self.target.has(op):
             raise RefusedError(Reason.NOT_IN_TARGET, f"{op} for {self.target.name}")
         present = [v for v in inputs if v is not None]
+        self._require_kernel(op, present, dtype)
         self.reads.update((v, None) for v in present if not self.made(v))
         self._given = max(self._given, *(self._rank_of_given(v) for v in present), 0)
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
@@ -52,7 +67,17 @@ class Rehearsal:
         limit = self.target.max_rank
         if limit is not None and rank is not None and rank > max(limit, self._given):
             raise RefusedError(Reason.RANK, f"{op} of rank {rank} for {self.target.name}")
+        self.nodes += 1
+        self._made[key] = output
         return output
+
+    def _require_kernel(
+        self, op: str, inputs: Sequence[ir.Value], dtype: ir.DataType | None
+    ) -> None:
+        if op in _OF_INPUTS:
+            dtype = inputs[0].dtype
+        if op in KERNELS and dtype is not None and not has_kernel(op, self.version, dtype):
+            raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
 
     def inserted(self, node: ir.Node) -> None:
         """Take a node that was made elsewhere apart again, or refuse it."""
@@ -62,11 +87,18 @@ class Rehearsal:
         output = self.node(node.op_type, inputs, None, {})
         self._ranks.update(dict.fromkeys(node.outputs, self._ranks[output]))
 
-    def constant(self, tensor: ir.TensorProtocol) -> ir.Value:
+    def constant(self, array: np.ndarray, dtype: ir.DataType) -> ir.Value:
         """Return a constant that is not made."""
-        value = ir.Value(type=ir.TensorType(tensor.dtype), shape=tensor.shape, const_value=tensor)  # type: ignore[arg-type]
-        self._ranks[value] = len(tensor.shape)
-        self._lengths[value] = tensor.size if len(tensor.shape) == 1 else None
+        small = array.size <= _LARGE and array.dtype != object
+        key = (dtype, array.shape, array.tobytes()) if small else None
+        if key in self._made:
+            return self._made[key]
+        tensor = ir.Tensor(array, dtype=dtype)
+        value = ir.Value(type=ir.TensorType(dtype), shape=tensor.shape, const_value=tensor)
+        self._ranks[value] = array.ndim
+        self._lengths[value] = array.size if array.ndim == 1 else None
+        if key is not None:
+            self._made[key] = value
         return value
 
     def made(self, value: ir.Value) -> bool:

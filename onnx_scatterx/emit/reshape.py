@@ -21,14 +21,6 @@ from onnx_scatterx.indexing.terms import Term, term
 from onnx_scatterx.reasons import Reason, RefusedError
 
 
-def reshape_cost(numbers: Numbers, old: Shape | None, new: Shape, facts: Facts) -> int:
-    """Return how many nodes ``reshape`` takes, or refuse."""
-    if old == new:
-        return 0
-    target = _target(numbers, old or (), new, facts)
-    return 1 + numbers.shape_cost(target.dims) + target.hidden
-
-
 def reshape(
     numbers: Numbers, x: ir.Value, dtype: ir.DataType, old: Shape | None, new: Shape, facts: Facts
 ) -> ir.Value:

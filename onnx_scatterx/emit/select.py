@@ -13,14 +13,6 @@ from onnx_scatterx.emit.writer import Writer
 _BOOL = ir.DataType.BOOL
 
 
-def select_cost(writer: Writer, dtype: ir.DataType) -> int:
-    """Return how many nodes ``select`` takes, or refuse where a kernel is missing."""
-    if dtype == _BOOL:
-        return 4
-    writer.require("Where", dtype)
-    return 1
-
-
 def select(
     writer: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
 ) -> ir.Value:

@@ -16,20 +16,14 @@ class Writer(NodeWriter):
     """Adds operators of which there are several versions, and leaves out those that do nothing."""
 
     def require_slice(
-        self,
-        dtype: ir.DataType,
-        *,
-        stepped: bool = False,
-        computed: bool = False,
-        sized: bool = True,
+        self, *, stepped: bool = False, computed: bool = False, sized: bool = True
     ) -> None:
-        """Refuse a Slice that the model's version of it has not.
+        """Refuse a Slice that the model's version of it lacks.
 
         Version 9 has no steps and no bounds that the run computes. ONNX's shape inference gives a
         Slice of version 10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors
         of unlike lengths share a buffer: axes cut by literals must be of declared size (``sized``).
         """
-        self.require("Slice", dtype)
         if self.version < 10 and (stepped or computed):
             what = "steps" if stepped else "computed bounds"
             raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
@@ -46,9 +40,11 @@ class Writer(NodeWriter):
         starts: Sequence[int],
         ends: Sequence[int],
         steps: Sequence[int],
+        *,
+        sized: bool = True,
     ) -> ir.Value:
-        """Add a Slice with constant bounds."""
-        self.require_slice(dtype, stepped=any(s != 1 for s in steps))
+        """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
+        self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
         if self.version < 10:
             return self.node(
                 "Slice",
@@ -75,7 +71,7 @@ class Writer(NodeWriter):
         step: int,
     ) -> ir.Value:
         """Add a Slice of one axis with bounds that are vectors of one element."""
-        self.require_slice(dtype, stepped=step != 1, computed=True)
+        self.require_slice(stepped=step != 1, computed=True)
         inputs = [x, start, end, self.constant([axis])]
         if step != 1:
             inputs.append(self.constant([step]))
@@ -85,14 +81,12 @@ class Writer(NodeWriter):
         """Add a Transpose, unless nothing would move."""
         if list(perm) == list(range(len(perm))):
             return x
-        self.require("Transpose", dtype)
         return self.node("Transpose", [x], dtype, perm=list(perm))
 
     def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
         """Add a Squeeze or an Unsqueeze, unless there are no axes."""
         if not axes:
             return x
-        self.require(op, dtype)
         if self.version < 13:
             return self.node(op, [x], dtype, axes=list(axes))
         return self.node(op, [x, self.constant(list(axes))], dtype)
@@ -102,7 +96,6 @@ class Writer(NodeWriter):
 
         A negative axis is none of ours: ONNX Runtime does not reduce it where there is no element.
         """
-        self.require(op, dtype)
         if self.version < 18:
             return self.node(op, [x], dtype, axes=[axis], keepdims=0)
         return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
@@ -113,9 +106,7 @@ class Writer(NodeWriter):
         It sorts upwards from operator set 11 on.
         """
         outputs = [
-            ir.Value(
-                name=self.names.new(f"{self.stem}/TopK"), type=ir.TensorType(ir.DataType.INT64)
-            )
+            ir.Value(name=self.new_name("TopK"), type=ir.TensorType(ir.DataType.INT64))
             for _ in range(2)
         ]
         attributes = [
@@ -133,5 +124,4 @@ class Writer(NodeWriter):
         """Add a Concat, unless there is one part."""
         if len(parts) == 1:
             return parts[0]
-        self.require("Concat", dtype)
         return self.node("Concat", list(parts), dtype, axis=axis)

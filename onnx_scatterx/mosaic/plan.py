@@ -1,7 +1,7 @@
-"""Choosing how to write a region out: every form that can do it says what it costs.
+"""Choosing how to write a region out: every form that can do it is tried, and the least is taken.
 
-A form is one rule of ``rewrites/``. It makes a plan or gives a reason; a plan is written only when
-it was chosen, so a refusal never leaves anything half-built.
+A form is one rule of ``rewrites/``. It makes a plan or gives a reason. What a plan costs is counted
+on trial; it is written only when it was chosen, so a refusal never leaves anything half-built.
 """
 
 from __future__ import annotations
@@ -65,14 +65,12 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a region: its cost in nodes, the forms it uses, and the writing itself.
+    """A way to write a region."""
 
-    ``weight`` is what plans are compared by: nodes, or time.
-    """
-
-    cost: int
-    weight: float
-    forms: frozenset[str]
+    cost: int  # in nodes
+    weight: float  # what plans are compared by: nodes, or time
+    forms: frozenset[str]  # that it uses
+    reads: tuple[ir.Value, ...]
     write: Callable[[], ir.Value]
 
 
@@ -138,8 +136,6 @@ class Planner:
             except RefusedError as error:
                 found = error.refusal
             if isinstance(found, Plan):
-                found = self.writer.rehearse(found.write) or found
-            if isinstance(found, Plan):
                 plans.append(found)
                 if found.cost == 0:
                     break
@@ -152,19 +148,22 @@ class Planner:
 
     def plan(
         self,
-        cost: int,
         form: Form,
         write: Callable[[], ir.Value],
         *parts: Plan,
         work: Sequence[Work] = (),
     ) -> Plan:
-        """Return a plan of a form over the plans of its parts.
+        """Return a plan of a form over the plans of its parts, or refuse what cannot be written.
 
-        ``cost`` and ``work`` are those of the form itself.
+        ``work`` is that of the form itself.
         """
+        trial = self.writer.trial(write)
+        if isinstance(trial, Refusal):
+            raise RefusedError(trial.reason, trial.detail)
         forms = frozenset((form.name,)).union(*(p.forms for p in parts))
-        weight = self.costs.weigh(cost, work, self.dtype) + sum(p.weight for p in parts)
-        return Plan(cost + sum(p.cost for p in parts), weight, forms, write)
+        own = trial.cost - sum(p.cost for p in parts)
+        weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
+        return Plan(trial.cost, weight, forms, tuple(trial.reads), write)
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""

@@ -29,12 +29,10 @@ _NUMBERS = 1 << 12  # indices that are written out as a constant
 
 @dataclass(frozen=True)
 class Table:
-    """A tensor that f can be: over which dims of the updates, what it reads, how it is written."""
+    """A tensor that f can be: over which dims of the updates, and how it is written."""
 
     dims: tuple[int, ...]
     dtype: ir.DataType
-    reads: tuple[ir.Value, ...]
-    cost: int
     write: Callable[[Writer], ir.Value]
 
 
@@ -127,10 +125,8 @@ def _whole(scatter: Scatter, provenance: Provenance) -> Table:
     dims = scatter.index_dims
     dtype = provenance.abstract(indices).dtype or indices.dtype or _INT64
     if scatter.node.op_type == "ScatterND":
-        return Table(dims, dtype, (indices,), 0, lambda w: indices)
-    return Table(
-        dims, dtype, (indices,), 1, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)])
-    )
+        return Table(dims, dtype, lambda w: indices)
+    return Table(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
 def _tensor_table(scatter: Scatter, axis: int) -> Table:
@@ -148,7 +144,7 @@ def _tensor_table(scatter: Scatter, axis: int) -> Table:
             table = w.node("Add", [table, w.constant(np.arange(count).reshape(1, -1, 1))], _INT64)
         return table
 
-    return Table((0, axis), _INT64, (starts,), 1 + (count > 1), write)
+    return Table((0, axis), _INT64, write)
 
 
 def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Table | None:
@@ -165,7 +161,7 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Tab
     values = np.empty((*extents.values(), len(targets)), np.int64)
     for column, target in enumerate(targets):
         values[..., column] = tabulated(target, extents)
-    return Table(dims, _INT64, (), 0, lambda w: w.constant(values))
+    return Table(dims, _INT64, lambda w: w.constant(values))
 
 
 def is_narrow(target: Term, scatter: Scatter) -> bool:
@@ -210,7 +206,7 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
         table = w.axes("Squeeze", value, dtype, dropped)
         return table if keeps else w.axes("Unsqueeze", table, dtype, [len(dims)])
 
-    return Table(tuple(dims), dtype, (value,), bool(dropped) + (not keeps), write)
+    return Table(tuple(dims), dtype, write)
 
 
 def _is_in(value: ir.Value, graph: ir.Graph) -> bool:

@@ -7,7 +7,7 @@ there is a new one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -121,7 +121,8 @@ class Attempt:
         )
         found = planner.best(Region.of(mosaic))
         if isinstance(found, Plan) and value.is_graph_output():
-            found = self.writer.rehearse(found.write, as_output=True) or found
+            trial = self.writer.trial(found.write, as_output=True)
+            found = trial if isinstance(trial, Refusal) else found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
             return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
@@ -231,7 +232,10 @@ class Attempt:
             return error.refusal
         if isinstance(found, Rewriting):
             output = scatter.node.outputs[0].is_graph_output()
-            return self.writer.rehearse(found.write, as_output=output) or found
+            trial = self.writer.trial(found.write, as_output=output)
+            if isinstance(trial, Refusal):
+                return trial
+            return replace(found, cost=trial.cost, reads=tuple(trial.reads))
         return found
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
@@ -247,9 +251,5 @@ class Attempt:
         if node.op_type == "Size" or output.is_graph_output() or part is None:
             return None
         self.writer.anchor = node
-        try:
-            cheap = self.numbers.shape_cost(part) <= 1
-            refusal = self.writer.rehearse(lambda: self.numbers.shape(part))
-        except RefusedError:
-            return None
-        return part if cheap and refusal is None else None
+        trial = self.writer.trial(lambda: self.numbers.shape(part))
+        return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

@@ -57,7 +57,6 @@ class Choice:
         elif found is not None:
             self.rewritings[node] = found
             self._needed.update(found[1].reads)
-            self._needed.update(self.attempt.writer.reads(found[1].write))
             return True
         left = False
         for value in wanted:
@@ -87,8 +86,7 @@ class Choice:
         mosaic = self.attempt.provenance.mosaic(value)
         assert mosaic is not None
         self._needed.update(v for c in mosaic.cells for v in c.source.values())
-        self.attempt.writer.anchor = node
-        self._needed.update(self.attempt.writer.reads(plan.write))
+        self._needed.update(plan.reads)
         return True
 
     def _is_worth(self, plan: Plan, node: ir.Node) -> bool:

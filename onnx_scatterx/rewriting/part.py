@@ -34,17 +34,8 @@ class Part:
 
     def whole(self, found: Rewriting, context: Context) -> Rewriting:
         """Return a rewriting of the inner scatter as one of the whole."""
-        s, w, numbers = self.scatter, context.writer, context.numbers
-        w.require("Concat", s.dtype)
-        w.require_slice(s.dtype, computed=True)
-        bounds = [t for pair in self.within.values() for t in pair]
-        cost = found.cost + 4 * len(self.within) + sum(numbers.cost(t) for t in bounds)
-
-        def write() -> ir.Value:
-            return self._written(list(self.within.items()), s.data, found.write, context)
-
-        reads = tuple(s.data if v is self.inner.data else v for v in found.reads)
-        return Rewriting(cost, tuple(dict.fromkeys((*reads, s.data))), write, found.work)
+        cuts, data = list(self.within.items()), self.scatter.data
+        return Rewriting(lambda: self._written(cuts, data, found.write, context), found.work)
 
     def _written(
         self,

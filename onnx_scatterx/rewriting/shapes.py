@@ -19,7 +19,7 @@ from onnx_scatterx.emit.numbers import Numbers
 from onnx_scatterx.emit.sources import Sources
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.reasons import RefusedError
+from onnx_scatterx.reasons import Refusal
 from onnx_scatterx.rewriting.attempt import Task
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
@@ -125,12 +125,8 @@ def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
 
 def _cost(shape: _Shape, numbers: Numbers) -> float:
     numbers.writer.anchor = shape.node
-    try:
-        cost = numbers.shape_cost(shape.dims)
-    except RefusedError:
-        return float("inf")
-    refusal = numbers.writer.rehearse(lambda: numbers.shape(shape.dims))
-    return cost if refusal is None else float("inf")
+    trial = numbers.writer.trial(lambda: numbers.shape(shape.dims))
+    return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
 def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:

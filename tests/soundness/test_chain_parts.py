@@ -134,7 +134,7 @@ class Negated(Form):
         if planner.writer.anchor is None or planner.writer.anchor.outputs[0].name != "y":
             return Refusal(Reason.NO_RULE)
         return planner.plan(
-            1, self, lambda: planner.writer.node("Neg", [self.other], ir.DataType.FLOAT)
+            self, lambda: planner.writer.node("Neg", [self.other], ir.DataType.FLOAT)
         )
 
 
