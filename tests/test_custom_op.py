@@ -243,3 +243,56 @@ def test_nodes_that_mean_nothing(node: Scatter, dtype: str, message: str) -> Non
     node = Scatter(**{**vars(node), "updates": (1,)})
     with pytest.raises(Exception, match=re.escape(message)):
         open_session(one_node(node, dtype))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("p", None, "the attribute p is missing"),
+        ("p1", 0, "the attribute p1 is not a list of integers"),
+        ("p1", [0.5], "the attribute p1 is not a list of integers"),
+        ("p2", 1.5, "the attribute p2 is not a list of integers"),
+        ("p", "01", "the attribute p is not a list of integers"),
+        ("reduction", 1, "the attribute reduction is not a string"),
+        ("reduction", 1.5, "the attribute reduction is not a string"),
+        ("reduction", ["add"], "the attribute reduction is not a string"),
+        ("reduction", helper.make_tensor("t", TensorProto.INT64, [1], [1]), "is not a string"),
+        ("unique", "yes", "the attribute unique is not an integer"),
+        ("unique", 1.0, "the attribute unique is not an integer"),
+        ("unique", [1], "the attribute unique is not an integer"),
+    ],
+)
+def test_attributes_of_a_wrong_type(name: str, value: Any, wanted: str) -> None:
+    """ONNX Runtime reports them like absent ones; the node is refused when a session is made."""
+    node = make_node(ROWS, "data", "f", "updates", "output")
+    others = [attribute for attribute in node.attribute if attribute.name != name]
+    del node.attribute[:]
+    node.attribute.extend(others)
+    if value is not None:
+        node.attribute.append(helper.make_attribute(name, value))
+    shapes = {"data": ROWS.data, "f": ROWS.table, "updates": ROWS.updates}
+    types = {"data": TensorProto.FLOAT, "f": TensorProto.INT64, "updates": TensorProto.FLOAT}
+    model = make_model([node], {k: (types[k], shapes[k]) for k in shapes}, {"output": 1})
+    with pytest.raises(Exception, match=f"ScatterX: .*{wanted}"):
+        open_session(model)
+
+
+def test_attributes_that_may_be_left_out() -> None:
+    """No reduction is none, and no promise is made that updates differ."""
+    node = make_node(ROWS, "data", "f", "updates", "output")
+    kept = [attribute for attribute in node.attribute if attribute.name.startswith("p")]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    model = make_model(
+        [node],
+        {"data": (1, ROWS.data), "f": (7, ROWS.table), "updates": (1, ROWS.updates)},
+        {"output": 1},
+    )
+    rng = np.random.default_rng(3)
+    feed = {
+        "data": draw(rng, ROWS.data, "float32"),
+        "f": ROWS.draw_table(rng),
+        "updates": draw(rng, ROWS.updates, "float32"),
+    }
+    (output,) = open_session(model).run(None, feed)
+    np.testing.assert_array_equal(output, scatter(ROWS, *feed.values()))

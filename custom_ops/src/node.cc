@@ -16,12 +16,51 @@ std::string NameOf(ElementType type) {
   return "element type " + std::to_string(static_cast<int>(type)) + " of TensorProto";
 }
 
-Ints ReadInts(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
+// Whether a read succeeded. The status of one that failed is released.
+bool Succeeds(const ort::Api& api, OrtStatus* status) {
+  if (status != nullptr) api.ReleaseStatus(status);
+  return status == nullptr;
+}
+
+// How many integers a list attribute holds, or nothing where the node has no such attribute. ONNX
+// Runtime reports an attribute of another type as a list of none, so this also says what is there.
+std::optional<std::size_t> CountInts(const ort::Api& api, const OrtKernelInfo* info,
+                                     const char* name) {
   std::size_t count = 0;
-  Check(api.KernelInfoGetAttributeArray_int64(info, name, static_cast<std::int64_t*>(nullptr),
-                                              &count));
-  Ints ints(count, 0);
-  if (count > 0) Check(api.KernelInfoGetAttributeArray_int64(info, name, &ints[0], &count));
+  if (!Succeeds(api, api.KernelInfoGetAttributeArray_int64(
+                         info, name, static_cast<std::int64_t*>(nullptr), &count)))
+    return std::nullopt;
+  return count;
+}
+
+[[noreturn]] void RefuseType(const char* name, const char* wanted) {
+  throw InvalidArgument(std::string("the attribute ") + name + " is not " + wanted);
+}
+
+// Is the attribute a number, a string or a list of floats? (An empty list of integers is none of
+// these. Nor are tensors, graphs and lists of strings, which cannot be told from it.)
+bool IsOfAnotherType(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
+  std::int64_t integer = 0;
+  float number = 0;
+  std::size_t length = 0, floats = 0;
+  return Succeeds(api, api.KernelInfoGetAttribute_int64(info, name, &integer)) ||
+         Succeeds(api, api.KernelInfoGetAttribute_float(info, name, &number)) ||
+         Succeeds(api, api.KernelInfoGetAttribute_string(info, name, static_cast<char*>(nullptr),
+                                                         &length)) ||
+         (Succeeds(api, api.KernelInfoGetAttributeArray_float(
+                            info, name, static_cast<float*>(nullptr), &floats)) &&
+          floats > 0);
+}
+
+Ints ReadInts(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
+  std::optional<std::size_t> count = CountInts(api, info, name);
+  if (!count) throw InvalidArgument(std::string("the attribute ") + name + " is missing");
+  Ints ints(*count, 0);
+  if (*count > 0) {
+    Check(api.KernelInfoGetAttributeArray_int64(info, name, &ints[0], &*count));
+  } else if (IsOfAnotherType(api, info, name)) {
+    RefuseType(name, "a list of integers");
+  }
   return ints;
 }
 
@@ -29,22 +68,21 @@ Ints ReadInts(const ort::Api& api, const OrtKernelInfo* info, const char* name) 
 std::int64_t ReadInt(const ort::Api& api, const OrtKernelInfo* info, const char* name,
                      std::int64_t otherwise) {
   std::int64_t value = otherwise;
-  if (OrtStatus* status = api.KernelInfoGetAttribute_int64(info, name, &value)) {
-    api.ReleaseStatus(status);
-    return otherwise;
-  }
-  return value;
+  if (Succeeds(api, api.KernelInfoGetAttribute_int64(info, name, &value))) return value;
+  if (CountInts(api, info, name)) RefuseType(name, "an integer");
+  return otherwise;
 }
 
 Reduction ReadReduction(const ort::Api& api, const OrtKernelInfo* info) {
+  constexpr char kReduction[] = "reduction";
   std::size_t size = 0;
-  if (OrtStatus* status = api.KernelInfoGetAttribute_string(info, "reduction",
-                                                            static_cast<char*>(nullptr), &size)) {
-    api.ReleaseStatus(status);
+  if (!Succeeds(api, api.KernelInfoGetAttribute_string(info, kReduction,
+                                                       static_cast<char*>(nullptr), &size))) {
+    if (CountInts(api, info, kReduction)) RefuseType(kReduction, "a string");
     return Reduction::kNone;
   }
   std::string text(size, '\0');  // `size` counts the terminating zero
-  Check(api.KernelInfoGetAttribute_string(info, "reduction", text.data(), &size));
+  Check(api.KernelInfoGetAttribute_string(info, kReduction, text.data(), &size));
   text.resize(size > 0 ? size - 1 : 0);
   if (text == "none") return Reduction::kNone;
   if (text == "add") return Reduction::kAdd;

@@ -3,8 +3,14 @@
 //
 // The operator stands in several domains, onnx_scatterx, onnx_scatterx.2 and so on: a model whose
 // ScatterX nodes fall back to different functions has each of these in a domain of its own.
+//
+// A process may hold several ONNX Runtimes, each with an API of its own. Domains belong to the one
+// that made them, so each has its own set.
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "infer.h"
@@ -39,11 +45,9 @@ int MinorVersionOf(ElementType type) {
   return IsPacked(type) ? 19 : 18;
 }
 
-// Of the process, set before any operator is made.
-const OrtApi* api_table = nullptr;
-bool api_lends_dims = false;
-
 struct Operator : ort::CustomOp {
+  const OrtApi* api;  // of the ONNX Runtime that it is registered with
+  bool lends_dims;    // the API has the slot for it
   ElementType type;
   ElementType table_type;  // int32 or int64
 };
@@ -54,8 +58,11 @@ const Operator& Self(const ort::CustomOp* op) { return *static_cast<const Operat
 // input 0's memory.
 int in_place_index = 0;
 
-Operator MakeOperator(ElementType type, ElementType table_type) {
+Operator MakeOperator(const OrtApi* table, bool lends_dims, ElementType type,
+                      ElementType table_type) {
   Operator op{};
+  op.api = table;
+  op.lends_dims = lends_dims;
   op.type = type;
   op.table_type = table_type;
   op.version = ort::kApiVersion;
@@ -75,7 +82,7 @@ Operator MakeOperator(ElementType type, ElementType table_type) {
   op.CreateKernelV2 = [](const ort::CustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
                          void** kernel) {
     return AsStatus(ort::Api(api), [&] {
-      *kernel = new Node(api, api_lends_dims, info, Self(op).type,
+      *kernel = new Node(api, Self(op).lends_dims, info, Self(op).type,
                          Self(op).table_type == ElementType::kInt64);
     });
   };
@@ -84,8 +91,8 @@ Operator MakeOperator(ElementType type, ElementType table_type) {
     return AsStatus(node.api(), [&] { node.Compute(context); });
   };
   op.KernelDestroy = [](void* kernel) { delete static_cast<Node*>(kernel); };
-  op.InferOutputShapeFn = [](const ort::CustomOp*, OrtShapeInferContext* context) {
-    const ort::Api api(api_table);
+  op.InferOutputShapeFn = [](const ort::CustomOp* op, OrtShapeInferContext* context) {
+    const ort::Api api(Self(op).api);
     return AsStatus(api, [&] { InferOutputShape(api, context); });
   };
   op.GetStartVersion = [](const ort::CustomOp*) { return 1; };
@@ -105,27 +112,47 @@ int MinorVersion(const std::string& version) {
   return dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1);
 }
 
-using Domains = std::array<OrtCustomOpDomain*, kDomainCount>;
-
-// The domains and their operators live as long as the process: ONNX Runtime keeps raw pointers to
-// them.
-Domains MakeDomains(const ort::Api& api, const std::string& version) {
-  static std::array<Operator, 2 * kTypeCount> operators;
-  Domains domains;
-  for (std::size_t i = 0; i < kDomainCount; ++i) {
-    const std::string name = i == 0 ? kDomain : kDomain + ("." + std::to_string(i + 1));
-    Check(api.CreateCustomOpDomain(name.c_str(), &domains[i]));
-  }
-  std::size_t count = 0;
-  for (const ElementType type : kTypes) {
-    if (MinorVersion(version) < MinorVersionOf(type)) continue;
-    for (const ElementType table_type : {ElementType::kInt64, ElementType::kInt32}) {
-      operators[count] = MakeOperator(type, table_type);
-      const ort::CustomOp* op = &operators[count++];
-      for (OrtCustomOpDomain* domain : domains) Check(api.CustomOpDomain_Add(domain, op));
+// The domains of one ONNX Runtime, and the operators in them.
+class Registry {
+ public:
+  Registry(const OrtApi* table, const std::string& version) {
+    const ort::Api api(table);
+    for (std::size_t i = 0; i < kDomainCount; ++i) {
+      const std::string name = i == 0 ? kDomain : kDomain + ("." + std::to_string(i + 1));
+      Check(api.CreateCustomOpDomain(name.c_str(), &domains_[i]));
+    }
+    const bool lends_dims = MinorVersion(version) >= ort::kLendsDims;
+    std::size_t count = 0;
+    for (const ElementType type : kTypes) {
+      if (MinorVersion(version) < MinorVersionOf(type)) continue;
+      for (const ElementType table_type : {ElementType::kInt64, ElementType::kInt32}) {
+        operators_[count] = MakeOperator(table, lends_dims, type, table_type);
+        const ort::CustomOp* op = &operators_[count++];
+        for (OrtCustomOpDomain* domain : domains_) Check(api.CustomOpDomain_Add(domain, op));
+      }
     }
   }
-  return domains;
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  void AddTo(const ort::Api& api, OrtSessionOptions* options) const {
+    for (OrtCustomOpDomain* domain : domains_) Check(api.AddCustomOpDomain(options, domain));
+  }
+
+ private:
+  std::array<OrtCustomOpDomain*, kDomainCount> domains_ = {};
+  std::array<Operator, 2 * kTypeCount> operators_ = {};
+};
+
+// The registry of an ONNX Runtime, made when it first asks. It lives as long as the process: ONNX
+// Runtime keeps raw pointers to domains and operators.
+const Registry& RegistryOf(const OrtApi* table, const std::string& version) {
+  static std::mutex mutex;
+  static auto& registries = *new std::map<const OrtApi*, std::unique_ptr<const Registry>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<const Registry>& found = registries[table];
+  if (!found) found = std::make_unique<const Registry>(table, version);
+  return *found;
 }
 
 }  // namespace
@@ -148,10 +175,5 @@ extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
     return ort::Api(first).CreateStatus(ort::kFail, message.c_str());
   }
   const ort::Api api(table);
-  return AsStatus(api, [&] {
-    api_table = table;
-    api_lends_dims = MinorVersion(version) >= ort::kLendsDims;
-    static const Domains domains = MakeDomains(api, version);
-    for (OrtCustomOpDomain* domain : domains) Check(api.AddCustomOpDomain(options, domain));
-  });
+  return AsStatus(api, [&] { RegistryOf(table, version).AddTo(api, options); });
 }

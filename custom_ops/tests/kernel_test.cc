@@ -215,6 +215,22 @@ void EmptyAndScalar() {
         "update [0] is out of bounds: component 0 of f is 0, but axis 0 of data has size 0");
 }
 
+// Shapes whose elements cannot be counted in 63 bits are refused, or not counted: here f has no
+// elements, its rows say nothing, and dims of size 1 take no steps.
+void CountsDoNotOverflow() {
+  constexpr std::int64_t kMany = std::int64_t{1} << 21, kMost = std::int64_t{1} << 62;
+  const Nest nest = MakeNest({{0, 0, 0}, {0}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 0});
+  CHECK(nest.row_count == 0) << nest.row_count;
+  CHECK(nest.rows == (Ints{0})) << ToString(nest.rows);
+  const Example rows = {{{0, 0, 0}, {}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 1}, {}};
+  CHECK(MessageOf(rows) ==
+        "the shape [2097152, 2097152, 2097152, 1] has too many elements")
+      << MessageOf(rows);
+  const Nest ones =
+      MakeNest({{}, {0, 0, 0, 1}, {0, 1, 2, 3}}, {1, 1, 1, kMost}, {1, kMost}, {0});
+  CHECK(ones.targets == (Ints{0, 1})) << ToString(ones.targets);
+}
+
 }  // namespace
 
 int main() {
@@ -229,5 +245,6 @@ int main() {
   IntegersWrap();
   MessagesName();
   EmptyAndScalar();
+  CountsDoNotOverflow();
   return Failures() != 0;
 }

@@ -53,6 +53,8 @@ inline constexpr int kInvalidArgument = 2;
        OrtStatus*(const OrtTensorTypeAndShapeInfo* info, const char** names, std::size_t rank))    \
   Slot(65, GetTensorTypeAndShape,                                                                  \
        OrtStatus*(const OrtValue* value, OrtTensorTypeAndShapeInfo** out))                         \
+  Slot(85, KernelInfoGetAttribute_float,                                                           \
+       OrtStatus*(const OrtKernelInfo* info, const char* name, float* out))                        \
   Slot(86, KernelInfoGetAttribute_int64,                                                           \
        OrtStatus*(const OrtKernelInfo* info, const char* name, std::int64_t* out))                 \
   Slot(87, KernelInfoGetAttribute_string,                                                          \
@@ -64,6 +66,8 @@ inline constexpr int kInvalidArgument = 2;
                   std::size_t rank, OrtValue** out))                                               \
   Slot(93, ReleaseStatus, void(OrtStatus* status))                                                 \
   Slot(99, ReleaseTensorTypeAndShapeInfo, void(OrtTensorTypeAndShapeInfo* info))                   \
+  Slot(162, KernelInfoGetAttributeArray_float,                                                     \
+       OrtStatus*(const OrtKernelInfo* info, const char* name, float* out, std::size_t* size))     \
   Slot(163, KernelInfoGetAttributeArray_int64,                                                     \
        OrtStatus*(const OrtKernelInfo* info, const char* name, std::int64_t* out,                  \
                   std::size_t* size))                                                              \

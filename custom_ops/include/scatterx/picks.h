@@ -44,7 +44,8 @@ struct Nest {
   Ints targets;     // per update dim: elements of data per step
   Ints rows;        // per update dim: rows of f per step
   Columns columns;  // of f
-  std::int64_t data_count = 0, update_count = 0, row_count = 0;
+  std::int64_t data_count = 0, update_count = 0;
+  std::int64_t row_count = 0;      // of f; 0 if f has no columns
   bool every_row_is_used = false;  // by some update
 };
 
@@ -84,7 +85,8 @@ inline bool HasRepeats(const Ints& pick) {
 
 // Throws InvalidArgument where picks and shapes do not fit together: p must be a permutation of
 // data's axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an
-// axis no longer than that axis.
+// axis no longer than that axis. A dim of size 1 takes no steps, so the strides that are added up
+// belong to different dims of at least 2, and a sum of them is at most the number of elements.
 inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, const Ints& table) {
   Nest nest;
   nest.data = data;
@@ -129,15 +131,15 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
                             ", which p2 puts on axis " + std::to_string(axis) +
                             " of data, of size " + std::to_string(data[axis]));
     }
-    nest.targets[dim] += strides[axis];
+    if (data[axis] > 1) nest.targets[dim] += strides[axis];
   }
-  nest.row_count = 1;
-  for (std::size_t i = picks.p1.size(); i-- > 0;) {
-    nest.rows[picks.p1[i]] += nest.row_count;
-    nest.row_count *= table[i];
-  }
-  if (columns == 0) nest.rows = Ints(updates.size(), 0);  // f says nothing
   nest.every_row_is_used = !internal::HasRepeats(picks.p1);
+  if (columns == 0) return nest;  // f says nothing
+  nest.row_count = Count(table) / static_cast<std::int64_t>(columns);
+  std::int64_t stride = 1;
+  for (std::size_t i = picks.p1.size(); i-- > 0; stride *= table[i]) {
+    if (table[i] > 1) nest.rows[picks.p1[i]] += stride;
+  }
   return nest;
 }
 
