@@ -217,7 +217,8 @@ def test_a_circular_write_begins_anywhere(dims: str, count: int) -> None:
     """ONNX Runtime takes the start modulo the size before anything is added to it."""
     batch, size, _ = dims.split(",")
     model = parse(
-        f"""g (float[{dims}] x, float[{batch},{count},2] u, int64[{batch}] w) => (float[{dims}] y) {{
+        f"""g (float[{dims}] x, float[{batch},{count},2] u, int64[{batch}] w)
+            => (float[{dims}] y) {{
         y = TensorScatter <axis = 1, mode = "circular"> (x, u, w) }}""",
         24,
         11,
