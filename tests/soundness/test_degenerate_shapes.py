@@ -61,7 +61,7 @@ def test_a_product_that_sums_up_nothing_has_the_batch_of_its_left_side(batch: st
 
 def test_a_transform_has_the_length_that_it_is_given() -> None:
     """Inference takes the length of the axis where it does not know the one that is given."""
-    model = """g (float[1,T,1] x, int64 l, float[9] z, float[M] u) => (float[9] y)
+    model = """g (float[1,T,1] x, int64 l, float[T] z, float[M] u) => (float[T] y)
         <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0}> {
         f = DFT (x, l)
         s = Shape <start = 1, end = 2> (f)
@@ -73,9 +73,9 @@ def test_a_transform_has_the_length_that_it_is_given() -> None:
         {
             "x": sample("float32", 1, 3, 1),
             "l": np.array(n),
-            "z": sample("float32", 9),
+            "z": sample("float32", 3),
             "u": sample("float32", n, seed=1),
         }
-        for n in (2, 3, 5)
+        for n in (1, 2, 3)
     ]
     assert_sound(parse(model, 20, 9), *feeds)
