@@ -32,6 +32,7 @@ from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.weighing.costs import Work
 
+_SINCE = 11  # the operator set that has ScatterND and Range, of which the fallback is made
 _PATCHES = 6  # cells that are written over a tensor, at most
 _TABLE = 1 << 22  # entries of a constant f
 
@@ -46,6 +47,8 @@ class OverlayForm(Form):
             return Refusal(Reason.NO_RULE)
         if region.rank > RANK:
             return Refusal(Reason.NO_RULE)
+        if planner.writer.version < _SINCE:
+            return Refusal(Reason.OPSET, f"the fallback of ScatterX needs operator set {_SINCE}")
         best: Plan | Refusal = Refusal(Reason.NO_RULE)
         whole = (_base(c, region) for c in region.cells)
         for base in dict.fromkeys(value for value in whole if value is not None):

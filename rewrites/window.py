@@ -6,8 +6,9 @@
 
 Indices count from the start or, negative, from the end, and a circular TensorScatter goes round:
 in each case the n rows stand on the ring of the S positions, and r counts back from the last of
-them. Where there are more rows than positions the last one wins. There may be one start for all,
-or one for each row of the data.
+them. A start that goes round may be any number: ``Mod(p, S)`` stands for it where ``p + n - 1``
+might not be within 64 bits. Where there are more rows than positions the last one wins. There may
+be one start for all, or one for each row of the data.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from onnx_scatterx.canonical import modulus_of
 from onnx_scatterx.emit.lines import line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
+from onnx_scatterx.indexing.overflow import magnitude
 from onnx_scatterx.indexing.terms import Term, coord
 from onnx_scatterx.lift import Scatter
 from onnx_scatterx.reasons import Reason, Refusal
@@ -27,6 +29,7 @@ from onnx_scatterx.rewrites.positions import Positions, dim_of, positions
 from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_FAR = 2**62  # what is nearer to 0 may be added to sizes
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,15 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
     return Window(axis, start, found, not start.coords, goes_round, count)
 
 
+def _may_wrap(window: Window, scatter: Scatter) -> bool:
+    """Return whether a start is so far from 0 that the last row might not be within 64 bits.
+
+    An index that does not go round is checked by the original.
+    """
+    narrow = window.start.dtype != _INT64 or magnitude(window.origin, scatter.facts) < _FAR
+    return window.round and not narrow
+
+
 def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Context) -> ir.Value:
     w, dtype, axis = context.writer, scatter.dtype, window.axis
     rank = len(scatter.data_shape)
@@ -139,10 +151,12 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         added = [d for d in range(rank) if d not in window.start.places]
         start = w.axes("Unsqueeze", start, _INT64, added)
     line = w.axes("Unsqueeze", line, _INT64, others)
-    end = w.node("Add", [start, last], _INT64)
     ring = size
     if not scatter.facts.proves(scatter.data_shape[axis] - 1):
         ring = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+    if _may_wrap(window, scatter):
+        start = w.node("Mod", [start, ring], _INT64)
+    end = w.node("Add", [start, last], _INT64)
     back = w.node("Mod", [w.node("Sub", [end, line], _INT64), ring], _INT64)
     hit = w.node("Less", [back, count], _BOOL)
     beyond = w.node("Add", [size, last], _INT64)

@@ -356,6 +356,24 @@ def einsum(c: Chain) -> Drawn:
     return pair, {"equation": c.rng.choice(forms)}, 1
 
 
+def matmul(*kinds: str) -> Draw:
+    def draw(c: Chain) -> Drawn:
+        a = c.some(*kinds, ranks=(1, 2, 3))
+        dtype, n = c.values[a].dtype.name, c.values[a].shape[-1]
+        others = [k for k, v in c.values.items() if v.dtype.name == dtype and v.ndim]
+        rows = c.rng.choice([(n,), (n, 2), (1, n, 0), (2, n, 1)])
+        b = c.rng.choice([*others, c.constant(c.array(*rows, low=0), dtype)])
+        return [a, b], {}, 1
+
+    return draw
+
+
+def quantized_product(c: Chain) -> Drawn:
+    (a, b), _, _ = matmul("uint8")(c)
+    scale, zero = c.constant(1, "float32"), c.constant(0, "uint8")
+    return [a, scale, zero, b, scale, zero, scale, zero], {}, 1
+
+
 def resize(c: Chain) -> Drawn:
     x = c.some("float32", "int32", ranks=(1, 2, 3))
     rank = c.values[x].ndim
@@ -404,6 +422,8 @@ DRAWS: dict[str, Draw] = {
     "Identity": one(*INTEGERS, "bool"),
     "Less": two(*WRAPPING),
     "LessOrEqual": two(*WRAPPING),
+    "MatMul": matmul(*WRAPPING, "float32"),
+    "MatMulInteger": matmul("uint8"),
     "Max": two(*WRAPPING, "uint8"),
     "MaxPool": max_pool,
     "Min": two(*WRAPPING, "uint8"),
@@ -416,6 +436,7 @@ DRAWS: dict[str, Draw] = {
     "Or": two("bool"),
     "PRelu": prelu,
     "Pad": pad,
+    "QLinearMatMul": quantized_product,
     "Range": range_,
     "ReduceL1": reduction(18, "float32"),
     "ReduceL2": reduction(18, "float32"),

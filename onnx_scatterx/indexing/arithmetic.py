@@ -172,7 +172,13 @@ def clip(call: Call) -> Result:
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
         if bound is not None and result is not None:
-            result = combine(
-                [result[0], bound], x.dtype, numeric, symbolic, call.facts, selects=True
-            )
+            pair = [result[0], _as_scalar(bound)]
+            result = combine(pair, x.dtype, numeric, symbolic, call.facts, selects=True)
     return result
+
+
+def _as_scalar(bound: Abstract) -> Abstract:
+    """Return a bound without dims: ONNX Runtime takes one of shape [1], and broadcasts nothing."""
+    if bound.known is not None and bound.known.size == 1:
+        return Abstract(bound.dtype, (), bound.known.reshape(()))
+    return Abstract(bound.dtype, (), bound.scalar)

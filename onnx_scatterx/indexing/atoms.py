@@ -92,7 +92,7 @@ class Table(Atom):
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, self.array.shape, strict=True))
-        found = self.array[tuple(inside)]
+        found = self.array[tuple([np.asarray(i, np.int64) for i in inside])]
         return int(found) if found.ndim == 0 else found
 
     def __str__(self) -> str:

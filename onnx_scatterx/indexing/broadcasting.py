@@ -1,10 +1,13 @@
 """Output shapes where ONNX Runtime broadcasts, and ONNX's shape inference does not.
 
 PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims that one letter of an
-Einsum stands for, those that are 1 give way.
+Einsum stands for, those that are 1 give way. A MatMul that sums up nothing takes the batch of its
+left side, which is not broadcast.
 """
 
 from __future__ import annotations
+
+import onnx_ir as ir
 
 from onnx_scatterx.indexing.abstract import Abstract, broadcast_dims, broadcast_shapes
 from onnx_scatterx.indexing.call import Call, Result
@@ -16,6 +19,26 @@ def prelu(call: Call) -> Result:
     if x is None or slope is None or x.shape is None or slope.shape is None:
         return None
     return [Abstract(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
+
+
+def matmul(call: Call) -> Result:
+    """Transfer a MatMul, of integers and of quantized numbers too."""
+    op = call.node.op_type
+    a, b = call.inputs[0], call.inputs[3 if op == "QLinearMatMul" else 1]
+    if a is None or b is None or not a.shape or not b.shape:
+        return None
+    dtype = ir.DataType.INT32 if op == "MatMulInteger" else a.dtype
+    if op == "QLinearMatMul":
+        dtype = None if (zero := call.inputs[7]) is None else zero.dtype
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if len(b.shape) > 1 else ()
+    left, right = a.shape[:-2], b.shape[:-2]
+    summed = a.shape[-1], b.shape[-2:][0]
+    batch = broadcast_shapes([left, right])
+    if not any(call.facts.proves(n - 1) for n in summed) and len(left) >= len(right):
+        own = left[len(left) - len(right) :]
+        same = all(n.constant == 1 or n is m for m, n in zip(own, right, strict=True))
+        batch = left if same else call.unknown_shape(len(left))
+    return [Abstract(dtype, (*batch, *rows, *columns))]
 
 
 def einsum(call: Call) -> Result:

@@ -3,6 +3,7 @@
     a reduction of a negative axis       ONNX Runtime leaves it where there are no elements
     a Squeeze of all ones                takes every size that is 1
     a Reshape to ``[n, ...]``            copies a dim where n is 0
+    a Reshape to ``[n, -1]``             leaves what is 0 out, where it does not copy
 
 Often the model cannot run at such a size: the interpreter asks for those that a model's inputs
 declare.
@@ -14,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call
+from onnx_scatterx.indexing.call import Call, UnknownAttributeError
 from onnx_scatterx.indexing.movement import beyond, is_never_one
 from onnx_scatterx.indexing.reduction import REDUCTIONS
-from onnx_scatterx.indexing.reshaping import may_copy
+from onnx_scatterx.indexing.reshaping import sizes_at_stake
 from onnx_scatterx.indexing.terms import Term, as_term
 
 Exclusion: TypeAlias = "tuple[Term, int]"
@@ -30,10 +31,10 @@ def doubts(call: Call, results: Sequence[Abstract]) -> Iterator[Exclusion]:
     if x is None or not x.shape or not results or call.node.domain not in ("", "ai.onnx"):
         return
     if call.node.op_type == "Reshape":
-        given = call.input(1)
-        target = None if given is None else given.vector()
-        pairs = zip(target or (), x.shape, strict=False)
-        yield from ((t, 0) for t, n in pairs if may_copy(t, n, call.facts))
+        try:
+            yield from ((t, 0) for t in sizes_at_stake(call))
+        except UnknownAttributeError:
+            return
     if results[0].shape is not None:
         return
     if call.node.op_type in REDUCTIONS:

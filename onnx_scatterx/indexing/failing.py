@@ -106,16 +106,21 @@ def _reshape(call: Call) -> bool:
     """The elements are as many as before; -1 is no size where the others multiply to 0."""
     x, given = _shape(call, 0), call.input(1)
     target = None if given is None else given.vector()
-    if x is None or target is None or call.integer("allowzero", 0):
+    if x is None or target is None:
         return False
+    as_written = bool(call.integer("allowzero", 0))
     sizes = [t.constant for t in target]
-    if any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
+    if not as_written and any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
         return True
-    asked = [x[i] if s == 0 else t for i, (s, t) in enumerate(zip(sizes, target, strict=True))]
+    asked = [
+        x[i] if s == 0 and not as_written else t
+        for i, (s, t) in enumerate(zip(sizes, target, strict=True))
+    ]
     total = math.prod(x, start=term(1)).constant
     others = math.prod((t for t in asked if t.constant != -1), start=term(1)).constant
     if -1 in sizes and others == 0:
-        return True  # whatever the sizes are that are not known
+        # Whatever the sizes are that are not known. A 0 as it is written may stand for no element.
+        return total not in (None, 0) if as_written else True
     if total is None or others is None or None in sizes:
         return False
     return total % others != 0 if -1 in sizes else total != others

@@ -40,6 +40,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Flatten": reshaping.flatten,
     **dict.fromkeys(READS, reading.gather),
     "Identity": movement.identity,
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), broadcasting.matmul),
     "Mod": arithmetic.mod,
     "NonZero": finding.non_zero,
     "OneHot": creation.one_hot,

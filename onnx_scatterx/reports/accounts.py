@@ -137,8 +137,9 @@ def _entry(
     action = Action.REMOVED if refusal is None else Action.KEPT
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
-    elif action is Action.REMOVED and _NATIVE & forms:
-        # It is gone, and still a scatter: why it is no slice is worth knowing.
+    elif action is Action.REMOVED and _NATIVE & forms and is_scatter(node):
+        # It is gone, and still a scatter: why it is no slice is worth knowing. A gather of it is
+        # only gone.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
     told: dict[str, Any] = {
         "node": name,

@@ -89,6 +89,45 @@ def test_there_is_no_range_in_operator_set_9(tmp_path: Path) -> None:
     assert_same(original, result.model, [feed], library=True)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("opset", [9, 10, 11])
+def test_the_fallback_is_of_operators_that_the_model_has(opset: int, axis: int) -> None:
+    """Neither Range nor ScatterND stand in a set before 11."""
+    part = ["2, 4", "6, 2"][axis]
+    text = f"""g (float[6, 4] x, float[{part}] y) => (float[6, 4] z)
+        <int64[{["2, 1", "1, 2"][axis]}] i = {{1, 2}}, int64[2] s = {{{part}}}> {{
+            w = Neg(x)  j = Expand(i, s)
+            z = {"Scatter" if opset < 11 else "ScatterElements"} <axis = {axis}> (w, j, y) }}"""
+    feed = {"x": X, "y": sample("float32", *map(int, part.split(",")), seed=1)}
+    model = check(parse(text, opset), feed, target="ort-cpu")
+    assert len(natives(model)) == (opset >= 11)
+
+
+def test_a_gather_of_what_is_written_over() -> None:
+    text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z)
+        <int64[2, 1] i = {1, 2}, int64[6] all = {0, 1, 2, 3, 4, 5}> {
+            w = Neg(x)  s = ScatterND(w, i, y)  z = Gather(s, all) }"""
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", reads=True)
+    assert operators(result.model) == ["Neg", "ScatterX"]
+    assert agree(run(parse(text), {"x": X, "y": Y}), run_native(result.model, {"x": X, "y": Y}))
+    assert [e.done for e in result.report.entries] == [
+        "becomes ScatterX: overlay, view",
+        "removed: overlay, view",
+    ]
+
+
+def test_a_gather_that_makes_the_last_update_win() -> None:
+    text = """g (float[6, 4] x, float[3, 4] y) => (float[6, 4] z)
+        <int64[3, 1] i = {2, 1, 2}> { w = Neg(x)  z = ScatterND(w, i, y) }"""
+    y = sample("float32", 3, 4, seed=1)
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", reads=True, deterministic=True)
+    assert agree(run(parse(text), {"x": X, "y": y}), run_native(result.model, {"x": X, "y": y}))
+    assert [(e.op, e.action) for e in result.report.entries] == [
+        ("ScatterND", Action.NATIVE),
+        ("Gather", Action.REMOVED),
+    ]
+
+
 def test_strings_are_weighed() -> None:
     x, y = sample("string", 6, 4), sample("string", 2, 4, seed=1)
     check(

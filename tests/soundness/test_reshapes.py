@@ -1,9 +1,14 @@
 """Reshapes between writes: whole axes are split and merged with the writes, others are left."""
 
+import itertools
+import random
+
 import numpy as np
+import onnx
 import pytest
 
-from tests.support import assert_sound, optimize, parse, sample
+from tests.judged import Judged
+from tests.support import Feed, assert_sound, f32, i64, optimize, parse, sample
 
 
 def feeds(*sizes: int) -> list[dict[str, np.ndarray]]:
@@ -102,3 +107,98 @@ def test_updates_are_seen_in_the_shape_that_the_scatter_demands() -> None:
     assert_sound(model, *feeds, left=0, rejected=4)
     nodes = sorted(n.op_type for n in optimize(parse(model)).graph.node)
     assert nodes == ["Concat", "Slice", "Slice", "Unsqueeze"], nodes
+
+
+def test_a_size_beside_a_zero_that_is_one() -> None:
+    """[2B, -1] is [0, 8] at B = 0, where ONNX Runtime leaves zeros out, and else [2B, 4]."""
+    model = """g (float[B,2,4] x, float[9] z, float[M] u) => (float[9] y)
+        <int64[1] two = {2}, int64[1] minus = {-1}, int64 one = {1}, int64 zero = {0},
+         int64[1] first = {0}> {
+        s = Shape <start = 0, end = 1> (x)
+        n = Mul (s, two)
+        t = Concat <axis = 0> (n, minus)
+        r = Reshape <allowzero = 1> (x, t)
+        c = Shape <start = 1> (r)
+        k = Squeeze (c, first)
+        i = Range (zero, k, one)
+        j = Unsqueeze (i, minus)
+        y = ScatterND (z, j, u) }"""
+    feeds = [
+        {"x": sample("float32", b, 2, 4), "z": f32(range(9)), "u": sample("float32", k, seed=1)}
+        for b, k in itertools.product((0, 1, 3), (4, 8))
+    ]
+    assert_sound(model, *feeds, left=0, rejected=3)
+
+
+def test_a_size_beside_sizes_that_both_shapes_have() -> None:
+    """[B, T, -1] of [B, T, 6] is [B, T, 6], also where B or T are 0: nothing is left open."""
+    model = """g (float[B,T,6] x, float[B,T,2] u) => (float[B,T,6] y)
+        <int64[1] minus = {-1}, int64[2,1] rows = {0, 1}> {
+        s = Shape <end = 2> (x)
+        t = Concat <axis = 0> (s, minus)
+        v = Reshape <allowzero = 1> (x, t)
+        p = Transpose <perm = [2, 0, 1]> (v)
+        q = Transpose <perm = [2, 0, 1]> (u)
+        a = ScatterND (p, rows, q)
+        y = Transpose <perm = [1, 2, 0]> (a) }"""
+    sizes = itertools.product((0, 1, 2), (0, 3))
+    feeds = [
+        {"x": sample("float32", b, t, 6), "u": sample("float32", b, t, 2, seed=1)} for b, t in sizes
+    ]
+    assert_sound(model, *feeds, left=0)
+    nodes = [n.op_type for n in optimize(parse(model)).graph.node]
+    assert nodes[-1] == "Concat", nodes
+
+
+def _drawn(rng: random.Random) -> onnx.ModelProto:
+    """Draw a Reshape between shapes that have sizes, multiples of them, 0 and -1 in common."""
+    dims = [rng.choice(["A", "B", "C", "1", "2", "4", "0"]) for _ in range(rng.randint(1, 4))]
+    named = [d for d, n in enumerate(dims) if not n.isdigit()]
+    parts, lines = [], []
+    for k in range(rng.randint(1, 4)):
+        kind = rng.choice(["size", "size", "multiple", "number", "minus"])
+        if kind == "minus" and "minus" in parts:
+            kind = "number"
+        parts.append(f"p{k}" if kind != "minus" else "minus")
+        if kind in ("size", "multiple") and named:
+            d = rng.choice(named)
+            lines.append(f"s{k} = Shape <start = {d}, end = {d + 1}> (x)")
+            factor = rng.choice([2, 4]) if kind == "multiple" else 1
+            other = rng.choice([f"c{factor}", f"s{rng.randint(0, k)}"])
+            known = any(line.startswith(f"{other} =") for line in lines)
+            other = other if known or other[0] == "c" else f"c{factor}"
+            lines.append(f"p{k} = Mul (s{k}, {other})")
+        elif kind != "minus":
+            number = rng.choice([0, 0, 1, 2, 4])
+            lines.append(f"p{k} = Constant <value = int64[1] {{{number}}}> ()")
+    allow = rng.randint(0, 1)
+    return parse(f"""g (int64[{", ".join(dims)}] x) => (int64[N] n)
+        <int64[1] minus = {{-1}}, int64[1] c1 = {{1}}, int64[1] c2 = {{2}}, int64[1] c4 = {{4}}> {{
+        {" ".join(lines)}
+        t = Concat <axis = 0> ({", ".join(parts)})
+        y = Reshape <allowzero = {allow}> (x, t)
+        n = Shape (y) }}""")
+
+
+def _fed(model: onnx.ModelProto, rng: random.Random) -> Feed:
+    sizes = {name: rng.choice([0, 0, 1, 2, 3]) for name in "ABC"}
+    (x,) = model.graph.input
+    shape = [sizes.get(d.dim_param, d.dim_value) for d in x.type.tensor_type.shape.dim]
+    return {"x": i64(np.arange(np.prod(shape, dtype=int)).reshape(shape))}
+
+
+def test_any_reshape_has_the_shape_that_is_known_of_it() -> None:
+    accepted = [0, 0]
+    for seed in range(300):
+        rng = random.Random(seed)
+        model = _drawn(rng)
+        judged = Judged(model)
+        allow = next(n.attribute[0].i for n in model.graph.node if n.op_type == "Reshape")
+        for _ in range(8):
+            feed = _fed(model, rng)
+            try:
+                accepted[allow] += judged.accepts(feed)
+            except AssertionError as error:
+                text = onnx.printer.to_text(model)
+                raise AssertionError(f"{error}, x {feed['x'].shape}\n{text}") from error
+    assert min(accepted) > 200, accepted

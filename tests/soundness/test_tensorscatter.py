@@ -209,3 +209,52 @@ def test_one_start_for_each_of_another_axis() -> None:
         y = ScatterElements <axis = 1> (x, i, u) }"""
     feed = {"x": sample("float32", 3, 5, 3), "u": sample("float32", 3, 1, 3, seed=1)}
     assert_sound(parse(model, 24, 11), feed | {"p": np.array([[[0, 3, 1]]])}, target=CACHES)
+
+
+ENDS = (0, 3, 2**31, 2**62, *(2**63 - k for k in range(1, 9)), -1, -(2**63))
+
+
+@pytest.mark.parametrize("dims", ["1,S,2", "1,6,2", "B,S,2", "3,7,2"])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_a_circular_write_begins_anywhere(dims: str, count: int) -> None:
+    """ONNX Runtime takes the start modulo the size before anything is added to it."""
+    batch, size, _ = dims.split(",")
+    model = parse(
+        f"""g (float[{dims}] x, float[{batch},{count},2] u, int64[{batch}] w)
+            => (float[{dims}] y) {{
+        y = TensorScatter <axis = 1, mode = "circular"> (x, u, w) }}""",
+        24,
+        11,
+    )
+    rng = np.random.default_rng(count)
+    given = []
+    for first in ENDS:
+        b, s = {"1": 1, "3": 3, "B": 2}[batch], int(size) if size.isdigit() else 7
+        w = np.array([first, *rng.choice(ENDS[:-2], b - 1)])
+        given.append(
+            {
+                "x": sample("float32", b, s, 2),
+                "u": sample("float32", b, count, 2, seed=1),
+                "w": w,
+            }
+        )
+    for target in ("standard", "scatterx", CACHES):
+        assert_sound(model, *given, target=target, rejected=2)  # negative starts
+
+
+@pytest.mark.parametrize("target", ["standard", "scatterx", "ort-cpu"])
+def test_a_ring_buffer_of_64_bits_begins_anywhere(target: str) -> None:
+    """One row at ``Mod (q, size)``, for any q."""
+    model = parse("""g (float[1,S] x, float[1,1] u, int64[1,1] q) => (float[1,S] y) {
+        one = Constant <value = int64[1] {1}> ()
+        two = Constant <value = int64[1] {2}> ()
+        s = Shape (x)
+        ring = Slice (s, one, two)
+        i = Mod (q, ring)
+        y = ScatterElements <axis = 1> (x, i, u) }""")
+    given = [
+        {"x": sample("float32", 1, s), "u": sample("float32", 1, 1, seed=1), "q": np.array([[q]])}
+        for s in (1, 3, 7)
+        for q in (*ENDS, 1 - 2**63, 2 - 2**63)
+    ]
+    assert_sound(model, *given, target=target)

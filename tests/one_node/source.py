@@ -1,0 +1,99 @@
+"""Where shapes and tensors for one node come from: 0 and 1 more often than not."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+EXTENTS = (0, 0, 1, 1, 2, 3)
+
+
+@dataclass
+class OneNode:
+    """A node with its inputs; None is an input that is left out."""
+
+    inputs: list[np.ndarray | None]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    outputs: int = 1
+
+
+Draw = Callable[["Draws"], OneNode]
+
+
+class Draws:
+    """A source of shapes and tensors for one node of an operator set."""
+
+    def __init__(self, rng: random.Random, opset: int) -> None:
+        self.rng, self.opset = rng, opset
+
+    def flag(self, chance: float = 0.5) -> bool:
+        return self.rng.random() < chance
+
+    def pick(self, *items: Any) -> Any:
+        return self.rng.choice(items)
+
+    def extent(self) -> int:
+        return self.rng.choice(EXTENTS)
+
+    def some(self) -> int:
+        """Return an extent that is not 0."""
+        return self.rng.choice(EXTENTS[2:])
+
+    def shape(self, low: int = 0, high: int = 4) -> list[int]:
+        return [self.extent() for _ in range(self.rng.randint(low, high))]
+
+    def axis(self, rank: int) -> int:
+        return self.rng.randint(-rank, rank - 1) if rank else 0
+
+    def some_axes(self, rank: int, low: int = 0) -> list[int]:
+        count = self.rng.randint(min(low, rank), rank)
+        return [d - self.pick(0, rank) for d in self.rng.sample(range(rank), count)]
+
+    def floats(self, shape: list[int], dtype: str = "float32") -> np.ndarray:
+        return self.ints(shape, -4, 4, dtype)
+
+    def ints(
+        self, shape: list[int], low: int = -2, high: int = 3, dtype: str = "int64"
+    ) -> np.ndarray:
+        count = int(np.prod(shape, dtype=int))
+        numbers = np.array([self.rng.randint(low, high) for _ in range(count)], np.int64)
+        return numbers.reshape(shape).astype(dtype)
+
+    def any(self, shape: list[int], *dtypes: str) -> np.ndarray:
+        dtype = self.pick(*(dtypes or ("float32", "int64", "int32", "bool")))
+        return self.ints(shape, 0, 3, dtype) if dtype[0] in "ub" else self.ints(shape, dtype=dtype)
+
+    def beside(self, shape: list[int]) -> list[int]:
+        """Return a shape that may be broadcast against another."""
+        cut = shape[self.rng.randint(0, len(shape)) :] if self.flag(0.4) else list(shape)
+        found = [self.pick(1, n, n) for n in cut]
+        if self.flag(0.15):
+            found = [self.extent() for _ in found]
+        return [self.extent()] * self.flag(0.15) + found
+
+
+def i64(values: ArrayLike) -> np.ndarray:
+    return np.asarray(values, np.int64)
+
+
+def f32(values: ArrayLike) -> np.ndarray:
+    return np.asarray(values, np.float32)
+
+
+def one(*dtypes: str, low: int = 0, outputs: int = 1, **attributes: Any) -> Draw:
+    def draw(d: Draws) -> OneNode:
+        return OneNode([d.any(d.shape(low), *(dtypes or ("float32",)))], attributes, outputs)
+
+    return draw
+
+
+def with_axis(*dtypes: str, low: int = 1, outputs: int = 1) -> Draw:
+    def draw(d: Draws) -> OneNode:
+        shape = d.shape(low)
+        attributes = {"axis": d.axis(len(shape))} if d.flag(0.8) else {}
+        return OneNode([d.any(shape, *(dtypes or ("float32",)))], attributes, outputs)
+
+    return draw

@@ -1,0 +1,81 @@
+"""Shapes of nearly every operator where extents are 0 and 1, or there are no dims at all."""
+
+import os
+
+import numpy as np
+import onnx
+import pytest
+
+from onnx_scatterx.indexing.shapes import COMPARED
+from onnx_scatterx.indexing.transfers import TRANSFERS
+from tests.judged import Judged
+from tests.one_node import drawn
+from tests.one_node.table import DRAWS
+from tests.support import assert_sound, parse, sample
+
+SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
+EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator
+
+
+def test_every_operator_whose_shape_is_believed_is_drawn() -> None:
+    assert set(DRAWS) | SEQUENCES | {"Constant", "Scatter"} == COMPARED | set(TRANSFERS)
+
+
+@pytest.mark.parametrize("op", DRAWS)
+def test_what_is_known_of_a_node_holds(op: str) -> None:
+    accepted = 0
+    for seed in range(EXAMPLES):
+        model, feed = drawn(op, seed)
+        try:
+            accepted += Judged(model).accepts(feed)
+        except AssertionError as error:
+            shapes = {name: array.shape for name, array in feed.items()}
+            text = onnx.printer.to_text(model)
+            raise AssertionError(f"seed {seed}: {error}, {shapes}\n{text}") from error
+    assert accepted >= EXAMPLES // 8, f"{accepted} of {EXAMPLES} are accepted"
+
+
+@pytest.mark.parametrize("batch", ["C", "0", "3"])
+def test_a_product_that_sums_up_nothing_has_the_batch_of_its_left_side(batch: str) -> None:
+    """The rows that are written are as many as the product has matrices."""
+    model = f"""g (float[1,2,K] a, float[{batch},K,3] b, float[5] z, float[M] u) => (float[5] y)
+        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}}> {{
+        p = MatMul (a, b)
+        s = Shape <end = 1> (p)
+        n = Squeeze (s, first)
+        r = Range (zero, n, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (z, i, u) }}"""
+    feeds = [
+        {
+            "a": sample("float32", 1, 2, k),
+            "b": sample("float32", c, k, 3),
+            "z": sample("float32", 5),
+            "u": sample("float32", n, seed=1),
+        }
+        for k, c, n in [(0, 0, 1), (0, 3, 1), (0, 1, 1), (2, 3, 3), (2, 1, 1)]
+        if batch in ("C", str(c))
+    ]
+    assert_sound(model, *feeds)
+
+
+def test_a_transform_has_the_length_that_it_is_given() -> None:
+    """Inference takes the length of the axis where it does not know the one that is given."""
+    model = """g (float[1,T,1] x, int64 l, float[T] z, float[M] u) => (float[T] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0}> {
+        f = DFT (x, l)
+        s = Shape <start = 1, end = 2> (f)
+        n = Squeeze (s, first)
+        r = Range (zero, n, one)
+        i = Unsqueeze (r, last)
+        y = ScatterND (z, i, u) }"""
+    feeds = [
+        {
+            "x": sample("float32", 1, 3, 1),
+            "l": np.array(n),
+            "z": sample("float32", 3),
+            "u": sample("float32", n, seed=1),
+        }
+        for n in (1, 2, 3)
+    ]
+    assert_sound(parse(model, 20, 9), *feeds)

@@ -1,0 +1,69 @@
+"""Tensors without dims where others have one dim of extent 1."""
+
+import numpy as np
+import pytest
+
+from tests.judged import judge
+from tests.support import assert_sound, f32, i64, parse, sample
+
+CLIPPED = """g (float[5,3] x, int64 p, {updates} u) => (float[5,3] y)
+    <int64[2] both = {{0, 1}}, int64[1] first = {{0}}, int64[1] low = {{0}}, int64[1] high = {{3}},
+     int64 two = {{2}}> {{
+    c = Clip ({position}, low, high)
+    i = Unsqueeze (c, {axes})
+    y = ScatterND (x, i, u) }}"""
+
+
+@pytest.mark.parametrize("position", ["p", "two"])
+@pytest.mark.parametrize(("updates", "axes"), [("float[1,3]", "both"), ("float[3]", "first")])
+def test_a_position_between_bounds_of_one_element(position: str, updates: str, axes: str) -> None:
+    """ONNX Runtime takes such bounds, and the result has no dims, as the position."""
+    model = CLIPPED.format(updates=updates, position=position, axes=axes)
+    shape = (1, 3) if axes == "both" else (3,)
+    feeds = [
+        {"x": sample("float32", 5, 3), "p": i64(p), "u": sample("float32", *shape, seed=1)}
+        for p in (-2, 0, 2, 9)
+    ]
+    assert_sound(model, *feeds, left=0)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float", "int32"])
+@pytest.mark.parametrize("bound", ["", "[1]"])
+def test_bounds_broadcast_nothing(dtype: str, bound: str) -> None:
+    model = parse(f"""g ({dtype} x, {dtype}[N] v, {dtype}{bound} low) => ({dtype} y) {{
+        high = Constant <value = {dtype}{bound or "[1]"} {{3}}> ()
+        a = Clip (x, low, high)
+        b = Clip (x, , high)
+        c = Clip (v, low)
+        d = Clip (high, low, high)
+        y = Add (a, b) }}""")
+    kind = np.dtype("float32" if dtype == "float" else dtype)
+    feeds = [
+        {
+            "x": np.array(p, kind),
+            "v": np.arange(n).astype(kind),
+            "low": np.zeros([1] * bool(bound), kind),
+        }
+        for p in (-1, 2, 7)
+        for n in (0, 1, 4)
+    ]
+    assert judge(model, feeds) == len(feeds)
+
+
+def test_what_a_scalar_meets_in_other_operators() -> None:
+    """Elementwise operators broadcast a scalar; axes, depths and counts of shape [1] are numbers."""
+    model = parse("""g (float x, float[1] a, int64[1] k, int64[3,3] t, int64[2] h) => (float[R] y)
+        <int64[1] three = {3}, int64[2] values = {0, 1}, int64[1] zero = {0}> {
+        b = Add (x, a)
+        m = Max (a, x)
+        c = Less (x, a)
+        w = Where (c, x, a)
+        l = Trilu (t, k)
+        s = CumSum (t, zero)
+        o = OneHot (h, three, values)
+        r = Range (zero, three, k)
+        q = Mul (b, m)
+        y = Add (q, w) }""")
+    t, h = np.arange(9).reshape(3, 3), i64([0, 2])
+    feeds = [{"x": f32(1), "a": f32([n]), "k": i64([1]), "t": t, "h": h} for n in (0, 1, 2)]
+    assert judge(model, feeds) == len(feeds)
