@@ -76,7 +76,7 @@ class Interpreter:
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, functions.joined(self, function))
-        doubted = dict.fromkeys(f"{self.declared[s]} >= {n + 1}" for s, n in self.doubted)
+        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.doubted)
         return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
 
     def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
