@@ -1,5 +1,6 @@
 """The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model.check import HEAVY, bodies
 from onnx_scatterx.quiet import quiet
 
+_COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
+_FIELDS = {
+    number: onnx.helper.tensor_dtype_to_field(number)
+    for number in onnx.TensorProto.DataType.values()
+    if number != onnx.TensorProto.UNDEFINED
+}
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -63,6 +70,8 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
     sizes: dict[str, int] = {}
     for tensor in tensors(proto):
         name = tensor.name or "of a Constant"
+        if any(dim < 0 for dim in tensor.dims):
+            raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             if directory is not None:
                 _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
@@ -73,6 +82,26 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
                     f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
                     f"and has {len(tensor.raw_data)}"
                 )
+        else:
+            _check_typed(tensor, f"{what}: tensor {name}")
+
+
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if a tensor's numbers, in the field of its type, are not as many."""
+    field = _FIELDS.get(tensor.data_type)
+    if field is None:
+        return
+    expected = math.prod(tensor.dims)
+    if tensor.data_type in _COMPLEX:
+        expected *= 2
+    bits = _bits(tensor)
+    if bits is not None and bits < 8:
+        expected = -(-expected // (8 // bits))  # those that share a byte are one number
+    found = len(getattr(tensor, field))
+    if found != expected:
+        raise ModelError(
+            f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
+        )
 
 
 def _check_external(
@@ -104,16 +133,17 @@ def _check_external(
 
 def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
     """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
+    bits = _bits(tensor)
+    return None if bits is None else -(-math.prod(tensor.dims) * bits // 8)
+
+
+def _bits(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bits an element takes; None for strings and unknown types."""
     try:
         dtype = ir.DataType(tensor.data_type)
     except ValueError:
         return None
-    if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED):
-        return None
-    elements = 1
-    for dim in tensor.dims:
-        elements *= dim
-    return -(-elements * dtype.bitwidth // 8)
+    return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
 
 
 def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
