@@ -30,7 +30,7 @@ from onnx_scatterx.cli.arguments import (
     settings,
     settle_target,
 )
-from onnx_scatterx.cli.output import complain, complain_of_a_bug, show, show_text
+from onnx_scatterx.cli.output import complain, complain_of_a_bug, only_ours, show, show_text
 from onnx_scatterx.errors import ScatterXError
 
 _DONE, _FAILED = 0, 2
@@ -43,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         args, unknown = _parser().parse_known_args(argv)
         if unknown:
             args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-        status = int(args.run(args))
+        with only_ours():
+            status = int(args.run(args))
         if sys.stdout is not None:  # as it is where a shell has closed it
             sys.stdout.flush()
     except SystemExit as stop:  # of argparse

@@ -6,10 +6,12 @@ Nothing else in the package writes to stdout or stderr.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import traceback
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -61,6 +63,20 @@ def complain_of_a_bug(error: Exception, status: int) -> int:
 def _to_stderr(text: str) -> None:
     if sys.stderr is not None:  # closed by the shell; print would take stdout for it
         print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def only_ours() -> Iterator[None]:
+    """Keep from stderr what libraries log and warn of: a command says itself what is wrong."""
+    nobody = logging.NullHandler()
+    logging.getLogger().addHandler(nobody)
+    try:
+        with warnings.catch_warnings():
+            if not sys.warnoptions:
+                warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.getLogger().removeHandler(nobody)
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_no
 
 _VISITS = 2000  # of functions, at most: nested calls multiply
 
+_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
 CallOfFunction: TypeAlias = "tuple[list[Abstract | None], ir.Node, functions.Attributes]"
@@ -171,7 +172,7 @@ class Interpreter:
             if transfer is not None:
                 try:
                     results = transfer(call)
-                except (UnknownAttributeError, LookupError, ValueError, ArithmeticError):
+                except _CANNOT:
                     results = None  # not known, or the node cannot run (it may stand in a branch)
                 if results is not None:
                     return results

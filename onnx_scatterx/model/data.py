@@ -146,11 +146,38 @@ def _bits(tensor: onnx.TensorProto) -> int | None:
     return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
 
 
-def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+def check_texts(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text attribute of a standard operator is no text.
+
+    Other operators keep bytes of any kind in theirs, and so does a Constant.
+    """
+    for graph in graphs(proto):
+        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ())]
+        for node in graph.node:
+            if node.domain in ("", "ai.onnx") and node.op_type != "Constant":
+                texts += [(a, node.name or node.op_type) for a in node.attribute]
+        for attribute, place in texts:
+            try:
+                attribute.s.decode()
+            except UnicodeDecodeError as error:
+                raise ModelError(
+                    f"{what}: the attribute {attribute.name!r} of {place} is not UTF-8 text"
+                ) from error
+
+
+def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+    """Yield the graph, the functions, and all their subgraphs."""
     stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
     while stack:
         graph = stack.pop()
+        yield graph
+        for node in graph.node:
+            stack.extend(bodies(node))
+
+
+def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in graphs(proto):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.initializer
         for node in graph.node:
@@ -159,7 +186,6 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                     if attribute.HasField("t"):
                         yield attribute.t
                     yield from attribute.tensors
-            stack.extend(bodies(node))
 
 
 def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:

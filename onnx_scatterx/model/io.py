@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, one_line
 from onnx_scatterx.files.reading import read_regular
 from onnx_scatterx.model.check import check, check_versions, free_names
-from onnx_scatterx.model.data import check_tensors, from_proto, set_base_dir, to_proto
+from onnx_scatterx.model.data import check_tensors, check_texts, from_proto, set_base_dir, to_proto
 from onnx_scatterx.model.save import Saved, save
 
 __all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
@@ -107,6 +107,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
     check_tensors(proto, what, directory)
+    check_texts(proto, what)
     if not unsorted:
         check(proto, what)
     try:
