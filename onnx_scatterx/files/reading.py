@@ -63,3 +63,16 @@ def read_toml(path: AnyPath) -> dict[str, Any]:
         raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
     except RecursionError as error:
         raise ScatterXError(f"{path}: is nested too deeply") from error
+
+
+def is_utf8(path: str) -> bool:
+    r"""Return whether a path is text; what libraries in C++ take is nothing else.
+
+    >>> is_utf8("größe.onnx"), is_utf8(os.fsdecode(b"\xff.onnx"))
+    (True, False)
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
