@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -81,7 +82,7 @@ def test_tensors_that_are_not_of_their_shape(
 def test_tensors_of_every_type_in_the_field_of_their_type(kind: int) -> None:
     """Those of a few bits share the numbers of their field; ONNX's own writer is right about it."""
     for size in 0, 1, 3, 8:
-        value = b"" if kind == TensorProto.STRING else 0
+        value: Any = b"" if kind == TensorProto.STRING else 0
         model = parse("g (float[4] x) => (float[4] y) { y = Neg(x) }")
         model.graph.initializer.append(helper.make_tensor("w", kind, [size], [value] * size))
         assert not onnx_scatterx.inspect(model).scatters
