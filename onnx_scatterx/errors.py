@@ -1,12 +1,17 @@
 """The errors that the package raises on purpose: one line each, what is wrong and what to do."""
 
+from onnx_scatterx.visible import visible
+
 
 class ScatterXError(Exception):
     """Something asked of the package cannot be done, for a reason its user can act on.
 
     Every error that the package raises about a model, a file or an option is of this class or of
-    one derived from it, and its text is one line that needs no traceback.
+    one derived from it, and its text is one visible line that needs no traceback.
     """
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class ModelError(ScatterXError):
@@ -27,7 +32,7 @@ def one_line(error: object, limit: int = 300) -> str:
     >>> one_line("in file.cc, line 7, of a long call: no such axis", limit=27)
     'in file.cc, ...no such axis'
     """
-    text = " ".join(str(error).split())
+    text = visible(" ".join(str(error).split()))
     if len(text) <= limit:
         return text
     kept = limit - len("...")

@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
+import reprlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import onnx.defs
 
 from onnx_scatterx.emit.target import NEW, Target
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.reading import read_toml
 
 _DENSE_LIMIT = 1 << 24  # elements, where a profile allows dense forms and says no limit
 _KINDS: dict[str, type] = {
@@ -48,12 +48,7 @@ _WORDS = {str: "a text", list: "a list of operators", bool: "true or false", int
 
 def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target]) -> Target:
     """Return the target that a file describes, or raise ScatterXError where it describes none."""
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ScatterXError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise ScatterXError(f"{path}: is no TOML: {one_line(error)}") from error
+    content = read_toml(path)
     try:
         return target_from(content, bases)
     except ScatterXError as error:
@@ -69,17 +64,18 @@ def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Targ
     """
     for key, value in content.items():
         if key not in _KINDS:
-            raise ScatterXError(f"{key!r} is nothing that a profile says; {', '.join(_KINDS)} are")
+            said = reprlib.repr(key)
+            raise ScatterXError(f"{said} is nothing that a profile says; {', '.join(_KINDS)} are")
         kind = _KINDS[key]
         if key == "dense_limit" and value == math.inf:
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ScatterXError(f"{key} is {_WORDS[kind]}, not {value!r}")
+            raise ScatterXError(f"{key} is {_WORDS[kind]}, not {reprlib.repr(value)}")
     if not content.get("name"):
         raise ScatterXError("a profile has a name")
     base_name = content.get("base", "standard")
     if base_name not in bases:
-        raise ScatterXError(f"base is {' or '.join(bases)}, not {base_name!r}")
+        raise ScatterXError(f"base is {' or '.join(bases)}, not {reprlib.repr(base_name)}")
     base = bases[base_name]
     avoid = frozenset(_operators(content, "avoid"))
     operators = frozenset(_operators(content, "operators")) if "operators" in content else None
@@ -110,5 +106,5 @@ def _operators(content: Mapping[str, Any], key: str) -> list[str]:
     for name in names:
         known = isinstance(name, str) and ("." in name or name in NEW or onnx.defs.has(name))
         if not known:
-            raise ScatterXError(f"{key} has {name!r}, which is no ONNX operator")
+            raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is no ONNX operator")
     return list(names)

@@ -8,7 +8,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.assumptions.clauses import clauses, statement
+from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.assumptions.syntax import statement
 from tests.test_assumptions import CACHE
 
 
@@ -17,7 +18,7 @@ from tests.test_assumptions import CACHE
     [
         ("seq <= 4096", "seq", "<= 4096"),
         ("n % 8 == 0", "n", "% 8 == 0"),
-        ("n%8==0", "n", "%8==0"),
+        ("n%8==0", "n", "% 8 == 0"),
         ("positions = nonnegative", "positions", "nonnegative"),
         ("cache_position: contiguous, nonnegative", "cache_position", "contiguous, nonnegative"),
         ("input:0: unique", "input:0", "unique"),
@@ -47,9 +48,9 @@ def test_what_cannot_be_read(text: str) -> None:
         ("u: nonnegative", "'u': it holds no integers"),
         ("N: unique", "cannot assume 'unique' of 'N': it is a size"),
         ("pos < Q", "cannot compare 'pos' with 'Q': the model has no such symbol; it has D, N, S"),
-        ("4 <= N <= 3", "no number is all of this: N >= 4, N <= 3"),
-        ("N < 0", "no number is all of this: N < 0"),
-        (["N % 4 == 1", "N % 2 == 0"], "no number is all of this"),
+        ("4 <= N <= 3", "no number is found that is all of this: N >= 4, N <= 3"),
+        ("N < 0", "no number is found that is all of this: N < 0"),
+        (["N % 4 == 1", "N % 2 == 0"], "no number is found that is all of this"),
         (["N < D", "D < N"], "what is assumed of '[DN]' contradicts other assumptions"),
     ],
 )

@@ -46,7 +46,7 @@ def test_dense_forms_without_a_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name = ", "is no TOML"),
+        ("name = ", "is not TOML"),
         ("avoid = []", "a profile has a name"),
         ('name = "a"\nopset = 3', "'opset' is nothing that a profile says"),
         ('name = "a"\navoid = "NonZero"', "avoid is a list of operators, not 'NonZero'"),

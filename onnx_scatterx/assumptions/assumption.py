@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.assumptions.expressions import divides, evaluate, names
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.assumptions import residues
+from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.assumptions.syntax import PROPERTIES, parts_of, read_comparison
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le,
@@ -25,10 +25,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-PROPERTIES = ("nonnegative", "contiguous", "unique")
-_SIGN = "<=|>=|==|!=|<|>"
-_COMPARISON = re.compile(rf"(?:%\s*(\d+)\s*)?({_SIGN})\s*(.+)")
-_WINDOW = 4096  # numbers in a row that are looked at for one that is allowed
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an input can be
 
 
 @dataclass(frozen=True)
@@ -61,20 +58,10 @@ class Assumption:
         >>> Assumption.parse(">= 2, % 8 == 0", "seq").allows(12)
         False
         """
-        comparisons, properties = [], set()
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            match = _COMPARISON.fullmatch(part)
-            bound = None if match is None else _bound(match[3])
-            if match is not None and bound is not None and match[1] != "0":
-                comparisons.append(Comparison(int(match[1] or 0), match[2], bound))
-            elif part in PROPERTIES:
-                properties.add(part)
-            else:
-                raise ScatterXError(
-                    f"cannot read the assumption {part!r} about {name}; write for example "
-                    f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}"
-                )
-        return cls(tuple(comparisons), frozenset(properties))
+        parts = parts_of(text)
+        read = (read_comparison(part, name) for part in parts if part not in PROPERTIES)
+        comparisons = tuple(Comparison(*found) for found in read)
+        return cls(comparisons, frozenset(parts) & frozenset(PROPERTIES))
 
     def allows(self, value: int, sizes: Mapping[str, int] | None = None) -> bool:
         """Return whether an element may be this value, at these sizes.
@@ -126,25 +113,29 @@ class Assumption:
         return tuple(sorted(n for n in around | multiples if self.allows(n)))
 
     def witness(self, low: float = -math.inf) -> int | None:
-        """Return the allowed value nearest to 0 that is at least ``low``, or None if none is.
+        """Return the allowed value nearest to 0 that is at least ``low``; None if none is found.
 
         Bounds that are no numbers are left out of account.
 
-        >>> said = "> 2, % 4 == 0", "> 2, < 3"
+        >>> said = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
         >>> [Assumption.parse(text, "n").witness() for text in said]
-        [4, None]
+        [4, None, -999999995]
         """
-        least, most = self.interval()
-        least = max(least, low)
-        window = math.lcm(1, *(c.modulus for c in self.comparisons)) + _WINDOW
-        if least > 0:
-            tries = range(int(least), int(min(most, least + window)) + 1)
-        elif most < 0:
-            tries = range(int(most), int(max(least, most - window)) - 1, -1)
-        else:
-            near = sorted(range(-window, window), key=lambda n: (abs(n), -n))
-            return next((n for n in near if least <= n <= most and self.allows(n)), None)
-        return next((n for n in tries if self.allows(n)), None)
+        interval = self.interval()
+        least, most = int(max(interval[0], low, _LEAST)), int(min(interval[1], _MOST))
+        allowed: dict[int, residues.Ranges] = {}
+        excluded: set[int] = set()
+        for c in self.comparisons:
+            if isinstance(c.bound, int) and c.modulus:
+                ranges = residues.compared(c.modulus, c.sign, c.bound)
+                allowed[c.modulus] = residues.both(allowed.get(c.modulus, ranges), ranges)
+            elif isinstance(c.bound, int) and c.sign == "!=":
+                excluded.add(c.bound)
+        above = residues.first(allowed, excluded, max(least, 0), most)
+        turned = {m: residues.mirrored(m, ranges) for m, ranges in allowed.items()}
+        below = residues.first(turned, {-n for n in excluded}, max(-most, 1), -least)
+        found = [above, None if below is None else -below]
+        return min((n for n in found if n is not None), key=abs, default=None)
 
     @property
     def symbols(self) -> frozenset[str]:
@@ -154,11 +145,3 @@ class Assumption:
 
 
 NOTHING = Assumption()
-
-
-def _bound(text: str) -> int | str | None:
-    """Return a bound as a number or an expression; None where it cannot be read."""
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    unreadable = not text.strip() or re.search(r"[<>=!%]", text) or divides(text)
-    return None if unreadable else text.strip()

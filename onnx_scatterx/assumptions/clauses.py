@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnx_scatterx.assumptions.assumption import PROPERTIES, Assumption
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.syntax import PROPERTIES, parts_of, statement
+from onnx_scatterx.errors import ScatterXError, one_line
 
 Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
 """Assumptions as a user gives them: by name, or as statements that begin with the name."""
@@ -24,8 +24,10 @@ Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
 METADATA = "onnx_scatterx.assumes"
 """The metadata key of an optimized model: what it assumes of its inputs, by name, as JSON."""
 
-_FROM_BELOW = re.compile(r"([^<>=!%]+?)\s*(<=|<)\s*([^<>=!%]+?)\s*((?:<=|<)[^<>=!%]+)?")
-_TURNED = {"<": ">", "<=": ">="}
+MOST = 100
+"""How many things can be assumed at once: each is tried without."""
+
+_SHOWN = 100  # characters of metadata that cannot be read
 
 
 @dataclass(frozen=True)
@@ -54,31 +56,12 @@ def clauses(assume: Assume) -> tuple[Clause, ...]:
     pairs = assume.items() if isinstance(assume, Mapping) else map(statement, assume or ())
     found: dict[Clause, None] = {}
     for name, text in pairs:
-        Assumption.parse(text, name)
-        for part in filter(None, (part.strip() for part in text.split(","))):
+        for part in parts_of(text):
+            Assumption.parse(part, name)
             found[Clause(name, part)] = None
+            if len(found) > MOST:
+                raise ScatterXError(f"more than {MOST} assumptions were made; leave some out")
     return tuple(found)
-
-
-def statement(text: str) -> tuple[str, str]:
-    """Split a statement into a name and what is said of it.
-
-    >>> statement("seq <= 512"), statement("positions = nonnegative"), statement("n==4")
-    (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '==4'))
-    >>> statement("cache_position: contiguous"), statement("0 <= idx < n")
-    (('cache_position', 'contiguous'), ('idx', '>= 0, < n'))
-    """
-    between = _FROM_BELOW.fullmatch(text.strip())
-    if between is not None and (between[4] or re.fullmatch(r"-?\d+", between[1])):
-        lower = f"{_TURNED[between[2]]} {between[1]}"
-        return between[3], f"{lower}, {between[4]}" if between[4] else lower
-    end = next((i for i, c in enumerate(text) if c in "<>=!%" or c.isspace()), len(text))
-    name, said = text[:end].removesuffix(":"), text[end:].strip()
-    if said.startswith("=") and not said.startswith("=="):
-        said = said[1:].strip()
-    if not name or not said:
-        raise ScatterXError(f"{text!r} is not like 'seq <= 512' or 'positions: contiguous'")
-    return name, said
 
 
 def as_metadata(found: Iterable[Clause]) -> str:
@@ -106,10 +89,11 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
         return ()
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict) or not all(isinstance(part, str) for part in said.values()):
-        raise ScatterXError(f"the metadata {METADATA} of the model are no assumptions: {text!r}")
+        shown = one_line(text, _SHOWN)
+        raise ScatterXError(f"the metadata {METADATA} of the model are no assumptions: {shown}")
     return clauses(said)
 
 
@@ -153,5 +137,5 @@ def check(
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
             said = ", ".join(str(c) for c in found if c.name == name)
-            raise ScatterXError(f"no number is all of this: {said}")
+            raise ScatterXError(f"no number is found that is all of this: {said}")
     return assumed

@@ -1,9 +1,21 @@
-"""Declared dims as expressions: a name, or a sum or product of names that an exporter wrote."""
+"""Declared dims as expressions: a name, or a sum or product of names that an exporter wrote.
+
+Expressions have limits, so that one takes little time whoever wrote it. A declared dim beyond them
+is a symbol of its own, as any other text is that cannot be read.
+"""
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
+
+MOST_CHARACTERS = 1000
+_MOST_DIGITS = 20  # of one number: 64 bits hold none that has more
+_MOST_OPERATORS = 64
+_MOST_PRODUCTS = 64  # monomials of an expression that is multiplied out
+_MOST_FACTORS = 8  # names in one of them
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -14,8 +26,15 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
 }
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+_KNOWN = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
+_TOKEN = re.compile(r"\d\w*|[^\W\d]\w*|\S")
+_SIGNS = frozenset("+-*/%()")
 
 N = TypeVar("N")
+
+
+class LimitError(ValueError):
+    """An expression is larger than the limits: the text says which it exceeds."""
 
 
 def names(dim: str) -> frozenset[str]:
@@ -24,7 +43,7 @@ def names(dim: str) -> frozenset[str]:
     >>> sorted(names("2*past + s1")), sorted(names("batch size"))
     (['past', 's1'], ['batch size'])
     """
-    tree = _parse(dim)
+    tree = _within_limits(dim)
     if tree is None:
         return frozenset([dim])
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
@@ -36,7 +55,7 @@ def divides(dim: str) -> bool:
     >>> divides("2*past"), divides("s1 // 2")
     (False, True)
     """
-    tree = _parse(dim)
+    tree = _within_limits(dim)
     return tree is not None and any(isinstance(node, _DIVISIONS) for node in ast.walk(tree))
 
 
@@ -50,20 +69,69 @@ def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
         return dim
     if dim in sizes:
         return sizes[dim]
-    tree = _parse(dim)
+    tree = _within_limits(dim)
     return None if tree is None else _value(tree, sizes)
 
 
+def check_limits(dim: str) -> None:
+    """Raise LimitError where an expression is too large to be read.
+
+    >>> check_limits("*".join("N" * 9))
+    Traceback (most recent call last):
+    onnx_scatterx.assumptions.expressions.LimitError: has a product of 9 names; 8 are the most
+    """
+    _parse(dim)
+
+
+def _within_limits(dim: str) -> ast.expr | None:
+    try:
+        return _parse(dim)
+    except LimitError:
+        return None
+
+
+@lru_cache(maxsize=1024)
 def _parse(dim: str) -> ast.expr | None:
+    """Return a dim as an expression, or None where it is none."""
+    if len(dim) > MOST_CHARACTERS:
+        raise LimitError(f"has {len(dim)} characters; {MOST_CHARACTERS} are the most")
+    tokens = _TOKEN.findall(dim)
+    for token in tokens:
+        is_number = token.isascii() and token.isdecimal()
+        if not (is_number or token.isidentifier() or token in _SIGNS):
+            return None
+        if is_number and len(token) > _MOST_DIGITS:
+            raise LimitError(f"has a number of {len(token)} digits; {_MOST_DIGITS} are the most")
+    operators = sum(token in _SIGNS - {"(", ")"} for token in tokens)
+    if operators > _MOST_OPERATORS:
+        raise LimitError(f"has {operators} operators; {_MOST_OPERATORS} are the most")
     try:
         tree = ast.parse(dim.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two by parentheses
         return None
-    known = (ast.BinOp, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
-    if not all(isinstance(node, known) for node in ast.walk(tree)):
-        return None
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return tree if all(isinstance(value, int) for value in constants) else None
+    for node in ast.walk(tree):
+        is_flag = isinstance(node, ast.Constant) and type(node.value) is not int
+        if is_flag or not isinstance(node, _KNOWN):
+            return None
+    products, factors = _extent(tree)
+    if products > _MOST_PRODUCTS:
+        raise LimitError(f"is a sum of {products} products; {_MOST_PRODUCTS} are the most")
+    if factors > _MOST_FACTORS:
+        raise LimitError(f"has a product of {factors} names; {_MOST_FACTORS} are the most")
+    return tree
+
+
+def _extent(tree: ast.expr) -> tuple[int, int]:
+    """Return how many monomials an expression has at most, and how many names one has."""
+    if isinstance(tree, ast.UnaryOp):
+        return _extent(tree.operand)
+    if not isinstance(tree, ast.BinOp):
+        return 1, int(isinstance(tree, ast.Name))
+    (one, few), (other, more) = _extent(tree.left), _extent(tree.right)
+    if isinstance(tree.op, ast.Add | ast.Sub):
+        return one + other, max(few, more)
+    # A quotient multiplies nothing out; what is in it counts all the same.
+    return one * other, few + more
 
 
 def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
@@ -71,12 +139,16 @@ def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
         return sizes.get(tree.id)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value
+    found: int | N
+    if isinstance(tree, ast.UnaryOp):
+        operand: Any = _value(tree.operand, sizes)
+        return None if operand is None else -operand
     if isinstance(tree, ast.BinOp) and type(tree.op) in _OPERATORS:
         left, right = _value(tree.left, sizes), _value(tree.right, sizes)
         if left is None or right is None:
             return None
         if isinstance(right, int) and right == 0 and isinstance(tree.op, _DIVISIONS):
             return None
-        found: int | N = _OPERATORS[type(tree.op)](left, right)
+        found = _OPERATORS[type(tree.op)](left, right)
         return found
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from onnx_scatterx.benchmarking.profile import NodeTime, by_operator
 from onnx_scatterx.benchmarking.statistics import Spread
-from onnx_scatterx.reports.report import text_of
+from onnx_scatterx.reports.rendering import group, table, text_of
+from onnx_scatterx.visible import as_json
 
 if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.table import Table
+    from onnx_scatterx.reports.rendering import Group, Table
 
 _OPERATORS = 12  # that are shown; JSON has all
 
@@ -80,7 +79,7 @@ class Benchmark:
 
     def to_json(self) -> str:
         """Return everything as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
+        return as_json(self.to_dict())
 
     def summary(self) -> str:
         """Say under which circumstances this was measured."""
@@ -91,55 +90,43 @@ class Benchmark:
         return ", ".join([*sizes, threads, rounds, f"ONNX Runtime {self.version}"])
 
     def __rich__(self) -> Group:
-        from rich.console import Group
-
         tables = [self._times()]
         if any(t.profile for t in self.timings):
             tables.append(self._operators())
-        return Group(*tables)
+        return group(*tables)
 
     def __str__(self) -> str:
         return text_of(self)
 
     def _times(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=Text(self.summary()), title_justify="left")
-        table.add_column("model", overflow="fold")
-        for column in ("ms", "quartiles", "times as fast", "95 % sure"):
-            table.add_column(column, justify="right")
-        table.add_column("outputs", overflow="fold")
+        numbers = ("ms", "quartiles", "times as fast", "95 % sure")
+        rows = []
         for timing in self.timings:
             seconds, speedup = timing.spread, self.speedup(timing)
             first = timing is self.timings[0]
             row = [timing.name, _ms(seconds.median), _range(seconds.quartiles, 1e3, 4)]
             row += ["", ""] if first else [f"{speedup.median:.2f}", _range(speedup.interval, 1, 3)]
-            table.add_row(*map(Text, (*row, "" if first else timing.difference or "the same")))
-        return table
+            rows.append([*row, "" if first else timing.difference or "the same"])
+        return table(self.summary(), ("model", *numbers, "outputs"), rows, numbers=numbers)
 
     def _operators(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
         title = "ms in each operator (and how many nodes), profiled in whole microseconds"
-        table = Table(title=title, title_justify="left")
-        table.add_column("operator", overflow="fold")
         found = [by_operator(t.profile) for t in self.timings]
         most: dict[str, float] = {}
-        for timing, operators in zip(self.timings, found, strict=True):
-            table.add_column(Text(timing.name), justify="right", overflow="fold")
+        for operators in found:
             for op, (_, seconds) in operators.items():
                 most[op] = max(most.get(op, 0.0), seconds)
         shown = sorted(most, key=lambda op: -most[op])[:_OPERATORS]
+        rows = []
         for op in shown:
             cells = (operators.get(op) for operators in found)
-            table.add_row(op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells))
+            rows.append([op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells)])
         if len(shown) < len(most):
             rest = [[v for op, v in operators.items() if op not in shown] for operators in found]
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
-            table.add_row("others", *(f"{_ms(s)} ({n})" for n, s in sums))
-        return table
+            rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
+        names = [timing.name for timing in self.timings]
+        return table(title, ("operator", *names), rows, numbers=names)
 
 
 def _plain(spread: Spread) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +30,7 @@ from onnx_scatterx.cli.arguments import (
     settings,
     settle_target,
 )
-from onnx_scatterx.cli.output import complain, show
+from onnx_scatterx.cli.output import complain, complain_of_a_bug, only_ours, show, show_text
 from onnx_scatterx.errors import ScatterXError
 
 _DONE, _FAILED = 0, 2
@@ -44,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         args, unknown = _parser().parse_known_args(argv)
         if unknown:
             args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-        status = int(args.run(args))
+        with only_ours():
+            status = int(args.run(args))
         if sys.stdout is not None:  # as it is where a shell has closed it
             sys.stdout.flush()
     except SystemExit as stop:  # of argparse
@@ -64,8 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # a bug of ours is no answer, which status 1 would be
         if isinstance(error, ImportError) and _is_of_others(error.name):
             return complain(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
-        traceback.print_exc()
-        return complain("this is a bug in onnx-scatterx, please report it", _FAILED)
+        return complain_of_a_bug(error, _FAILED)
     return status
 
 
@@ -88,8 +87,10 @@ def _inspect(args: argparse.Namespace) -> int:
 
     settle_target(args)
     report = inspect(args.model, **settings(args))
-    show(report.to_json() if args.json else report)
-    if not args.json:
+    if args.json:
+        show_text(report.to_json())
+    else:
+        show(report)
         hint(args, report)
     return strictly(args, report)
 
@@ -97,7 +98,7 @@ def _inspect(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.reports.explanation import explain
 
-    show(explain(args.model, args.node, **settings(args)))
+    show_text(explain(args.model, args.node, **settings(args)))
     return _DONE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks
@@ -25,7 +26,7 @@ def strictly(args: argparse.Namespace, report: Report) -> int:
 def hint(args: argparse.Namespace, report: Report) -> None:
     """Say what to do about scatters that stay."""
     if any(entry.refusal is not None for entry in report.scatters):
-        command = f"onnx-scatterx explain {args.model}, with the same options"
+        command = f"onnx-scatterx explain {shlex.quote(args.model)}, with the same options"
         show(f"what would help those that stay: {command}")
 
 

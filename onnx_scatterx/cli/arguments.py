@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
-from onnx_scatterx.cli.output import complain
+from onnx_scatterx.cli.output import complain, show
 from onnx_scatterx.errors import ScatterXError
 
 _SAMPLES = 40
@@ -32,9 +32,9 @@ class Version(argparse.Action):
         from importlib.metadata import PackageNotFoundError, version
 
         try:
-            print(version("onnx-scatterx"))
+            show(version("onnx-scatterx"))
         except PackageNotFoundError:
-            print("not installed: run from its source")
+            show("not installed: run from its source")
         raise SystemExit(0)
 
 

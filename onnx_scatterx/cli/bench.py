@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from onnx_scatterx.cli.arguments import add_inputs, add_session, add_sizes, count, refuse_idle
-from onnx_scatterx.cli.output import progress, show
+from onnx_scatterx.cli.output import progress, show, show_text
 from onnx_scatterx.errors import ScatterXError
 
 
@@ -50,5 +50,8 @@ def run(args: argparse.Namespace) -> int:
             library=args.library,
             progress=tell,
         )
-    show(found.to_json() if args.json else found)
+    if args.json:
+        show_text(found.to_json())
+    else:
+        show(found)
     return 0

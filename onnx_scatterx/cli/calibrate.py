@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from onnx_scatterx.cli.output import in_whole, progress, show
+from onnx_scatterx.cli.output import in_whole, progress, show, show_text
 from onnx_scatterx.errors import ScatterXError
 
 
@@ -24,5 +24,6 @@ def calibrate_machine(args: argparse.Namespace) -> int:
     elif not path.parent.is_dir():
         raise ScatterXError(f"{path}: the directory {path.parent} does not exist")
     with in_whole(path, machine.to_toml):
-        show(f"{machine.to_toml()}\nwritten to {path}; target ort-cpu reads it from {place()}")
+        show_text(machine.to_toml())
+        show(f"written to {path}; target ort-cpu reads it from {place()}")
     return 0

@@ -1,36 +1,82 @@
-"""What the command line prints and writes besides models."""
+"""What the command line prints and writes besides models.
+
+Nothing else in the package writes to stdout or stderr.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
+import traceback
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.visible import in_lines, visible
 
 
 def show(content: object) -> None:
-    """Print to stdout: in color on a terminal, else as text that any encoding can hold."""
+    """Print a line, or what has lines of its own, to stdout; in color if that is a terminal."""
     if sys.stdout is None:  # closed by the shell
         return
-    if sys.stdout.isatty():
+    if isinstance(content, str):
+        _write(visible(content))
+    elif sys.stdout.isatty() and hasattr(content, "__rich__"):
         from rich.console import Console
 
-        console = Console(markup=False, highlight=False, soft_wrap=not hasattr(content, "__rich__"))
-        console.print(content if hasattr(content, "__rich__") else str(content))
-        return
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(f"{content}\n".encode(encoding, "backslashreplace").decode(encoding))
+        from onnx_scatterx.reports.rendering import drawn
+
+        console = Console(markup=False, highlight=False, emoji=False)
+        _write(drawn(content, console).removesuffix("\n"))
+    else:
+        show_text(str(content))
+
+
+def show_text(text: str) -> None:
+    """Print a text of which each line was made by itself, such as JSON."""
+    _write(in_lines(text.split("\n")))
+
+
+def _write(text: str) -> None:
+    if sys.stdout is not None:
+        encoding = sys.stdout.encoding or "utf-8"  # which may not hold all that can be seen
+        sys.stdout.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
 
 
 def complain(message: object, status: int) -> int:
     """Print one line to stderr and return the exit status."""
-    if sys.stderr is not None:  # closed by the shell; print would take stdout for it
-        print(f"onnx-scatterx: {one_line(message, 1000)}", file=sys.stderr)
+    _to_stderr(f"onnx-scatterx: {one_line(message, 1000)}")
     return status
+
+
+def complain_of_a_bug(error: Exception, status: int) -> int:
+    """Print where an error comes from, and that it is not the user's; return the exit status."""
+    for part in traceback.format_exception(error):
+        _to_stderr(in_lines(part.rstrip("\n").split("\n")))
+    return complain("this is a bug in onnx-scatterx, please report it", status)
+
+
+def _to_stderr(text: str) -> None:
+    if sys.stderr is not None:  # closed by the shell; print would take stdout for it
+        print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def only_ours() -> Iterator[None]:
+    """Keep from stderr what libraries log and warn of: a command says itself what is wrong."""
+    nobody = logging.NullHandler()
+    logging.getLogger().addHandler(nobody)
+    try:
+        with warnings.catch_warnings():
+            if not sys.warnoptions:
+                warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.getLogger().removeHandler(nobody)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,8 @@ def with_content(value: ir.Value, found: Abstract, token: object, facts: Facts) 
     if shape is None:
         return found
     shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
+    if any(d.constant is not None and d.constant < 0 for d in shape):
+        return Abstract(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
         d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
         for i, d in enumerate(shape)

@@ -29,6 +29,7 @@ from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_no
 
 _VISITS = 2000  # of functions, at most: nested calls multiply
 
+_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
 CallOfFunction: TypeAlias = "tuple[list[Abstract | None], ir.Node, functions.Attributes]"
@@ -76,7 +77,7 @@ class Interpreter:
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, functions.joined(self, function))
-        doubted = dict.fromkeys(f"{self.declared[s]} >= {n + 1}" for s, n in self.doubted)
+        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.doubted)
         return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
 
     def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
@@ -171,7 +172,7 @@ class Interpreter:
             if transfer is not None:
                 try:
                     results = transfer(call)
-                except (UnknownAttributeError, LookupError, ValueError, ArithmeticError):
+                except _CANNOT:
                     results = None  # not known, or the node cannot run (it may stand in a branch)
                 if results is not None:
                     return results

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.indexing.abstract import Abstract
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import Term
@@ -40,7 +41,7 @@ class Knowledge:
     scopes: Mapping[ir.Graph, Scope]
     shared: Mapping[Term, str]
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
-    doubted: tuple[str, ...] = ()
+    doubted: tuple[Clause, ...] = ()
     """What would have to hold of declared sizes for more shapes to be known: ``N >= 1``."""
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.reports.report import text_of
+from onnx_scatterx.reports.rendering import table, text_of
+from onnx_scatterx.visible import as_json
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from onnx_scatterx.reports.rendering import Table
     from onnx_scatterx.reports.report import Report
 
 
@@ -103,18 +102,11 @@ class Summary:
 
     def to_json(self) -> str:
         """Return the summary as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
+        return as_json(self.to_dict())
 
     def __rich__(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=Text(self.summary()), title_justify="left")
-        for column in ("model", "seconds", "what is done"):
-            table.add_column(column, overflow="fold")
-        for outcome in self.outcomes:
-            table.add_row(Text(str(outcome.source)), f"{outcome.seconds:.2f}", Text(outcome.done))
-        return table
+        rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        return table(self.summary(), ("model", "seconds", "what is done"), rows)
 
     def __str__(self) -> str:
         return text_of(self)

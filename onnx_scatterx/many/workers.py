@@ -97,7 +97,8 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _die_quietly() -> None:
-    """Let Ctrl-C end a worker without a traceback."""
+    """Let Ctrl-C end a worker without a traceback, and a crash without last words."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -1,5 +1,6 @@
 """The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model.check import HEAVY, bodies
 from onnx_scatterx.quiet import quiet
 
+_COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
+_FIELDS = {
+    number: onnx.helper.tensor_dtype_to_field(number)
+    for number in onnx.TensorProto.DataType.values()
+    if number != onnx.TensorProto.UNDEFINED
+}
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -63,6 +70,8 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
     sizes: dict[str, int] = {}
     for tensor in tensors(proto):
         name = tensor.name or "of a Constant"
+        if any(dim < 0 for dim in tensor.dims):
+            raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             if directory is not None:
                 _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
@@ -73,6 +82,26 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
                     f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
                     f"and has {len(tensor.raw_data)}"
                 )
+        else:
+            _check_typed(tensor, f"{what}: tensor {name}")
+
+
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if a tensor's numbers, in the field of its type, are not as many."""
+    field = _FIELDS.get(tensor.data_type)
+    if field is None:
+        return
+    expected = math.prod(tensor.dims)
+    if tensor.data_type in _COMPLEX:
+        expected *= 2
+    bits = _bits(tensor)
+    if bits is not None and bits < 8:
+        expected = -(-expected // (8 // bits))  # those that share a byte are one number
+    found = len(getattr(tensor, field))
+    if found != expected:
+        raise ModelError(
+            f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
+        )
 
 
 def _check_external(
@@ -104,23 +133,51 @@ def _check_external(
 
 def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
     """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
+    bits = _bits(tensor)
+    return None if bits is None else -(-math.prod(tensor.dims) * bits // 8)
+
+
+def _bits(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bits an element takes; None for strings and unknown types."""
     try:
         dtype = ir.DataType(tensor.data_type)
     except ValueError:
         return None
-    if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED):
-        return None
-    elements = 1
-    for dim in tensor.dims:
-        elements *= dim
-    return -(-elements * dtype.bitwidth // 8)
+    return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
+
+
+def check_texts(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text attribute of a standard operator is no text.
+
+    Other operators keep bytes of any kind in theirs, and so does a Constant.
+    """
+    for graph in graphs(proto):
+        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ())]
+        for node in graph.node:
+            if node.domain in ("", "ai.onnx") and node.op_type != "Constant":
+                texts += [(a, node.name or node.op_type) for a in node.attribute]
+        for attribute, place in texts:
+            try:
+                attribute.s.decode()
+            except UnicodeDecodeError as error:
+                raise ModelError(
+                    f"{what}: the attribute {attribute.name!r} of {place} is not UTF-8 text"
+                ) from error
+
+
+def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+    """Yield the graph, the functions, and all their subgraphs."""
+    stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while stack:
+        graph = stack.pop()
+        yield graph
+        for node in graph.node:
+            stack.extend(bodies(node))
 
 
 def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
-    stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
-    while stack:
-        graph = stack.pop()
+    for graph in graphs(proto):
         if isinstance(graph, onnx.GraphProto):
             yield from graph.initializer
         for node in graph.node:
@@ -129,7 +186,6 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                     if attribute.HasField("t"):
                         yield attribute.t
                     yield from attribute.tensors
-            stack.extend(bodies(node))
 
 
 def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:

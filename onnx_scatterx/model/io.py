@@ -13,14 +13,16 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.files.reading import read_regular
 from onnx_scatterx.model.check import check, check_versions, free_names
-from onnx_scatterx.model.data import check_tensors, from_proto, set_base_dir, to_proto
+from onnx_scatterx.model.data import check_tensors, check_texts, from_proto, set_base_dir, to_proto
 from onnx_scatterx.model.save import Saved, save
 
 __all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
 
 ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
 
+_MOST_BYTES = (1 << 31) - 1  # protobuf reads no larger message
 _UNREADABLE = (
     google.protobuf.message.DecodeError,
     google.protobuf.json_format.ParseError,
@@ -67,13 +69,15 @@ def read(path: Path) -> onnx.ModelProto:
     try:
         if path.is_dir():
             raise ModelError(f"{path}: is a directory, not an ONNX model")
-        if path.stat().st_size == 0:
+        content = read_regular(path, _MOST_BYTES)
+        if not content:
             raise ModelError(f"{path}: the file is empty")
-        if onnx.serialization.registry.get_format_from_file_extension(path.suffix) == "onnxtxt":
+        form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+        if form == "onnxtxt":
             # What `onnx.load` does, without its warning that this syntax is experimental: filters
             # of warnings belong to the process, and cannot be set in one of several threads.
-            return onnx.parser.parse_model(path.read_text(encoding="utf-8"))
-        return onnx.load(path, load_external_data=False)
+            return onnx.parser.parse_model(content.decode())
+        return onnx.load_model_from_string(content, form or "protobuf")
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such file") from error
     except OSError as error:
@@ -103,6 +107,7 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
     check_tensors(proto, what, directory)
+    check_texts(proto, what)
     if not unsorted:
         check(proto, what)
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.duplicates import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.indexing.scope import Knowledge, Scope
@@ -52,7 +53,7 @@ class Account:
     inputs: tuple[str, ...]
     output: str
     scope: Scope
-    doubted: tuple[str, ...] = ()
+    doubted: tuple[Clause, ...] = ()
 
 
 def names_of(model: ir.Model) -> dict[ir.Node, Called]:
@@ -169,7 +170,7 @@ def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | Non
     """Name the sizes that leave a rank open where they are 0, or 1."""
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.doubted:
         return refusal
-    sizes = " and ".join(knowledge.doubted)
+    sizes = " and ".join(map(str, knowledge.doubted))
     return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
-from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.clauses import Assume, Clause
 from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.indexing.sources import other_sources
@@ -18,6 +18,7 @@ from onnx_scatterx.reports.next_steps import Further, key_of, steps
 from onnx_scatterx.reports.parts import parts
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.visible import in_lines, visible
 
 _NAMES = 5
 _INDENT = 12
@@ -71,9 +72,9 @@ def explain(
     if not accounts:
         return report.summary()
 
-    def rewrite(other: Target, assumed: Sequence[str], settled: bool) -> list[Entry]:
-        changed = Settings.of(other, None, distrust_dims, assumed, settled, reads=settings.reads)
-        clauses = dict.fromkeys((*settings.assumed, *changed.assumed))
+    def rewrite(other: Target, assumed: Sequence[Clause], settled: bool) -> list[Entry]:
+        changed = Settings.of(other, None, distrust_dims, None, settled, reads=settings.reads)
+        clauses = dict.fromkeys((*settings.assumed, *assumed))
         try:
             return [a.entry for a in tried(loaded, replace(changed, assumed=tuple(clauses)))]
         except ScatterXError:  # it contradicts what the user says
@@ -107,13 +108,13 @@ def _explained(account: Account, further: Further) -> str:
     for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
         for i, sentence in enumerate(sentences):
             lines += _wrapped(label if i == 0 else "", sentence)
-    return "\n".join(lines)
+    return in_lines(lines)
 
 
 def _wrapped(label: str, text: str) -> list[str]:
     """Return a labelled sentence in lines of bearable width; names are never cut."""
     lines, line = [], ""
-    for word in text.split(" "):
+    for word in visible(text).split(" "):
         if line and len(line) + 1 + len(word) > 100 - _INDENT:
             lines.append(line)
             line = "  " + word if text.startswith("- ") else word

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.report import Report
+from onnx_scatterx.visible import as_html
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
@@ -28,7 +28,7 @@ tr.removed td:last-child, tr.dead td:last-child { color: #1a7f37 }
 
 def page(report: Report, verification: Verification | None = None) -> str:
     """Return a report as HTML, with the answer of ``verify`` if given."""
-    parts = [f"<p>Target <code>{escape(report.target)}</code>: {escape(report.summary())}.</p>"]
+    parts = [f"<p>Target <code>{as_html(report.target)}</code>: {as_html(report.summary())}.</p>"]
     if report.entries:
         rows = ((entry.action, entry.row()) for entry in report.entries)
         parts.append(_table(report.columns, rows))
@@ -39,14 +39,15 @@ def page(report: Report, verification: Verification | None = None) -> str:
         ("Updates that collide", report.duplicate_lines()),
     ):
         if texts:
-            items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+            items = "".join(f"<li>{as_html(text)}</li>" for text in texts)
             parts.append(f"<h2>{title}</h2><ul>{items}</ul>")
     if report.violations:
         left = ((None, (v.node, v.op, v.why)) for v in report.violations)
         parts.append("<h2>Not taken by the target</h2>")
         parts.append(_table(("node", "operator", "why"), left))
     if verification is not None:
-        parts.append(f"<h2>Verified</h2><pre>{escape(str(verification))}</pre>")
+        lines = "\n".join(map(as_html, str(verification).split("\n")))
+        parts.append(f"<h2>Verified</h2><pre>{lines}</pre>")
     changed = _changed(report.ops_before, report.ops_after)
     if changed:
         parts.append("<h2>Nodes</h2>")
@@ -60,10 +61,10 @@ def page(report: Report, verification: Verification | None = None) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[tuple[Action | None, Iterable[str]]]) -> str:
-    lines = ["<table>", f"<tr>{''.join(f'<th>{escape(text)}</th>' for text in head)}</tr>"]
+    lines = ["<table>", f"<tr>{''.join(f'<th>{as_html(text)}</th>' for text in head)}</tr>"]
     for action, row in rows:
         kind = "" if action is None else f' class="{action.name.lower()}"'
-        lines.append(f"<tr{kind}>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>")
+        lines.append(f"<tr{kind}>{''.join(f'<td>{as_html(text)}</td>' for text in row)}</tr>")
     return "\n".join([*lines, "</table>"])
 
 

@@ -6,6 +6,7 @@ no guess. Whether an assumption is true only the user knows.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -13,13 +14,16 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.syntax import statement
 from onnx_scatterx.emit.target import STANDARD, Target
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reasons import Reason
 from onnx_scatterx.reports.accounts import Account
 from onnx_scatterx.reports.entries import Action, Entry
 
 Further: TypeAlias = "dict[tuple[str, str], list[str]]"
-Rewrite: TypeAlias = "Callable[[Target, Sequence[str], bool], Sequence[Entry]]"
+Rewrite: TypeAlias = "Callable[[Target, Sequence[Clause], bool], Sequence[Entry]]"
 """Gives what becomes of a model for a target, on more assumptions, made deterministic or not."""
 
 
@@ -32,7 +36,7 @@ class Step:
 
     said: str
     target: Target | None = None
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Clause, ...] = ()
     deterministic: bool = False
     last: bool = False
 
@@ -73,7 +77,7 @@ def _candidates(stuck: Sequence[Account], target: Target) -> Iterator[Step]:
         yield Step("--deterministic", deterministic=True)
     doubted = dict.fromkeys(clause for a in stuck for clause in a.doubted)
     if doubted and Reason.UNKNOWN_RANK in reasons:
-        yield _assuming(tuple(doubted))
+        yield from _assuming(tuple(doubted))
     if reasons & {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES}:
         base = STANDARD if target.native else target
         said = "a profile that says dense = true, dense_limit = inf"
@@ -84,12 +88,28 @@ def _candidates(stuck: Sequence[Account], target: Target) -> Iterator[Step]:
     ):
         named = dict.fromkeys(n for a in stuck if a.entry.reason is reason for n in _inputs(a))
         for name in named:
-            yield _assuming((f"{name}: {said}",))
+            yield from _assuming(clauses({name: said}))
 
 
-def _assuming(clauses: tuple[str, ...]) -> Step:
-    options = " ".join(f"--assume '{clause}'" for clause in clauses)
-    return Step(f"{options}, if that is so", assumed=clauses)
+def _assuming(assumed: tuple[Clause, ...]) -> Iterator[Step]:
+    """Yield a step with these assumptions, unless one is about a name that cannot be typed."""
+    said: dict[str, list[str]] = {}
+    for clause in assumed:
+        said.setdefault(clause.name, []).append(clause.said)
+    options = []
+    for name, parts in said.items():
+        text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
+        if not _reads_back(text, name):
+            return
+        options.append(f"--assume {shlex.quote(text)}")
+    yield Step(f"{' '.join(options)}, if that is so", assumed=assumed)
+
+
+def _reads_back(text: str, name: str) -> bool:
+    try:
+        return text.isprintable() and statement(text)[0] == name
+    except ScatterXError:
+        return False
 
 
 def _inputs(account: Account) -> list[str]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
+from onnx_scatterx.reports.rendering import group, table, text_of
+from onnx_scatterx.visible import as_json, in_lines
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-    from rich.table import Table
-
+    from onnx_scatterx.reports.rendering import Group, Table
     from onnx_scatterx.verification import Verification
     from onnx_scatterx.violations import Violation
-
-_WIDTH = 120  # of a table that is text
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class Report:
         content = self.to_dict()
         if verification is not None:
             content["verification"] = verification.to_dict()
-        return json.dumps(content, indent=2)
+        return as_json(content)
 
     def to_html(self, verification: Verification | None = None) -> str:
         """Return the report as a page of HTML that needs no other file."""
@@ -125,24 +122,12 @@ class Report:
         return ", ".join([*parts, f"{self.nodes_before} -> {self.nodes_after} nodes"])
 
     def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
-        head = [self.table()] if self.entries else [Text(self.summary())]
-        return Group(*head, *map(Text, self.lines()))
+        head = self.table() if self.entries else self.summary()
+        return group(head, *self.lines())
 
     def table(self) -> Table:
         """Return the scatters as a table for rich."""
-        from rich.table import Table
-        from rich.text import Text
-
-        # As Text, because names may hold what rich takes for markup.
-        table = Table(title=Text(self.summary()), title_justify="left")
-        for column in self.columns:
-            table.add_column(column, overflow="fold")
-        for entry in self.entries:
-            table.add_row(*map(Text, entry.row()))
-        return table
+        return table(self.summary(), self.columns, (entry.row() for entry in self.entries))
 
     def lines(self) -> list[str]:
         """Return what stands below the table, in lines."""
@@ -196,15 +181,5 @@ class Report:
         return [head, *(f"  {violation}" for violation in self.violations)]
 
     def __str__(self) -> str:
-        head = text_of(self.table()) if self.entries else self.summary()
-        return "\n".join((head, *self.lines()))
-
-
-def text_of(table: RenderableType) -> str:
-    """Return what has a table as lines of text."""
-    from rich.console import Console
-
-    console = Console(width=_WIDTH, color_system=None)
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+        head = text_of(self.table()).split("\n") if self.entries else [self.summary()]
+        return in_lines((*head, *self.lines()))

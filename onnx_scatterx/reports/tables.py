@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnx_scatterx.reports.report import text_of
+from onnx_scatterx.reports.rendering import table, text_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from onnx_scatterx.reports.rendering import Table
 
 _SHOWN = 4  # elements
 _TEXT_SHOWN = 20  # characters
@@ -25,16 +25,9 @@ class ArrayTable:
     title: str = ""
 
     def __rich__(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        # As Text, because names may hold what rich takes for markup.
-        table = Table(title=Text(self.title), title_justify="left")
-        for column in ("output", "type", "shape", "least", "greatest", "first elements"):
-            table.add_column(column, overflow="fold")
-        for name, array in self.arrays.items():
-            table.add_row(*map(Text, (name, *describe(array))))
-        return table
+        columns = ("output", "type", "shape", "least", "greatest", "first elements")
+        rows = ((name, *describe(array)) for name, array in self.arrays.items())
+        return table(self.title, columns, rows)
 
     def __str__(self) -> str:
         return text_of(self)

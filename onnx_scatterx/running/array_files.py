@@ -13,6 +13,7 @@ from urllib.parse import quote
 import numpy as np
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.files.reading import open_regular
 
 
 def read_arrays(
@@ -43,14 +44,16 @@ def read_arrays(
 
 def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
     try:
-        with open(file, "rb") as stream:
+        with open_regular(file) as stream:
             content = np.load(stream, allow_pickle=False)
             if isinstance(content, np.ndarray):
                 return content
             return {name: content[name] for name in content.files}
     except OSError as error:
         raise ScatterXError(f"{file}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
         reason = one_line(error)
         if "pickle" in reason:
             # NumPy takes whatever is no array for a pickle, which could run any program.

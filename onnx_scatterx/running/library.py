@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.reading import is_utf8
 
 _NAME = "scatterx_ops.so"
 
@@ -26,6 +27,8 @@ def library_path() -> Path:
         path = Path(chosen)
         if not path.is_file():
             raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is no file")
+        if not is_utf8(chosen):
+            raise ScatterXError(f"ONNX Runtime loads no library whose path is not UTF-8: {path}")
         return path
     beside = Path(str(importlib.resources.files("onnx_scatterx"))) / _NAME
     if beside.is_file():

@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.files.reading import open_regular
 from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.running.feeds import fitted
 from onnx_scatterx.running.library import library_path
@@ -164,9 +165,16 @@ def _opened(
         model = ir.to_proto(model)
     if isinstance(model, onnx.ModelProto):
         return ort.InferenceSession(model.SerializeToString(), options, providers, **more)
+    from onnx_scatterx.verification.ort_session import source
+
     path = Path(model)
     if path.is_dir():
         raise ModelError(f"{path}: is a directory, not an ONNX model")
-    if not path.is_file():
-        raise ModelError(f"{path}: no such file")
-    return ort.InferenceSession(path, options, providers, **more)
+    try:
+        open_regular(path).close()
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    with source(os.fspath(path), None, options) as found:
+        return ort.InferenceSession(found, options, providers, **more)

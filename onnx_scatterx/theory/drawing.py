@@ -9,7 +9,6 @@ outlined. The drawing has no background; its greys are as far from white as from
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from xml.sax.saxutils import escape
 
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.theory.dissemination import disseminated_slices
@@ -18,6 +17,7 @@ from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.slices import indices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from onnx_scatterx.theory.transformer import XTransformer
+from onnx_scatterx.visible import as_html
 
 MOST_CELLS = 1024
 INK = "#797979"  # captions and lines: contrast 4.3 on white and on #0d1117
@@ -143,7 +143,7 @@ def _picture(updates: _Panel, data: _Panel, captions: Sequence[str]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}" role="img">',
-        f"<title>{escape(captions[0])}</title>",
+        f"<title>{as_html(captions[0])}</title>",
         f'<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{_FONT}">',
         f'<g transform="translate({_EDGE} {_EDGE})">',
         *updates.lines(),
@@ -215,4 +215,4 @@ def _caption(y: int, line: str) -> str:
 
 
 def _text(x: int, y: int, text: str, fill: str, anchor: str = "start") -> str:
-    return f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}">{as_html(text)}</text>'

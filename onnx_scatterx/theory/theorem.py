@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle
+from onnx_scatterx.visible import in_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Impossibility:
         )
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.witness)) or "updates has no dim"
+        return in_lines(self.witness) or "updates has no dim"
 
 
 def disjoint_representation(transformer: XTransformer) -> XTransformer | Impossibility:

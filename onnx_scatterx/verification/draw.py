@@ -4,6 +4,7 @@ Floats are plain in some draws and sprinkled with NaN, infinities, both zeros an
 others: a model with NaN everywhere tests nothing. Integers lie where their uses ask (`bounds`).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,13 @@ from onnx_scatterx.verification.interface import Input
 from onnx_scatterx.verification.sizes import FREE, Combination
 from onnx_scatterx.verification.uses import Bound, Bounds, Demands
 
+MOST_ELEMENTS = 1 << 28
+"""How many elements all inputs may have together, whatever their declared dims."""
+
+MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
+"""How many dims an array of NumPy can have."""
+
+_INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # numbers that are looked at for some that are allowed
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
@@ -50,6 +58,18 @@ class Drawer:
             raise VerifyError(
                 f"input {self.source.name!r} is no tensor of a type that can be drawn "
                 "(a sequence, an optional, a map or complex); give inputs with feeds="
+            )
+        dims = self.source.dims or ()
+        if len(dims) > MOST_DIMS:
+            raise VerifyError(
+                f"input {self.source.name!r} has {len(dims)} dims, and {MOST_DIMS} are the most "
+                "that NumPy can draw"
+            )
+        least = math.prod(dim for dim in dims if isinstance(dim, int))
+        if least > MOST_ELEMENTS:
+            raise VerifyError(
+                f"input {self.source.name!r} of shape {list(dims)} has {least} elements or more, "
+                f"and {MOST_ELEMENTS} are the most that are drawn; give inputs"
             )
 
     @property
@@ -115,11 +135,16 @@ class Drawer:
         if not columns or not shape or shape[-1] <= columns[-1]:
             every = common.union(*self.demands.values())
             return self._within(rng, shape, every, sizes)
+        asked = range(columns[-1] + 1)
         parts = [
             self._within(rng, shape[:-1], common | self.demands.get(j, frozenset()), sizes)
-            for j in range(shape[-1])
+            for j in asked
         ]
-        return np.stack(parts, axis=-1)
+        values = np.stack(parts, axis=-1)
+        if shape[-1] > len(asked):
+            rest = self._within(rng, (*shape[:-1], shape[-1] - len(asked)), common, sizes)
+            values = np.concatenate([values, rest], axis=-1)
+        return values
 
     def _within(
         self, rng: np.random.Generator, shape: tuple[int, ...], bounds: Bounds, sizes: Combination
@@ -145,13 +170,13 @@ class Drawer:
             values = np.where(rng.random(shape) < 0.3, rng.choice(landmarks, shape), values)
         if self.assumption.comparisons and not unique:
             allowed = self._allowed(range(-64, 1025), sizes) or self._allowed(_around(least), sizes)
-            numbers = np.array(allowed or self._allowed(_around(most), sizes) or [0])
-            nearest = numbers[np.abs(numbers - values[..., None]).argmin(-1)]
-            values = np.where(np.isin(values, numbers), values, nearest)
+            allowed = allowed or self._allowed(_around(most), sizes) or [0]
+            values = _nearest(values, np.array(allowed, np.int64))
         return values
 
     def _allowed(self, numbers: range, sizes: Combination) -> list[int]:
-        return [n for n in numbers if self.assumption.allows(n, self.own(sizes))]
+        own = self.own(sizes)
+        return [n for n in numbers if n <= _INT64.max and self.assumption.allows(n, own)]
 
     def _chosen(
         self,
@@ -176,14 +201,13 @@ class Drawer:
         """Return the least and the greatest integer to draw, and whether they are known."""
         ranges = [r for bound in bounds if (r := _bounded(bound, sizes)) is not None]
         limit = sizes.get(limit_name(self.source.name), FREE)
-        info = np.iinfo(np.int64)
         if self.source.dtype is not None and self.source.dtype.bitwidth < 64:
             bits, signed = self.source.dtype.bitwidth, self.source.dtype.is_signed()
             span = 1 << bits
             low_bits, high_bits = (-(span // 2), span // 2 - 1) if signed else (0, span - 1)
         else:
-            low_bits = int(info.min) if self.source.dtype != ir.DataType.UINT64 else 0
-            high_bits = int(info.max)
+            low_bits = _INT64.min if self.source.dtype != ir.DataType.UINT64 else 0
+            high_bits = _INT64.max
         if ranges:
             low, high = max(r[0] for r in ranges), min(r[1] for r in ranges)
             if rng.random() < 0.75:
@@ -193,15 +217,30 @@ class Drawer:
             low = -2 if rng.random() < 0.1 else 0
         low, high = max(low, low_bits, -limit), min(high, high_bits, limit - 1)
         least, most = self.assumption.interval(self.own(sizes))
-        low = int(max(low, least)) if least > float("-inf") else low
+        low = int(min(max(low, least), high_bits))
         if most < high:
-            low, high = int(min(low, most)), int(most)
+            high = int(max(most, low_bits))
+            low = min(low, high)
         return low, max(low, high), bool(ranges)
+
+
+def _nearest(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return for each value the nearest of some numbers in order, the lesser of two.
+
+    >>> _nearest(np.array([-7, 4, 5, 9]), np.array([2, 6]))
+    array([2, 2, 6, 6])
+    """
+    after = numbers.searchsorted(values).clip(max=numbers.size - 1)
+    before = (after - 1).clip(min=0)
+    nearer = np.abs(values - numbers[before]) <= np.abs(numbers[after] - values)
+    return np.asarray(np.where(nearer, numbers[before], numbers[after]))
 
 
 def _around(edge: float) -> range:
     """Return the numbers near a bound, if it is one."""
-    return range(0) if abs(edge) == float("inf") else range(int(edge) - _SPAN, int(edge) + _SPAN)
+    if not _INT64.min < edge < _INT64.max:
+        return range(0)
+    return range(max(int(edge) - _SPAN, _INT64.min), min(int(edge) + _SPAN, _INT64.max))
 
 
 def _bounded(bound: Bound, sizes: Combination) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """Where the draws come from: sizes that are searched for, and inputs of these sizes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.bounds import input_demands, landmarks
-from onnx_scatterx.verification.draw import Drawer, limit_name, rank_name
+from onnx_scatterx.verification.draw import MOST_ELEMENTS, Drawer, limit_name, rank_name
 from onnx_scatterx.verification.files import analysed
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
@@ -49,14 +50,17 @@ class Fits:
     elements: int
 
     def exist(self, sizes: Combination) -> bool:
-        """Return whether no dim is negative and all that is assumed of symbols is true."""
+        """Return whether arrays can be made of it, and all that is assumed of symbols is true."""
+        elements = 0
         for drawer in self.drawers:
-            if drawer.shape(sizes) is None:
+            shape = drawer.shape(sizes)
+            if shape is None:  # a dim is negative
                 return False
+            elements += math.prod(shape)
             own = drawer.own(sizes)
             if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
                 return False
-        return True
+        return elements <= MOST_ELEMENTS
 
     def __call__(self, sizes: Combination) -> bool:
         if not self.exist(sizes):

@@ -1,14 +1,18 @@
 """Models in ONNX Runtime, opened from files and run on tensors of any type.
 
-Nothing but NumPy and ONNX Runtime is imported here: worker processes start with it.
+No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
 """
 
+import contextlib
 import ctypes
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import onnxruntime as ort
 
+from onnx_scatterx.files.reading import is_utf8
 from onnx_scatterx.verification.protocol import RawTensor
 
 # onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
@@ -29,14 +33,34 @@ def open_file(
     model: str, data_directory: str | None, options: ort.SessionOptions
 ) -> ort.InferenceSession:
     """Open a model file on the CPU; its external data lie beside it or in `data_directory`."""
-    source: str | bytes = model
-    if data_directory is not None:
+    with source(model, data_directory, options) as found:
+        return ort.InferenceSession(found, options, providers=["CPUExecutionProvider"])
+
+
+@contextlib.contextmanager
+def source(
+    model: str, data_directory: str | None, options: ort.SessionOptions
+) -> Iterator[str | bytes]:
+    """Give what a session is opened with: the path of a model, or its content.
+
+    The content is given where the external data lie elsewhere, which `options` are told, and where
+    the path is not UTF-8: ONNX Runtime takes no other, so a link leads to the directory.
+    """
+    if data_directory is None and is_utf8(model):
+        yield model
+        return
+    with open(model, "rb") as file:
+        content = file.read()
+    directory = os.path.dirname(model) if data_directory is None else data_directory
+    with contextlib.ExitStack() as stack:
+        if not is_utf8(directory):
+            link = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "data")
+            os.symlink(os.path.abspath(directory), link)
+            directory = link
         options.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", data_directory
+            "session.model_external_initializers_file_folder_path", directory or os.curdir
         )
-        with open(model, "rb") as file:
-            source = file.read()
-    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        yield content
 
 
 def run_raw(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.verification.compare import ArrayDifference
+from onnx_scatterx.visible import in_lines
 
 _SHOWN = 5
 
@@ -128,7 +129,7 @@ class Verification:
 
     def __str__(self) -> str:
         if self.interface:
-            return "\n".join(["different:", *(f"  {line}" for line in self.interface)])
+            return in_lines(["different:", *(f"  {line}" for line in self.interface)])
         lines = []
         if not self.conclusive:
             lines.append(f"not compared: the first model ran on none of {self._counts()}")
@@ -150,7 +151,7 @@ class Verification:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             )
-        return "\n".join(lines)
+        return in_lines(lines)
 
     def _counts(self) -> str:
         """Say on how many inputs the first model ran, or out of how many where it ran on none."""

@@ -8,7 +8,7 @@ neighbours. From there on accepted combinations are varied at random.
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -133,7 +133,7 @@ class SizeSearch:
                 options = (1, 2, 0, here + 1, 2 * here, 3)
                 changed.append({symbol.name: symbol.nearest(options[number])})
         changed += [{symbol.name: limit} for symbol in self._limits for limit in (FREE, 2, 8)]
-        for one, other in list(combinations(self._sizes, 2))[:6]:
+        for one, other in islice(combinations(self._sizes, 2), 6):
             m, n = base[one.name], base[other.name]
             pairs = ((m + 1, n + 1), (m - 1, n - 1), (2 * m, 2 * n), (m // 2, n // 2))
             changed += [

@@ -26,6 +26,7 @@ Demands = dict[int | None, Bounds]
 """What is asked of a tensor's elements: by place in its last axis, or (None) of all of them."""
 
 SMALL = frozenset([Bound(6, signed=False)])  # what is used as an extent
+_MOST_COLUMNS = 64  # of indices into data of unknown rank
 _STEP = frozenset([Bound(3, nonzero=True)])
 
 
@@ -64,7 +65,10 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Dem
     width = extent_of(indices, -1)
     if not isinstance(width, int):
         return _all(Bound(extent_of(data, first)))
-    return {column: frozenset([Bound(extent_of(data, first + column))]) for column in range(width)}
+    rank = rank_of(data)
+    most = _MOST_COLUMNS if rank is None else rank
+    columns = range(min(width, most))  # the node is not valid where it has more
+    return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
 
 
 def _scatter_nd(node: ir.Node) -> dict[int, Demands]:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.model.io import ModelLike
+from onnx_scatterx.verification.draw import MOST_ELEMENTS
 from onnx_scatterx.verification.draws import Manner, Source
 from onnx_scatterx.verification.files import as_file, directory_of, opened
 from onnx_scatterx.verification.interface import Interface
@@ -47,7 +48,7 @@ def valid_draws(
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = Source.of(loaded, Interface.of(loaded), seed, assume, False, manner)
     found: list[Draw] = []
-    reason = "their declared dims cannot be met"
+    reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
     with TemporaryDirectory() as directory:
         file = as_file(model, loaded, Path(directory) / "model.onnx")
         with Runner(file, library) as runner:

@@ -9,12 +9,12 @@ with the package are those of one core of a server; ``onnx-scatterx calibrate`` 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.reading import read_toml
 
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
@@ -44,12 +44,7 @@ class Machine:
     @classmethod
     def read(cls, path: Path) -> Machine:
         """Return the constants in a file; ScatterXError where it does not hold them."""
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ScatterXError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
+        content = read_toml(path)
         again = "measure it again with 'onnx-scatterx calibrate'"
         if set(content) != {f.name for f in fields(cls)}:
             raise ScatterXError(f"{path}: must have launch, [byte] and [run]; {again}")

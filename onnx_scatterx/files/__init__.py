@@ -1,0 +1,1 @@
+"""Files: what is read is a regular file of bearable size."""

@@ -1,0 +1,78 @@
+"""Reading files that a user names: regular ones, of bearable size.
+
+A pipe that nobody writes to would be waited for, and a device such as /dev/zero never ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tomllib
+from typing import Any, BinaryIO
+
+from onnx_scatterx.errors import ScatterXError, one_line
+
+AnyPath = str | os.PathLike[str]
+
+_KINDS = (
+    (stat.S_ISDIR, "it is a directory"),
+    (stat.S_ISFIFO, "it is a pipe; write it to a file first"),
+    (stat.S_ISSOCK, "it is a socket"),
+    (stat.S_ISCHR, "it is a device"),
+    (stat.S_ISBLK, "it is a device"),
+)
+_MOST_TOML = 1 << 13  # bytes: tomllib takes cubic time for a long dotted key
+
+
+def open_regular(path: AnyPath) -> BinaryIO:
+    """Open a file to read its bytes; raise OSError if it is none that ends.
+
+    >>> open_regular("/dev/null")
+    Traceback (most recent call last):
+    OSError: [Errno 22] it is a device: '/dev/null'
+    """
+    # Without O_NONBLOCK, opening a pipe waits for somebody who writes.
+    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    stream = open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags))  # noqa: SIM115
+    mode = os.fstat(stream.fileno()).st_mode
+    for is_kind, why in _KINDS:
+        if is_kind(mode):
+            stream.close()
+            raise OSError(errno.EINVAL, why, os.fspath(path))
+    return stream
+
+
+def read_regular(path: AnyPath, most: int) -> bytes:
+    """Return the bytes of a file; raise OSError if it is none that ends, or has more than most."""
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > most:
+            why = f"it has {size} bytes; {most} are the most"
+            raise OSError(errno.EFBIG, why, os.fspath(path))
+        return stream.read(most)
+
+
+def read_toml(path: AnyPath) -> dict[str, Any]:
+    """Return the content of a TOML file; raise ScatterXError if it cannot be read."""
+    try:
+        return tomllib.loads(read_regular(path, _MOST_TOML).decode())
+    except OSError as error:
+        raise ScatterXError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
+    except RecursionError as error:
+        raise ScatterXError(f"{path}: is nested too deeply") from error
+
+
+def is_utf8(path: str) -> bool:
+    r"""Return whether a path is text; what libraries in C++ take is nothing else.
+
+    >>> is_utf8("größe.onnx"), is_utf8(os.fsdecode(b"\xff.onnx"))
+    (True, False)
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

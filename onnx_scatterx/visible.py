@@ -1,0 +1,62 @@
+"""Text for people, in which every character is seen.
+
+Names come from models, files and arguments, and may hold anything: an escape sequence that clears
+a terminal, a line break that forges a line of a report, a mark that reverses what follows. Whatever
+is printed, raised or written to a page goes through one of the functions here. Programs get the
+true names, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from html import escape
+
+_BYTES = range(0xDC80, 0xDD00)  # what Python makes of the bytes of a file name that is not UTF-8
+
+
+def visible(text: object) -> str:
+    r"""Return a text as one line: a character that cannot be seen is written as Python escapes it.
+
+    That is all that `str.isprintable` denies: control characters, separators of lines, marks of
+    direction, lone surrogates. What is visible already does not change.
+
+    >>> import os
+    >>> print(visible("a\x1b[2J\nb\u202e"), visible(os.fsdecode(b"\xff.onnx")))
+    a\x1b[2J\nb\u202e \xff.onnx
+    """
+    line = str(text)
+    return line if line.isprintable() else "".join(map(_escaped, line))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    if ord(character) in _BYTES:
+        return f"\\x{ord(character) - 0xDC00:x}"
+    return repr(character)[1:-1]
+
+
+def in_lines(lines: Iterable[object]) -> str:
+    """Return lines as one text: no line of it can be taken for two."""
+    return "\n".join(map(visible, lines))
+
+
+def as_html(text: object) -> str:
+    r"""Return a line of text for a page of HTML or a drawing.
+
+    >>> print(as_html("<b>\x1b[2J\nsecond"))
+    &lt;b&gt;\x1b[2J\nsecond
+    """
+    return escape(visible(text))
+
+
+def as_json(content: object) -> str:
+    r"""Return plain data as JSON, with all names as they are, in characters that can be seen.
+
+    >>> print(as_json(["a\x7f\x1b"]))
+    [
+      "a\u007f\u001b"
+    ]
+    """
+    return json.dumps(content, indent=2).replace("\x7f", "\\u007f")

@@ -1,0 +1,7 @@
+"""Files with mistakes in them, given to every command: it works or says why not, in one line.
+
+``python -m tests.fuzz_files`` makes cases for a while. Each is a model of ``models/`` (or a
+profile, an array, an assumption) that is changed byte by byte or field by field, and one command
+line about it. Each runs in a process of its own, forked from one that has imported everything, with
+limits of time and memory. What must hold of every case is in `judge`.
+"""
