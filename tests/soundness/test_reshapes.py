@@ -8,7 +8,8 @@ import onnx
 import pytest
 
 from tests.judged import Judged
-from tests.support import Feed, assert_sound, f32, i64, optimize, parse, sample
+from tests.pair import Feed
+from tests.support import assert_sound, f32, i64, optimize, parse, sample
 
 
 def feeds(*sizes: int) -> list[dict[str, np.ndarray]]:
