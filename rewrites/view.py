@@ -25,8 +25,12 @@ from onnx_scatterx.rewrites.cuts import Cut, cut_of
 from onnx_scatterx.weighing.costs import Work
 
 
-def _cheaper(best: Plan | Refusal, other: Plan, alias: Alias, planner: Planner) -> Plan:
+def _cheaper(
+    best: Plan | Refusal, other: Plan | Refusal, alias: Alias, planner: Planner
+) -> Plan | Refusal:
     """Return the cheaper of two plans, where the other one keeps the nodes of an alias."""
+    if isinstance(other, Refusal):
+        return best
     work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
     weight = other.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
     if isinstance(best, Plan) and best.weight <= weight:
@@ -59,7 +63,7 @@ class ViewForm(Form):
                     best = _cheaper(best, self._of(seen, region, planner), alias, planner)
         return best
 
-    def _of(self, view: View, region: Region, planner: Planner) -> Plan:
+    def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
         cuts = [
             cut
             for axis, walk in enumerate(view.walks)

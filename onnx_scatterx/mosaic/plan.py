@@ -152,14 +152,14 @@ class Planner:
         write: Callable[[], ir.Value],
         *parts: Plan,
         work: Sequence[Work] = (),
-    ) -> Plan:
-        """Return a plan of a form over the plans of its parts, or refuse what cannot be written.
+    ) -> Plan | Refusal:
+        """Return a plan of a form over the plans of its parts, or why it cannot be written.
 
         ``work`` is that of the form itself.
         """
         trial = self.writer.trial(write)
         if isinstance(trial, Refusal):
-            raise RefusedError(trial.reason, trial.detail)
+            return trial
         forms = frozenset((form.name,)).union(*(p.forms for p in parts))
         own = trial.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
