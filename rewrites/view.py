@@ -24,6 +24,8 @@ from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.cuts import Cut, cut_of
 from onnx_scatterx.weighing.costs import Work
 
+_OF_CONSTANT = 1  # nodes that a part of a constant counts as more: Pad needs none of it
+
 
 def _cheaper(
     best: Plan | Refusal, other: Plan | Refusal, alias: Alias, planner: Planner
@@ -79,6 +81,8 @@ class ViewForm(Form):
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
             x = view.value
+            if planner.fills.fill(x) is not None:
+                w.surcharge(_OF_CONSTANT)
             if view.is_reshaped:
                 x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
             if literal:
