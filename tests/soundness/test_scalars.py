@@ -51,7 +51,7 @@ def test_bounds_broadcast_nothing(dtype: str, bound: str) -> None:
 
 
 def test_what_a_scalar_meets_in_other_operators() -> None:
-    """Elementwise operators broadcast a scalar; axes, depths and counts of shape [1] are numbers."""
+    """Elementwise operators broadcast a scalar; axes and depths of shape [1] are numbers."""
     model = parse("""g (float x, float[1] a, int64[1] k, int64[3,3] t, int64[2] h) => (float[R] y)
         <int64[1] three = {3}, int64[2] values = {0, 1}, int64[1] zero = {0}> {
         b = Add (x, a)
