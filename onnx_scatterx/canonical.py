@@ -43,7 +43,10 @@ class Canonical:
             return None
         provision = np.empty((*shape, len(data_shape)), np.int64)
         for axis, target in enumerate(s.targets):
-            provision[..., axis] = tabulated(target, dict(enumerate(shape)))
+            try:
+                provision[..., axis] = tabulated(target, dict(enumerate(shape)))
+            except OverflowError:  # the original fails
+                return None
         return XTransformer.from_provision(provision, data_shape)
 
     @cached_property

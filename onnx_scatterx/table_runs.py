@@ -26,7 +26,10 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
     if np.prod(list(numbers.values())) > _LOOKED_AT:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
     dims = sorted(numbers)
-    values = tabulated(target, {d: numbers[d] for d in dims})
+    try:
+        values = tabulated(target, {d: numbers[d] for d in dims})
+    except OverflowError as error:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}") from error
     best: tuple[int, list[Stretch]] | None = None
     for place, dim in enumerate(dims):
         cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)

@@ -11,6 +11,7 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.terms import Leaf
+from onnx_scatterx.indexing.walk import called_function
 from onnx_scatterx.native import is_ours
 
 
@@ -57,10 +58,9 @@ def violations(
         if not is_ours(function.domain):  # what a ScatterX falls back to
             name = f"{function.domain}.{function.name}"
             graphs += [(name, g) for g in (function.graph, *function.subgraphs())]
-    functions = {f.identifier() for f in model.functions.values()}
     for name, graph in graphs:
         for node in graph:
-            if node.op_identifier() not in functions or is_ours(node.domain):
+            if called_function(model, node) is None or is_ours(node.domain):
                 lines += [
                     Violation(node.name or node.outputs[0].name or "?", node.op_type, name, why)
                     for why in _of_node(node, target, shapes, declared)

@@ -23,6 +23,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.lines import line_of
+from onnx_scatterx.emit.reduce import is_ordered
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.terms import Term, term
@@ -57,14 +58,6 @@ class FoldRule(ScatterRule):
             return layout.back(fold(search, hit, x, u), context)
 
         return Rewriting(write, work)
-
-
-def _operators(scatter: Scatter) -> tuple[str, ...]:
-    """Return the operators on the element type that a reduction takes."""
-    if scatter.reduction == "add":
-        return ("CumSum",)
-    reduce = "ReduceMax" if scatter.reduction == "max" else "ReduceMin"
-    return (reduce, "IsNaN", "Equal") if scatter.dtype.is_floating_point() else (reduce,)
 
 
 def _spread(search: Search) -> Shape:
@@ -108,13 +101,17 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
 def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
     w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
-    op, floats = _operators(s)[0], s.dtype.is_floating_point()
+    op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
+    floats = s.dtype.is_floating_point()
     kind = s.dtype.numpy()
     ends = (-np.inf, np.inf) if floats else (np.iinfo(kind).min, np.iinfo(kind).max)
     worst = w.constant(np.array(ends[op == "ReduceMin"], kind), s.dtype)
     if not floats:
         new = w.node("Where", [hit, u, worst], s.dtype)
-        return w.reduce(op, w.concat([x, new], s.dtype, axis), s.dtype, axis)
+        together = w.concat([x, new], s.dtype, axis)
+        if not is_ordered(s.dtype):
+            return w.extreme(together, s.dtype, axis, largest=op == "ReduceMax")
+        return w.reduce(op, together, s.dtype, axis)
     shape = search.context.numbers.shape(_spread(search))
     everyone = w.concat([x, w.node("Expand", [u, shape], s.dtype)], s.dtype, axis)
     turn = _turns(search, hit)

@@ -56,6 +56,7 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
         (11, _FLOATS | _WIDE | {T.INT8, T.UINT8}),
         (9, _FLOATS),
     ),
+    "TopK": ((11, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),),
     "TensorScatter": ((24, (_ALL | {T.BFLOAT16}) - {T.STRING}),),
     "Where": ((9, _FLOATS | {T.INT32, T.INT64, T.UINT32, T.INT8, T.UINT8, T.STRING}),),
 }

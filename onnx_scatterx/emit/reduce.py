@@ -1,7 +1,10 @@
 """Combining two tensors element by element, as a scatter with a reduction combines them.
 
 ONNX Runtime's scatters compute ``x > u ? x : u`` for ``max`` (``<`` for ``min``), which differs
-from Max and Min where one is NaN or both are zeros.
+from Max and Min where one is NaN or both are zeros. Of int64 whose upper halves are equal its Max
+and Min, and ReduceMax and ReduceMin, compare the lower halves as signed numbers, if it is several
+at once (1.31, on a processor with AVX: ``Max([2**31, 0], 0)`` is 0). They are for sizes and
+positions, not for data.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
         one = {"add": "Or", "mul": "And"}.get(reduction)
     else:
         one = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}.get(reduction)
-        if reduction in ("max", "min") and not dtype.is_integer():
+        if reduction in ("max", "min") and not is_ordered(dtype):
             one = None
     if one is not None and has_kernel(one, writer.version, dtype):
         return (one,)
@@ -32,6 +35,11 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
     if compare is None or dtype == _BOOL:
         raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
     return (compare, "Where")
+
+
+def is_ordered(dtype: ir.DataType) -> bool:
+    """Return whether Max, Min, ReduceMax and ReduceMin compare as a scatter does."""
+    return dtype.is_integer() and dtype != ir.DataType.INT64
 
 
 def reduced(

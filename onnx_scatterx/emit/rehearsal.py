@@ -84,7 +84,7 @@ class Trial:
         inputs = list(node.inputs)
         for i in range(len(inputs)):
             node.replace_input_with(i, None)
-        output = self.node(node.op_type, inputs, None, {})
+        output = self.node(node.op_type, inputs, node.outputs[0].dtype, {})
         self._ranks.update(dict.fromkeys(node.outputs, self._ranks[output]))
 
     def constant(self, array: np.ndarray, dtype: ir.DataType) -> ir.Value:

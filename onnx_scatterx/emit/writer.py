@@ -105,20 +105,30 @@ class Writer(NodeWriter):
 
         It sorts upwards from operator set 11 on.
         """
-        outputs = [
-            ir.Value(name=self.new_name("TopK"), type=ir.TensorType(ir.DataType.INT64))
-            for _ in range(2)
+        return self._top(x, ir.DataType.INT64, count, axis, largest=False)[1]
+
+    def extreme(self, x: ir.Value, dtype: ir.DataType, axis: int, *, largest: bool) -> ir.Value:
+        """Add a TopK of the largest or the smallest element along an axis, which goes."""
+        found, _ = self._top(x, dtype, self.constant([1]), axis, largest=largest)
+        return self.axes("Squeeze", found, dtype, [axis])
+
+    def _top(
+        self, x: ir.Value, dtype: ir.DataType, count: ir.Value, axis: int, *, largest: bool
+    ) -> tuple[ir.Value, ir.Value]:
+        values, places = [
+            ir.Value(name=self.new_name("TopK"), type=ir.TensorType(kind))
+            for kind in (dtype, ir.DataType.INT64)
         ]
         attributes = [
             ir.AttrInt64("axis", axis),
-            ir.AttrInt64("largest", 0),
+            ir.AttrInt64("largest", int(largest)),
             ir.AttrInt64("sorted", 1),
         ]
         inputs = [self.current(x), self.current(count)]
-        node = ir.Node("", "TopK", inputs, attributes, outputs=outputs, name=outputs[0].name)
+        node = ir.Node("", "TopK", inputs, attributes, outputs=[values, places], name=values.name)
         node.metadata_props.update(self.metadata)
         self.insert(node)
-        return outputs[1]
+        return values, places
 
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a Concat, unless there is one part."""

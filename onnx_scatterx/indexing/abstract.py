@@ -111,9 +111,11 @@ class Abstract:
             return None
         if math.prod(shape) > _EVALUATED:
             return None
-        if not _stays_narrow(self.content, shape):
+        try:
+            values = tabulated(self.content, dict(enumerate(shape)))
+        except OverflowError:
             return None
-        return tabulated(self.content, dict(enumerate(shape))).astype(self.dtype.numpy())
+        return values.astype(self.dtype.numpy())
 
     @cached_property
     def elements(self) -> np.ndarray | None:
@@ -179,13 +181,6 @@ class Abstract:
         """Return the elements of a tensor of rank 1 (or 0), or None where they are not known."""
         elements = self.elements
         return None if elements is None else list(elements.ravel())
-
-
-def _stays_narrow(t: Term, shape: Sequence[int]) -> bool:
-    """Return whether 64 bits hold all that is compared or divided when a term is evaluated."""
-    facts = Facts({d: term(n) for d, n in enumerate(shape)})
-    terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
-    return all(max(map(abs, facts.interval(each))) < 1 << 62 for each in terms)
 
 
 def broadcast_dims(dims: Iterable[Term]) -> Term:

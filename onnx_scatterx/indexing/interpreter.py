@@ -25,7 +25,13 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.indexing.terms import Term, size, term
 from onnx_scatterx.indexing.transfers import TRANSFERS
-from onnx_scatterx.indexing.walk import attribute_graphs, callers_first, live_nodes
+from onnx_scatterx.indexing.walk import (
+    attribute_graphs,
+    called_function,
+    callers_first,
+    live_nodes,
+    may_be_operator,
+)
 
 _VISITS = 2000  # of functions, at most: nested calls multiply
 
@@ -162,7 +168,7 @@ class Interpreter:
 
     def _results(self, call: Call, scope: Scope) -> Sequence[Abstract]:
         node = call.node
-        function = self.model.functions.get(node.op_identifier())
+        function = called_function(self.model, node)
         if function is not None:
             return self._function(function, call, scope)
         if node.domain in ("", "ai.onnx") and call.version:
@@ -199,7 +205,7 @@ class Interpreter:
         found = (list(call.inputs), call.node, scope.bound)
         self.calls.setdefault(function.identifier(), []).append(found)
         self.visits += 1
-        if self.visits > _VISITS:
+        if self.visits > _VISITS or may_be_operator(function):
             return [Abstract(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.

@@ -11,9 +11,13 @@ from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.terms import (
     Atom,
     Coord,
+    FloorDiv,
     Interval,
     Leaf,
     Monomial,
+    Pos,
+    Step,
+    Table,
     Term,
     as_term,
     interval_of,
@@ -21,7 +25,7 @@ from onnx_scatterx.indexing.terms import (
 )
 
 AXIS_LIMIT = 2**31 - 1  # no axis has more elements
-_WIDE = 2**32
+_FACTOR = 2**31
 _LARGEST = 2**63 - 1
 
 
@@ -29,8 +33,8 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
     """Return whether a term cannot leave a type's range.
 
     Of the facts only the bounds of single elements are used. Two things are taken for granted: an
-    axis has fewer than 2**31 elements, and what 64 bits compute from sizes and positions alone does
-    not leave them.
+    axis has fewer than 2**31 elements, and what 64 bits compute from sizes and positions, and from
+    numbers below 2**31, does not leave them.
     """
     if dtype == ir.DataType.BOOL:
         return True
@@ -54,7 +58,7 @@ def stays(t: Term, facts: Facts) -> bool:
     >>> stays(pos(p) - pos(p - 1), Facts()), stays(p - 1, Facts())
     (True, False)
     """
-    if all(map(_is_narrow, t.leaves())):
+    if magnitude(t, facts) < _LARGEST // 2:
         return True
     own = t.leaves()
     beside = [fact.leaves() for fact in facts.known() if not own.isdisjoint(fact.leaves())]
@@ -69,11 +73,6 @@ def stays(t: Term, facts: Facts) -> bool:
     ]
     known = facts.assuming(*bounds)
     return known.proves(_LARGEST - t) and known.proves(t + _LARGEST + 1)
-
-
-def _is_narrow(leaf: Leaf) -> bool:
-    """Return whether a number is a size or a position, or of less than 64 bits."""
-    return leaf.low >= -_WIDE and (leaf.high <= _WIDE or leaf.high == math.inf)
 
 
 def magnitude(t: Term, facts: Facts) -> float:
@@ -94,8 +93,26 @@ def _between(t: Term, facts: Facts) -> Interval:
 
 
 def _sized(t: Term) -> Term:
-    """Return the part of a term that sizes and positions alone make."""
-    return polynomial({m: c for m, c in t.items if m and abs(c) < 1 << 31 and _is_sized(m)})
+    """Return the part of a term that sizes and positions make, with numbers below ``_FACTOR``."""
+    return polynomial({m: c for m, c in t.items if m and _factor(m, c) < _FACTOR})
+
+
+def _factor(monomial: Monomial, coefficient: int) -> float:
+    """Return what a product of sizes and positions is multiplied by, at most.
+
+    An element of a table is such a number too. It is infinite where something else is in it.
+    """
+    return abs(coefficient) * math.prod(map(_factor_of, monomial))
+
+
+def _factor_of(atom: Atom) -> float:
+    if isinstance(atom, Coord | Step) or _is_size(atom):
+        return 1  # a Step is 0 or 1, whatever it compares
+    if isinstance(atom, Table):
+        return max(map(abs, atom.bounds))
+    if isinstance(atom, Pos | FloorDiv):  # no further from 0 than what is in it
+        return sum(_factor(m, c) for m, c in atom.parts[0].items)
+    return math.inf
 
 
 def most_of(t: Term) -> float:
@@ -108,13 +125,9 @@ def most_of(t: Term) -> float:
     return interval_of(t, capped)[1]
 
 
-def _is_sized(monomial: Monomial) -> bool:
-    return all(_is_size(leaf) for atom in monomial for leaf in atom.leaves)
-
-
 def _is_size(atom: Atom) -> bool:
-    """Return whether an atom is a size; a scalar of an unsigned type is bounded by its type."""
-    return isinstance(atom, Leaf) and not atom.parts and (atom.low, atom.high) == (0, math.inf)
+    """Return whether an atom is a size or a position; other numbers are bounded by their type."""
+    return isinstance(atom, Leaf) and (atom.low, atom.high) == (0, math.inf)
 
 
 def capped(atom: Atom) -> Interval:

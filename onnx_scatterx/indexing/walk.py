@@ -54,6 +54,23 @@ def live_nodes(graph: ir.Graph) -> set[ir.Node]:
     return live
 
 
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
+
+
+def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
+    """Return the model-local function that a node calls, if it calls one and not an operator.
+
+    ONNX leaves it to the runtime which of two that have one name it is. ONNX Runtime takes the
+    operator, and in the default domain there are no functions for it, whatever their names.
+    """
+    return None if node.domain in ("", "ai.onnx") else model.functions.get(node.op_identifier())
+
+
+def may_be_operator(function: ir.Function) -> bool:
+    """Return whether a runtime may have an operator of its own of a function's name."""
+    return any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES)
+
+
 def callers_first(model: ir.Model) -> list[ir.Function]:
     """Return the functions, each after all that call it."""
     order: list[ir.Function] = []
@@ -64,7 +81,7 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
             return
         seen.add(function.identifier())
         for node in function.all_nodes():
-            callee = model.functions.get(node.op_identifier())
+            callee = called_function(model, node)
             if callee is not None:
                 visit(callee)
         order.append(function)

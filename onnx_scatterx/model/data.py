@@ -50,11 +50,14 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     """Return a model as a message, the way back from `from_proto`."""
     sparse = model.graph.meta.get(_SPARSE)
     if not sparse:
-        return ir.serde.serialize_model(model)
-    with quiet(_CONVERSION):
         proto = ir.serde.serialize_model(model)
-    alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
-    proto.graph.sparse_initializer.extend(alive)
+    else:
+        with quiet(_CONVERSION):
+            proto = ir.serde.serialize_model(model)
+        alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
+        proto.graph.sparse_initializer.extend(alive)
+    for function in proto.functions:
+        function.domain = function.domain  # ONNX's checker wants the default domain written out
     return proto
 
 

@@ -1,9 +1,16 @@
-"""Functions that are named like the operators that the rules look for, or that hide such."""
+"""Functions that are named like the operators that the rules look for, or that hide such.
+
+Of a function of the default domain, and of an operator that ONNX Runtime has in another, the
+operator runs.
+"""
 
 import numpy as np
 import onnx
+import pytest
 
+import onnx_scatterx
 from onnx_scatterx.emit.target import Target
+from tests.judged import judge
 from tests.support import assert_sound, f32, i64, parse, sample
 
 RAISING = Target("raising", extra=frozenset({"TensorScatter"}))
@@ -102,3 +109,74 @@ def test_a_position_for_each_row_that_a_function_finds() -> None:
     feed = {"x": sample("float32", 3, 5), "k": sample("float32", 3, 5, seed=1)}
     u = sample("float32", 3, 1, seed=2)
     assert_sound(parse(graph + function, more=LOCAL), feed | {"u": u}, left=0)
+
+
+ROW = """g (float[4] x, float[1] u, int64[1,1] q) => (float[4] y) {{
+        i = {node} (q)
+        y = ScatterND (x, i, u) }}
+    <domain: "{domain}", opset_import: ["" : 18]> {name} (a) => (b) {{
+        c = Constant <value = int64[1,1] {{2}}> ()
+        b = Identity (c) }}"""
+FED = [{"x": sample("float32", 4), "u": f32([9]), "q": i64([[k]])} for k in (0, 1, 3)]
+
+
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+@pytest.mark.parametrize("node", ["Abs", "ai.onnx.Abs"])
+def test_a_function_of_the_default_domain_is_never_called(domain: str, node: str) -> None:
+    model = parse(ROW.format(node=node, domain=domain, name="Abs"))
+    assert_sound(model, *FED)
+    assert judge(model, FED) == len(FED)
+
+
+def test_nor_one_of_an_overload() -> None:
+    model = parse(ROW.format(node="Abs", domain="", name="Abs"))
+    for named in (model.functions[0], model.graph.node[0]):
+        named.overload = "other"
+    model.ir_version = 10
+    assert_sound(model, *FED)
+    assert judge(model, FED) == len(FED)
+
+
+def test_a_scatter_that_a_function_is_named_like() -> None:
+    model = parse("""g (float[4] x, float[1] u) => (float[4] y) <int64[1,1] i = {1}> {
+            y = ScatterND (x, i, u) }
+        <domain: "", opset_import: ["" : 18]> ScatterND (a, b, c) => (d) { d = Neg (a) }
+        <domain: "", opset_import: ["" : 18]> Concat (a, b, c) => (d) { d = Neg (a) }
+        <domain: "", opset_import: ["" : 18]> Slice (a, b, c) => (d) { d = Neg (a) }""")
+    assert_sound(model, *({k: f[k] for k in ("x", "u")} for f in FED), left=0)
+
+
+@pytest.mark.parametrize("domain", ["com.microsoft", "local"])
+@pytest.mark.parametrize("name", ["Unique", "Other"])
+def test_a_domain_in_which_the_runtime_has_operators(domain: str, name: str) -> None:
+    """com.microsoft has an operator Unique, which gives the different numbers of a vector."""
+    model = parse(
+        f"""g (float[4] x, float[2] u, float[4] q) => (float[4] y) {{
+            a, b, c = {domain}.{name} (q)
+            k = Shape (a)
+            one = Constant <value = int64[1] {{1}}> ()
+            i = Unsqueeze (b, one)
+            h = Slice (i, one, k)
+            v = Slice (u, one, k)
+            y = ScatterND (x, h, v) }}
+        <domain: "{domain}", opset_import: ["" : 18]> {name} (a) => (b, c, d) {{
+            b = Constant <value = float[2] {{1, 1}}> ()
+            c = Constant <value = int64[2] {{2, 3}}> ()
+            d = Constant <value = int64[2] {{1, 1}}> () }}""",
+        more=f', "{domain}" : 1',
+    )
+    feeds = [
+        {"x": FED[0]["x"], "u": f32([8, 9]), "q": f32(q)} for q in ([5, 5, 6, 6], [5, 6, 5, 6])
+    ]
+    assert_sound(model, *feeds)
+    assert judge(model, feeds) == len(feeds)
+    (scatter,) = onnx_scatterx.inspect(model, target="standard").scatters
+    assert (scatter.footprint == "unknown") is (domain != "local")
+
+
+def test_a_target_without_the_operator_is_told_of_it() -> None:
+    model = parse("""g (bool[4] x) => (int64[1,N] y) { y = NonZero (x) }
+        <domain: "", opset_import: ["" : 18]> NonZero (a) => (b) { b = Identity (a) }""")
+    npu = Target("npu", avoid=frozenset({"NonZero"}))
+    (violation,) = onnx_scatterx.optimize(model, target=npu).report.violations
+    assert violation.op == "NonZero"

@@ -169,3 +169,38 @@ def test_opsets(opset: int, ir_version: int) -> None:
             ir_version,
         )
         assert_sound(model, *pairs((4, 5), (2, 5), "float32"), left=0)
+
+
+# Numbers whose upper 32 bits are equal, and whose lower 32 bits are in another order if signed.
+HALVES = np.array([2**31 + 7, 7, 2**31, 2**32 - 1, 0, -1, -(2**31), -(2**31) - 1, 5 * 2**32 - 1])
+PLACES = {
+    "box": """<int64[8,1] i = {1, 2, 3, 4, 5, 6, 7, 8}> {
+        y = ScatterND <reduction = RED> (x, i, u) }""",
+    "window": """<int64[8,1] r = {0, 1, 2, 3, 4, 5, 6, 7}> {
+        i = Add (r, p) y = ScatterND <reduction = RED> (x, i, u) }""",
+    "one": """<int64[1] s = {8}> {
+        i = Expand (p, s) y = ScatterElements <reduction = RED> (x, i, u) }""",
+    "any": "{ y = ScatterElements <reduction = RED> (x, j, u) }",
+    "mask": """{ n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
+        y = ScatterND <reduction = RED> (x, i, u) }""",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("reduction", ["max", "min"])
+def test_numbers_of_64_bits_are_compared_whole(reduction: str, place: str) -> None:
+    body = PLACES[place].replace("RED", f'"{reduction}"')
+    model = f"""g (int64[9] x, int64[8] u, int64 p, int64[8] j, bool[9] m) => (int64[9] y) {body}"""
+    feeds = []
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        feeds.append(
+            {
+                "x": rng.choice(HALVES, 9),
+                "u": rng.choice(HALVES, 8),
+                "p": i64(rng.integers(0, 2)),
+                "j": rng.integers(0, 9, 8),
+                "m": np.arange(9) != seed,
+            }
+        )
+    assert_sound(model, *feeds, left=0)
