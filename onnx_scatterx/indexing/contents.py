@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.abstract import Abstract
+from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.prove import Facts
 from onnx_scatterx.indexing.simplify import simplify
 from onnx_scatterx.indexing.terms import Term, coord, element, size
@@ -14,13 +14,18 @@ _LONG_SIZE = 12  # monomials of a size
 _LONG_CONTENT = 64  # monomials of an element
 
 
+def has_negative_size(shape: Shape | None) -> bool:
+    """Return whether a shape is one that no tensor has."""
+    return any(d.constant is not None and d.constant < 0 for d in shape or ())
+
+
 def with_content(value: ir.Value, found: Abstract, token: object, facts: Facts) -> Abstract:
     """Give what is not followed, or has grown too long to follow, a name of its own."""
     shape = found.shape
     if shape is None:
         return found
     shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
-    if any(d.constant is not None and d.constant < 0 for d in shape):
+    if has_negative_size(shape):
         return Abstract(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
         d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))

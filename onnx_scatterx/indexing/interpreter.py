@@ -18,7 +18,7 @@ from onnx_scatterx.indexing import control, creation, functions, shapes, validit
 from onnx_scatterx.indexing.abstract import Abstract, Shape
 from onnx_scatterx.indexing.assumed import Assumptions
 from onnx_scatterx.indexing.call import Call, UnknownAttributeError
-from onnx_scatterx.indexing.contents import with_content
+from onnx_scatterx.indexing.contents import has_negative_size, with_content
 from onnx_scatterx.indexing.doubting import Exclusion, doubts, fact_of
 from onnx_scatterx.indexing.failing import FailsError, fails
 from onnx_scatterx.indexing.prove import Facts
@@ -146,9 +146,12 @@ class Interpreter:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
         call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
-        if self.fixed is not None and live and node.graph is self.model.graph and fails(call):
+        must_run = self.fixed is not None and live and node.graph is self.model.graph
+        if must_run and fails(call):
             raise FailsError
         results = self._results(call, scope)
+        if must_run and any(has_negative_size(result.shape) for result in results):
+            raise FailsError
         known = (*self.excluded, *self.doubted)
         found = (p for p in doubts(call, results) if p[0] in self.declared and p not in known)
         doubted = dict.fromkeys(found)
