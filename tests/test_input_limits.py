@@ -134,12 +134,9 @@ def test_inputs_that_cannot_be_drawn(
     assert because in error_of(capsys)
 
 
-@pytest.mark.parametrize("size", ["99999999999", "9" * 20])
-def test_sizes_that_cannot_be_drawn(
-    size: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_size_that_cannot_be_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = saved(tmp_path / "m.onnx", ROWS)
-    assert main(["run", model, "--size", f"N={size}"]) == 2
+    assert main(["run", model, "--size", "N=99999999999"]) == 2
     assert "cannot be met with up to 268435456 elements" in error_of(capsys)
 
 
