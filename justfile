@@ -32,6 +32,10 @@ kernel:
 sanitize SECONDS="15":
     .ci/sanitizers {{SECONDS}}
 
+# Files with mistakes in them, given to every command.
+fuzz SECONDS="60" SEED="0":
+    python -m tests.fuzz_files --seconds {{SECONDS}} --seed {{SEED}}
+
 # The part of ONNX Runtime's ABI that the library declares, against the official header.
 abi:
     .ci/abi

@@ -28,9 +28,6 @@ ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
     "shape",
     [
         "s = ConstantOfShape <value = int64[1] {0}> (n)",
-        "s = ConstantOfShape <value = float[1] {0}> (n) s = Cast <to = 7> (t)".replace(
-            "s = ConstantOfShape", "t = ConstantOfShape", 1
-        ),
         "s = Tile(one, n)",
         "s = Expand(one, n)",
         "w = Pad(one, p) s = Add(w, one)",
@@ -38,12 +35,11 @@ ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
         "s, t = Split <axis = 0> (one, p)",
     ],
 )
-@pytest.mark.parametrize("last", ["y = ScatterND(x, s, x)", "w0 = Add(s, s) y = Expand(x, w0)"])
-def test_negative_sizes(shape: str, last: str, tmp_path: Path) -> None:
+def test_negative_sizes(shape: str, tmp_path: Path) -> None:
     """Where a size would be negative, the node does not run, and nothing is said of it."""
     text = f"""g (float[4] x) => (float[M] y)
         <int64[1] n = {{-3}}, int64[1] one = {{1}}, int64[2] p = {{-2, -2}}>
-        {{ {shape} {last} }}"""
+        {{ {shape} y = ScatterND(x, s, x) }}"""
     model = saved(tmp_path / "m.onnx", text)
     for target in "scatterx", "standard":
         out = str(tmp_path / "out.onnx")
@@ -93,13 +89,6 @@ def test_tensors_of_every_type_in_the_field_of_their_type(kind: int) -> None:
     [
         "+".join(["N"] * 3000),
         "*".join(["N"] * 3000),
-        "*".join(["N"] * 400),
-        "*".join(f"(a{i}+b{i})" for i in range(30)),
-        "(" * 3000 + "N" + ")" * 3000,
-        "(" * 150 + "N" + ")" * 150,
-        "-" * 900 + "N",
-        "N*" + "9" * 5000,
-        "1if N else 0x1f",
     ],
 )
 def test_declared_dims_that_are_large_expressions(
@@ -145,13 +134,10 @@ def test_inputs_that_cannot_be_drawn(
     assert because in error_of(capsys)
 
 
-@pytest.mark.parametrize("options", [["--size", "N=99999999999"], ["--size", f"N={'9' * 30}"]])
-def test_sizes_that_cannot_be_drawn(
-    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_size_that_cannot_be_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = saved(tmp_path / "m.onnx", ROWS)
-    assert main(["run", model, *options]) == 2
-    assert error_of(capsys)
+    assert main(["run", model, "--size", "N=99999999999"]) == 2
+    assert "cannot be met with up to 268435456 elements" in error_of(capsys)
 
 
 def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
@@ -178,9 +164,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
         ("N % " + "9" * 21 + " == 1", "has a number of 21 digits"),
         ("N <=" + " " * 100_000 + "3", "has 100005 characters"),
         (" " * 100_000, "has 100000 characters"),
-        ("N" + " " * 900 + "x", "cannot read the assumption 'x' about N"),
-        ("N <= " + "(" * 400 + "1" + ")" * 400, "cannot compare 'N' with"),
-        ("N >= 2, % 3 == 1, " * 60, "more than 100 assumptions"),
+        (", ".join(["N >= 0", *(f">= {n}" for n in range(1, 200))]), "more than 100 assumptions"),
         ("N % 1000000000 == 5, <= 4", "no number is found that is all of this"),
         ("N % 1000000000 == 5, % 999999999 == 0, < 0", "no number is found"),
         ("N >= 99999999999999999999", "no number is found"),
@@ -189,11 +173,6 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
 def test_large_assumptions(
     text: str, because: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (
-        text
-        if "100 as" not in because
-        else ", ".join(f"N >= {i}" for i in range(200)).replace(", N", ",")
-    )
     model = saved(tmp_path / "m.onnx", ROWS)
     for command in ["inspect", model], ["verify", model, model]:
         assert main([*command, f"--assume={text}"]) == 2
@@ -230,9 +209,7 @@ def test_assumptions_in_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         ("name = " + "[" * 4000, "is nested too deeply"),
         ("name = " + "{a = " * 1600, "is nested too deeply"),
-        ("a." * 4000 + "b = 1", "is nothing that a profile says"),
         ("name." + "a." * 2000 + "b = 1", "name is a text, not {'a': {'a'"),
-        ("[" + "a." * 4000 + "b]", "is nothing that a profile says"),
         (f"name = 'x'\nmax_rank = {'9' * 5000}", "is not TOML"),
         (f"name = '{'x' * 10_000}'", "it has 10009 bytes; 8192 are the most"),
     ],

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tests.fuzz_files.mutation import change_bytes, change_fields
+from tests.fuzz_files.mutation import change_bytes, change_fields, change_text
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
@@ -73,7 +73,7 @@ def _two(rng: Random, models: Path) -> tuple[bytes, bytes]:
 def _broken(rng: Random, models: Path) -> tuple[bytes, bytes]:
     """Return a model with mistakes, and the same without."""
     content, other = _two(rng, models)
-    if rng.random() < 0.3:
+    if rng.random() < 0.15:
         return change_bytes(content, other, rng), content
     model, donor = onnx.load_from_string(content), onnx.load_from_string(other)
     change_fields(model, donor, rng)
@@ -117,7 +117,7 @@ def _of_text(rng: Random, models: Path) -> Case:
     assert form is not None
     writer = onnx.serialization.registry.get(form)
     text, other_text = (_as_bytes(writer.serialize_proto(m)) for m in (content, other))
-    files = {name: change_bytes(text, other_text, rng), "good.onnx": content.SerializeToString()}
+    files = {name: change_text(text, other_text, rng), "good.onnx": content.SerializeToString()}
     return Case(_command(rng, name), files)
 
 
@@ -127,12 +127,12 @@ def _as_bytes(text: str | bytes) -> bytes:
 
 def _of_profile(rng: Random, models: Path) -> Case:
     content, _ = _two(rng, models)
-    profile = change_bytes(_PROFILE.encode(), _PROFILE.encode(), rng)
+    profile = change_text(_PROFILE.encode(), _PROFILE.encode(), rng)
     machine = (ROOT / "onnx_scatterx" / "weighing" / "machine.toml").read_bytes()
     files = {
         "m.onnx": content,
         "p.toml": profile,
-        "machine.toml": change_bytes(machine, profile, rng),
+        "machine.toml": change_text(machine, profile, rng),
     }
     target = rng.choice(("p.toml", "ort-cpu"))
     command = rng.choice((["inspect", "m.onnx"], ["optimize", "m.onnx", "-o", "out.onnx"]))

@@ -19,7 +19,15 @@ ODD_TEXTS = (
     "N//0", "N % 0", "9" * 5000, "a" * 10_000, "N-1", "-N", "None", "..", "/", "ai.onnx", "add",
     "ScatterND", "Loop", "If", "NOTSET",
 )  # fmt: skip
+_SHARES = {
+    "AttributeProto": 5,
+    "NodeProto": 5,
+    "TensorProto": 5,
+    "Dimension": 3,
+    "TensorShapeProto": 2,
+}
 _VARINT = b"\xff" * 9 + b"\x01"
+_VALUES = {"input", "output"}  # the fields of names of values
 _FIELDS_CHANGED = (1, 1, 1, 1, 2, 4)
 _BYTES_CHANGED = (1, 1, 2, 4, 8)
 
@@ -30,6 +38,12 @@ def change_bytes(content: bytes, other: bytes, rng: Random) -> bytes:
     for _ in range(rng.choice(_BYTES_CHANGED)):
         rng.choice(_ON_BYTES)(found, other, rng)
     return bytes(found)
+
+
+def change_text(content: bytes, other: bytes, rng: Random) -> bytes:
+    """Return a text with a few mistakes in it, most often one that still is ASCII."""
+    changed = change_bytes(content, other, rng)
+    return changed if rng.random() < 0.2 else bytes(byte & 0x7F for byte in changed)
 
 
 def _flip(found: bytearray, _: bytes, rng: Random) -> None:
@@ -87,11 +101,10 @@ def change_fields(model: Message, other: Message, rng: Random) -> None:
     """Make a few mistakes in the fields of a model, which stays a message; some are another's."""
     for _ in range(rng.choice(_FIELDS_CHANGED)):
         messages = list(_messages(model))
-        # Few of the messages are nodes, attributes and dims; each kind gets its share.
         kinds = sorted({m.DESCRIPTOR.name for m in messages})
-        kind = rng.choice(kinds)
+        (kind,) = rng.choices(kinds, [_SHARES.get(kind, 1) for kind in kinds])
         chosen = rng.choice([m for m in messages if m.DESCRIPTOR.name == kind])
-        fields = [field for field, _ in chosen.ListFields()]
+        fields = [field for field, _ in chosen.ListFields() if field.name != "doc_string"]
         if not fields or rng.random() < 0.15:
             fields = list(chosen.DESCRIPTOR.fields)
         field = rng.choice(fields)
@@ -141,7 +154,7 @@ class _Pool:
         if kind == Field.CPPTYPE_STRING:
             if field.type == Field.TYPE_BYTES:
                 return self._bytes(len(now))
-            return rng.choice(ODD_TEXTS) if rng.random() < 0.25 else self._text()
+            return rng.choice(ODD_TEXTS) if rng.random() < 0.15 else self._text(field)
         if kind in (Field.CPPTYPE_FLOAT, Field.CPPTYPE_DOUBLE):
             return rng.choice((0.0, -0.0, 1.0, -1.5, float("nan"), float("inf"), 1e30))
         if kind == Field.CPPTYPE_ENUM:
@@ -152,17 +165,19 @@ class _Pool:
             numbers = [abs(n) % (1 << 32) for n in numbers]
         return rng.choice(numbers) if rng.random() < 0.6 else rng.randrange(30)
 
-    def _text(self) -> str:
-        """Return a text that stands somewhere in the models: a name of a value, an operator."""
+    def _text(self, field: Field) -> str:
+        """Return a text that stands somewhere in the models, mostly in the same field."""
         mine, others = self._messages
-        message = self.rng.choice(mine if self.rng.random() < 0.8 else others)
+        is_exchanged = self.rng.random() < 0.1
+        names = _VALUES if field.name in _VALUES else {field.name}
         texts = [
             text
-            for field, value in message.ListFields()
-            if field.type == Field.TYPE_STRING
+            for message in (*mine, *(others if field.name not in _VALUES else ()))
+            for found, value in message.ListFields()
+            if found.type == Field.TYPE_STRING and (is_exchanged or found.name in names)
             for text in ([value] if isinstance(value, str) else value)
         ]
-        return self.rng.choice(texts) if texts else self.rng.choice(ODD_TEXTS)
+        return self.rng.choice(texts or ODD_TEXTS)
 
 
 def _assign(message: Message, field: Field, pool: _Pool) -> None:
