@@ -1,0 +1,5 @@
+"""Files: nothing that was read is replaced, and what is written appears whole or not at all.
+
+Readers report what they read (`record`), and every writer writes through a `Writing` (`writing`),
+which refuses such files. It fills temporaries (`scratch`) and moves them to their places together.
+"""
