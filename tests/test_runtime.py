@@ -14,7 +14,8 @@ import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.running.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.running.library import library_path
-from onnx_scatterx.running.session import run_model, session
+from onnx_scatterx.running.opened import run_model
+from onnx_scatterx.running.session import session
 from tests.support import agree, f32, i64, parse, run, sample
 
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)

@@ -1,31 +1,18 @@
-"""The parent's side of a worker process: start it, feed it, outlive its crashes."""
+"""One model that is run again and again in a worker process, and outlives its crashes."""
 
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import one_line
-from onnx_scatterx.verification.protocol import RawTensor, receive, send
+from onnx_scatterx.verification.process import Answer, Failure, OrtProcess
+from onnx_scatterx.verification.protocol import RawTensor
 
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a model gave no outputs: it said no, its process died, or it did not answer in time."""
-
-    kind: Literal["error", "crash", "timeout"]
-    reason: str
+__all__ = ["Failure", "ModelFile", "Runner", "from_raw", "to_raw"]
 
 
 @dataclass(frozen=True)
@@ -35,20 +22,31 @@ class ModelFile:
     path: Path
     data_directory: Path | None = None
 
+    def to_request(self) -> dict[str, str | None]:
+        """Return what a worker process is told; links are left for ONNX Runtime to follow."""
+        directory = self.data_directory
+        return {
+            "model": str(self.path.absolute()),
+            "data_directory": None if directory is None else str(directory.absolute()),
+        }
+
 
 class Runner:
-    """One model in a process of its own, which is started again after it died."""
+    """One model in a process of its own, which is started again after it died.
+
+    The judge is the CPU provider with one thread and no graph optimizations.
+    """
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
         """Start the process; the model loads while the caller does something else."""
         self._request = {
-            "model": str(model.path.resolve()),
-            "data_directory": model.data_directory and str(model.data_directory.resolve()),
+            "do": "open",
+            **model.to_request(),
             "library": library,
+            "threads": 1,
+            "optimize": False,
         }
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._process = self._start()
-        self._loaded = False
 
     def __enter__(self) -> "Runner":
         return self
@@ -59,18 +57,17 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
-        self._log.close()
+        self._process.close()
 
     @property
     def process_id(self) -> int:
         """The process that runs the model now."""
-        return self._process.pid
+        return self._process.id
 
     def load(self, timeout: float) -> Failure | None:
         """Wait until the model is loaded; return why it cannot be."""
-        answer = self._receive(timeout)
-        self._loaded = not isinstance(answer, Failure)
+        answer = self._process.receive(timeout)
+        self._loaded = isinstance(answer, Answer)
         return answer if isinstance(answer, Failure) else None
 
     def run(
@@ -78,82 +75,23 @@ class Runner:
     ) -> dict[str, np.ndarray] | Failure:
         """Return the outputs by name, or why there are none."""
         if not self._loaded:
-            self._stop()
+            self._process.close()
             self._process = self._start()
             failure = self.load(timeout)
             if failure is not None:
                 return failure
-        answer = self._exchange({}, [to_raw(name, array) for name, array in feeds.items()], timeout)
+        tensors = [to_raw(name, array) for name, array in feeds.items()]
+        answer = self._process.ask({"do": "run", "session": 0}, tensors, timeout=timeout)
         if isinstance(answer, Failure):
             self._loaded = answer.kind == "error"
             return answer
-        return {tensor.name: from_raw(tensor) for tensor in answer}
+        return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            # -P: a file in the current directory is no module of ours
-            [sys.executable, "-P", "-c", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
-        )
-        self._process = process
+    def _start(self) -> OrtProcess:
+        process = OrtProcess()
+        process.send(self._request)
         self._loaded = False
-        self._send(self._request, [])
         return process
-
-    def _stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def _exchange(
-        self, header: dict[str, Any], tensors: list[RawTensor], timeout: float
-    ) -> list[RawTensor] | Failure:
-        self._send(header, tensors)
-        return self._receive(timeout)
-
-    def _send(self, header: dict[str, Any], tensors: list[RawTensor]) -> None:
-        assert self._process.stdin is not None
-        try:
-            send(self._process.stdin, header, tensors)
-        except OSError:  # the process is gone: receiving will find out
-            return
-
-    def _receive(self, timeout: float) -> list[RawTensor] | Failure:
-        late = threading.Event()
-        process = self._process
-
-        def give_up() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(timeout, give_up)
-        timer.daemon = True  # Ctrl-C may come while it starts, and must not wait for it
-        try:
-            timer.start()
-            assert process.stdout is not None
-            header, tensors = receive(process.stdout)
-        except EOFError:
-            if late.is_set():
-                return Failure("timeout", f"no answer within {timeout:.0f} s")
-            return Failure("crash", self._last_words(process.wait()))
-        finally:
-            timer.cancel()
-        return Failure("error", one_line(header["error"])) if "error" in header else tensors
-
-    def _last_words(self, status: int) -> str:
-        self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, self._log.tell() - 2000))
-        lines = self._log.read().decode(errors="replace").split("\n")
-        words = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        how = f"exit status {status}"
-        if status < 0:
-            how = f"killed by {signal.Signals(-status).name}"
-        return one_line(f"the process died ({how}){': ' if words else ''}{words}")
-
-
-_PROGRAM = "from onnx_scatterx.verification.worker import main; main()"
 
 
 def to_raw(name: str, array: np.ndarray) -> RawTensor:
