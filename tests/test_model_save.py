@@ -44,7 +44,7 @@ def test_the_output_is_never_the_input(tmp_path: Path) -> None:
     for output in (path, tmp_path / "link.onnx", tmp_path / "weights" / ".." / "model.onnx"):
         with pytest.raises(ModelError, match="the output is the input"):
             save(load(path), output, source_path=path)
-    with pytest.raises(ModelError, match="the output is a data file of the model"):
+    with pytest.raises(ModelError, match="the output is a data file of the input"):
         save(load(path), tmp_path / "weights" / "w.bin", source_path=path)
     assert path.read_bytes() == before
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.files.record import note_read
 
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
@@ -44,6 +45,7 @@ class Machine:
     @classmethod
     def read(cls, path: Path) -> Machine:
         """Return the constants in a file; ScatterXError where it does not hold them."""
+        note_read(path, "the file of the machine's times")
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
