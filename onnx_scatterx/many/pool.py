@@ -67,10 +67,10 @@ def run_tasks(
                     workers.append(_Worker(work, waiting.popleft()))
             _wait(workers)
             for worker in list(workers):
-                result = worker.result()
-                if result is None:
+                found = worker.result()
+                if found is None:
                     continue
-                task = worker.task
+                task, (result,) = worker.task, found
                 if waiting and not worker.is_lost:
                     worker.give(waiting.popleft())
                 else:
@@ -103,7 +103,7 @@ class _Worker(Generic[T, R]):
         self.task = task
         self.deadline: float | None = None  # of the task, on the clock of time.monotonic
         self.is_lost = False
-        self._result: R | Lost | None = None
+        self._result: tuple[R | Lost] | None = None
         self._limit = work.limit
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
@@ -122,15 +122,15 @@ class _Worker(Generic[T, R]):
         self._result = None
         self._send()
 
-    def result(self) -> R | Lost | None:
-        """Return what became of the task, or None if that is open."""
+    def result(self) -> tuple[R | Lost] | None:
+        """Return what became of the task, alone in a tuple, or None if that is open."""
         try:
             if self._result is None and self.connection.poll():
                 kind, answer = self.connection.recv()
                 if kind == "ready":
                     self._send()
                 else:
-                    self._result = Lost("unsent", answer) if kind == "unsent" else answer
+                    self._result = (Lost("unsent", answer) if kind == "unsent" else answer,)
         except (EOFError, OSError):
             self._lose("died")
         late = self.deadline is not None and time.monotonic() >= self.deadline
@@ -147,10 +147,10 @@ class _Worker(Generic[T, R]):
         except OSError:
             self._lose("died")
         except Exception as error:  # whatever pickling a caller's object raises
-            self._result = Lost("unsent", one_line(error))
+            self._result = (Lost("unsent", one_line(error)),)
 
     def _lose(self, kind: Literal["died", "late"]) -> None:
-        self._result = Lost(kind)
+        self._result = (Lost(kind),)
         self.is_lost = True
 
     def stop(self) -> None:

@@ -112,13 +112,14 @@ def run_task(task: Task) -> Outcome:
                 if (rest := left()) is not None:
                     checks["timeout"] = min(rest, checks.get("timeout", rest))
                 verification = verify(task.source, result.model, **checks)
+                left()
                 same = verification.same
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
                     return failed(task, f"not compared, as it ran on no input: {reason}")
             written: tuple[Path, ...] = ()
+            left()
             if same is not False:
-                left()
                 saved = stage(result.model, task.output, writing, source_path=task.source)
                 written = saved.files
                 left()

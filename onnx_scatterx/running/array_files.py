@@ -76,7 +76,13 @@ def output_place(output: str) -> Path:
     return path
 
 
-def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path) -> None:
+def claim_output(path: Path, writing: Writing) -> None:
+    """Claim the file to which arrays are to be written, if it is one."""
+    if path.suffix == ".npz":
+        writing.claim(path, "the output")
+
+
+def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
     """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
 
     Several sets are numbered: `0/x`, `1/x`. Strings become fixed-width ones, which can be read
@@ -87,15 +93,14 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path) -> None:
         (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
     ]
     try:
-        with Writing() as writing:
-            if path.suffix == ".npz":
-                _write_archive(entries, writing.stage(writing.claim(path, "the output")))
-                return
-            for head, name, array in entries:
-                file = path / f"{head}{file_name(name)}"
-                writing.make_directory(file.parent)
-                with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
-                    np.save(stream, _plain(array), allow_pickle=False)
+        if path.suffix == ".npz":
+            _write_archive(entries, writing.stage(writing.claim(path, "the output")))
+            return
+        for head, name, array in entries:
+            file = path / f"{head}{file_name(name)}"
+            writing.make_directory(file.parent)
+            with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
+                np.save(stream, _plain(array), allow_pickle=False)
     except OSError as error:
         raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,9 +94,10 @@ def opened_model(
     model: ModelLike, *, threads: int = 0, library: bool = True
 ) -> Iterator[OpenModel]:
     """Open a model in a process of its own, which ends with the block."""
-    with scratch() as directory, OrtProcess() as process:
-        file = runnable(model, Path(directory) / "model.onnx")
-        yield OpenModel.open(process, 0, file, threads=threads, library=library)
+    with scratch() as directory:
+        file = runnable(model, directory / "model.onnx")
+        with OrtProcess() as process:
+            yield OpenModel.open(process, 0, file, threads=threads, library=library)
 
 
 def run_model(
