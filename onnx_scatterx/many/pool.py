@@ -44,7 +44,7 @@ class Work(Generic[T, R]):
     Both functions must be importable by their names.
     """
 
-    prepare: Callable[[], None]
+    prepare: Callable[[], object]
     run: Callable[[T], R]
     limit: float | None = None
 
