@@ -12,6 +12,7 @@ import multiprocessing
 import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -172,7 +173,7 @@ def _serve(connection: Connection, work: Work[Any, Any]) -> None:
     try:
         with stoppable():
             threading.Thread(target=_end_with_parent, daemon=True).start()
-            if hasattr(signal, "pthread_sigmask"):  # not on Windows
+            if sys.platform != "win32":
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             work.prepare()
             connection.send(("ready", None))
@@ -199,7 +200,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    if hasattr(signal, "pthread_kill"):
+    if sys.platform != "win32":
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
         time.sleep(_GRACE)
     os._exit(1)
@@ -214,7 +215,7 @@ def _start_tracker() -> None:
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C in this thread and for good in what it starts meanwhile."""
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+    if sys.platform == "win32":
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.writing import Writing, same_content
-from onnx_scatterx.model.data import ir_tensors, is_inside
+from onnx_scatterx.model.data import ir_tensors, is_inside, locations
 
 _CHUNK = 1 << 26  # bytes that are copied at once
 
@@ -124,11 +125,24 @@ def is_within(path: Path, directory: Path) -> bool:
 
 
 def free_place(target: Path, writing: Writing) -> Path:
-    """Return where a new data file of the output goes: no file that was read is there."""
+    """Return where a new data file of the output goes: a file there is one of the old output."""
     name = f"{target.name}.data"
-    while not writing.is_free(target.with_name(name)):
+    while not _may_have(target.with_name(name), target, writing):
         name += "_"
     return target.with_name(name)
+
+
+def _may_have(place: Path, target: Path, writing: Writing) -> bool:
+    """Return whether a place is free, or has data of the model that is to be replaced."""
+    if not writing.is_free(place):
+        return False
+    if not place.exists():
+        return True
+    try:
+        old = onnx.load(target, load_external_data=False)
+    except Exception:  # whatever parsers raise: it is no model, or is not there
+        return False
+    return place.name in locations(old)
 
 
 def _copy(source: Path, copy: Path) -> None:
