@@ -30,6 +30,7 @@ import onnx
 import onnxruntime as ort
 
 import onnx_scatterx
+from onnx_scatterx.files.writing import write_text
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
 SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")
@@ -197,9 +198,9 @@ def main() -> None:
             mean = math.exp(statistics.fmean(map(math.log, medians)))
             print(f"    {label:24}{mean:6.2f} over {len(medians)} models, least {min(medians):.2f}")
     if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1))
+        write_text(arguments.json, json.dumps(results, indent=1))
     if arguments.table:
-        arguments.table.write_text(table(results))
+        write_text(arguments.table, table(results))
 
 
 def table(results: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ import onnx.parser
 import onnxslim
 
 import onnx_scatterx
+from onnx_scatterx.files.writing import write_text
 
 GIGABYTE = 1 << 30
 
@@ -124,7 +125,7 @@ def main() -> None:
     if arguments.folder is not None:
         times = compare(arguments.folder)
         if arguments.json is not None:
-            arguments.json.write_text(json.dumps(times, indent=1))
+            write_text(arguments.json, json.dumps(times, indent=1))
     if arguments.weights is not None:
         weights(arguments.weights)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from onnx_scatterx import draw
+from onnx_scatterx.files.writing import write_text
 
 DOCS = Path(__file__).parent
 
@@ -27,4 +28,4 @@ def drawings() -> Iterator[tuple[Path, str]]:
 if __name__ == "__main__":
     (DOCS / "drawings").mkdir(exist_ok=True)
     for path, picture in drawings():
-        path.write_text(picture, encoding="utf-8")
+        write_text(path, picture)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,8 +12,9 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.files.record import Files, recorded
 from onnx_scatterx.model import io as model_io
-from onnx_scatterx.model.data import data_files, to_proto
+from onnx_scatterx.model.data import to_proto
 from onnx_scatterx.model.opset import newer_opset, raise_opset
 from onnx_scatterx.model_rewrite import optimize_ir
 from onnx_scatterx.rare_collections import rare_collections
@@ -33,14 +34,15 @@ class Result:
     model: Any
     report: Report
     source_path: Path | None = None
-    source_data: tuple[Path, ...] = ()
+    read: Files = field(default_factory=dict, repr=False)
+    """The files that were read, by their paths, and what each is."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; external data stays with it.
 
         Raises ScatterXError where the file cannot be written or is one that was read.
         """
-        model_io.save(self.model, path, source_path=self.source_path, source_data=self.source_data)
+        model_io.save(self.model, path, source_path=self.source_path, read=self.read)
 
 
 @rare_collections()
@@ -80,19 +82,19 @@ def optimize(
     >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
     (1, False)
     """
-    settings = Settings.of(
-        target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
-    )
-    loaded, proto, source_path = _loaded(model)
-    data = data_files(loaded)
-    settings = replace(settings, sizes=check_sizes(loaded, sizes))
-    raised = opset is not None and raise_opset(loaded, opset)
-    report, _ = optimize_ir(loaded, settings)
+    with recorded() as read:
+        settings = Settings.of(
+            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
+        )
+        loaded, proto, source_path = _loaded(model)
+        settings = replace(settings, sizes=check_sizes(loaded, sizes))
+        raised = opset is not None and raise_opset(loaded, opset)
+        report, _ = optimize_ir(loaded, settings)
     report = replace(report, opset_kept=newer_opset(loaded, opset))
     made: Any = loaded
     if proto is not None:
         made = to_proto(loaded) if report.entries or raised else proto
-    return Result(made, report, source_path, data)
+    return Result(made, report, source_path, read)
 
 
 def inspect(
@@ -133,9 +135,13 @@ def loaded_ir(model: AnyModel) -> ir.Model:
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:
     if isinstance(model, ir.Model):
-        return model.clone(), None, None
+        copy = model.clone()
+        model_io.note_data_files(copy)
+        return copy, None, None
     if isinstance(model, onnx.ModelProto):
-        return model_io.load(model), model, None
+        loaded = model_io.load(model)
+        model_io.note_data_files(loaded)
+        return loaded, model, None
     path = Path(model)
     proto = model_io.read(path)
     return model_io.converted(proto, path), proto, path

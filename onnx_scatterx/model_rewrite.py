@@ -13,6 +13,7 @@ from onnx_scatterx.branches import take_branches
 from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.sources import own_sources
+from onnx_scatterx.model.outside import follow_links
 from onnx_scatterx.native import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.optimizer import has_scatters, rewrite_model
@@ -34,6 +35,7 @@ def optimize_ir(
 
     ``planned`` makes the report say what would be done.
     """
+    follow_links(model)
     given = settings.assumed
     kept: tuple[Clause, ...] = ()
     rests: list[tuple[Clause, ...]] = []

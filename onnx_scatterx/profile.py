@@ -28,6 +28,7 @@ import onnx.defs
 from onnx_scatterx.emit.target import NEW, Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import read_toml
+from onnx_scatterx.files.record import note_read
 
 _DENSE_LIMIT = 1 << 24  # elements, where a profile allows dense forms and says no limit
 _KINDS: dict[str, type] = {
@@ -48,6 +49,7 @@ _WORDS = {str: "a text", list: "a list of operators", bool: "true or false", int
 
 def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target]) -> Target:
     """Return the target that a file describes, or raise ScatterXError where it describes none."""
+    note_read(path, "the profile")
     content = read_toml(path)
     try:
         return target_from(content, bases)

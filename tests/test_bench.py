@@ -119,7 +119,7 @@ def test_errors() -> None:
         (
             {"models": [model, parse(NEG.replace("Neg(x)", "Reshape(x, s)").replace(
                 "{", "<int64[1] s = {63}> {", 1))]},
-            "model 2: ONNX Runtime cannot run it on these inputs: ",
+            "model 2: ONNX Runtime cannot run the model: ",
         ),
     ):  # fmt: skip
         with pytest.raises(ScatterXError, match=because) as error:

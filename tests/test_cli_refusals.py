@@ -13,8 +13,8 @@ import onnx
 import pytest
 
 import onnx_scatterx.api
-from onnx_scatterx.api import Result
 from onnx_scatterx.cli import main
+from onnx_scatterx.model import save as model_save
 from tests.support import parse
 from tests.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 
@@ -126,7 +126,7 @@ def test_bad_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (model, "r.txt", "a report is .json or .html"),
         (model, "nowhere/r.json", "does not exist"),
         (model, "folder.json", "is a directory"),
-        (str(text), "m.json", "is the model"),
+        (str(text), "m.json", "the report is the input"),
     ):
         report = str(tmp_path / report)
         assert main(["optimize", source, "-o", str(out), "--report", report]) == 2
@@ -137,10 +137,10 @@ def test_bad_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_no_report_without_its_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "out.onnx")
 
-    monkeypatch.setattr(Result, "save", fail)
+    monkeypatch.setattr(model_save, "stage", fail)
     model, report = saved(tmp_path / "m.onnx", ROW), tmp_path / "r.json"
     out = str(tmp_path / "out.onnx")
     assert main(["optimize", model, "-o", out, "--report", str(report)]) == 2

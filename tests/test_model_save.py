@@ -44,7 +44,7 @@ def test_the_output_is_never_the_input(tmp_path: Path) -> None:
     for output in (path, tmp_path / "link.onnx", tmp_path / "weights" / ".." / "model.onnx"):
         with pytest.raises(ModelError, match="the output is the input"):
             save(load(path), output, source_path=path)
-    with pytest.raises(ModelError, match="the output is a data file of the model"):
+    with pytest.raises(ModelError, match="the output is a data file of the input"):
         save(load(path), tmp_path / "weights" / "w.bin", source_path=path)
     assert path.read_bytes() == before
 
@@ -100,3 +100,19 @@ def test_what_is_too_big_for_the_message_goes_outside(
         np.testing.assert_array_equal(tensor.numpy(), expected)
     assert isinstance(model.graph.initializers["h"].const_value, ir.Tensor)
     assert sorted(os.listdir(tmp_path)) == ["a", "m.onnx", "m.onnx.data", "weights"]
+
+
+def test_a_data_file_replaces_only_one_of_the_model_that_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx.data").write_text("of somebody else")
+
+    def written(scale: int) -> list[str]:
+        model = load(negation())
+        heavy = np.arange(1000, dtype=np.float32) * scale
+        model.graph.register_initializer(ir.Value(name="w", const_value=ir.tensor(heavy, name="w")))
+        save(model, tmp_path / "m.onnx", message_limit=2000)
+        np.testing.assert_array_equal(weight(tmp_path / "m.onnx"), heavy)
+        return sorted(os.listdir(tmp_path))
+
+    for scale in 1, 2:
+        assert written(scale) == ["m.onnx", "m.onnx.data", "m.onnx.data_"]
+    assert (tmp_path / "m.onnx.data").read_text() == "of somebody else"

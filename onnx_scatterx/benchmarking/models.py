@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import onnx
@@ -15,21 +15,18 @@ import onnx_ir as ir
 
 from onnx_scatterx.benchmarking.profile import NodeTime, read_profile
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
-from onnx_scatterx.benchmarking.timing import LEAST_ROUNDS, Call, Progress, interleaved
-from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.benchmarking.timing import LEAST_ROUNDS, Progress
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.scratch import scratch
 from onnx_scatterx.model.io import ModelLike
-from onnx_scatterx.running.feeds import fitted
 from onnx_scatterx.running.library import library_path
-from onnx_scatterx.running.session import ort_errors, session_options
+from onnx_scatterx.running.opened import OpenModel
+from onnx_scatterx.running.session import check_runtime
 from onnx_scatterx.verification.compare import compare
 from onnx_scatterx.verification.files import as_file, directory_of, opened
-from onnx_scatterx.verification.ort_session import STRING, open_file, run_raw, value_of
-from onnx_scatterx.verification.protocol import RawTensor
-from onnx_scatterx.verification.runner import ModelFile, from_raw, to_raw
+from onnx_scatterx.verification.process import Failure, OrtProcess
+from onnx_scatterx.verification.runner import ModelFile
 from onnx_scatterx.verification.valid import valid_draws
-
-if TYPE_CHECKING:
-    import onnxruntime as ort
 
 Models: TypeAlias = "ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]"
 _ONE = (str, os.PathLike, onnx.ModelProto, ir.Model)  # what is one model
@@ -91,26 +88,17 @@ def bench(
     if targets:
         named = _under_targets(named, targets)
     first, *_ = named.values()
-    with TemporaryDirectory() as directory:
-        setting = _Setting(Path(directory), threads, library)
+    with scratch() as directory:
+        setting = _Setting(directory, threads, library)
         files = [setting.file(number, model) for number, model in enumerate(named.values())]
         given, drawn_sizes = inputs, {}
         if given is None:
             registered = str(library_path()) if library else None
             draw, *_ = valid_draws(first, sizes=sizes, seed=seed, library=registered)
             given, drawn_sizes = draw.feeds, dict(draw.sizes)
-        runs = [setting.open(n, f, given) for n, f in zip(named, files, strict=True)]
-        expected = runs[0].outputs()
-        differences = [None, *(_difference(expected, run.outputs()) for run in runs[1:])]
-        del expected
-        times = interleaved(
-            [run.call for run in runs],
-            rounds=rounds,
-            seconds=seconds,
-            rest=0.0 if threads == 1 else _REST,
-            progress=progress,
+        differences, times = setting.time(
+            dict(zip(named, files, strict=True)), given, rounds, seconds, progress
         )
-        del runs
         profiles: list[tuple[NodeTime, ...]] = [()] * len(files)
         if profile:
             profiles = [
@@ -162,69 +150,63 @@ class _Setting:
         loaded = opened(model, directory_of(model))
         return as_file(model, loaded, self.directory / f"{number}.onnx")
 
-    def open(
-        self, name: str, file: ModelFile, inputs: Arrays, options: ort.SessionOptions | None = None
-    ) -> _Run:
-        if options is None:
-            options = session_options(threads=self.threads, library=self.library)
-        data = None if file.data_directory is None else str(file.data_directory.resolve())
-        try:
-            session = open_file(str(file.path.resolve()), data, options)
-        except ort_errors() as error:
-            raise ModelError(f"{name}: ONNX Runtime cannot load it: {one_line(error)}") from error
-        try:
-            feeds = fitted(inputs, session.get_inputs(), session.get_overridable_initializers())
-        except ScatterXError as error:
-            raise ScatterXError(f"{name}: {error}") from error
-        tensors = [to_raw(n, array) for n, array in feeds.items()]
-        try:
-            return _Run(name, session, tensors)
-        except ort_errors() as error:
-            raise ScatterXError(_cannot_run(name, error)) from error
+    def time(
+        self,
+        files: Mapping[str, ModelFile],
+        inputs: Arrays,
+        rounds: int | None,
+        seconds: float,
+        progress: Progress | None,
+    ) -> tuple[list[str | None], np.ndarray]:
+        """Return in what each model differs from the first, and the seconds of each round."""
+        with OrtProcess() as process:
+            models = [self._open(process, k, n, f) for k, (n, f) in enumerate(files.items())]
+            expected: Arrays | None = None
+            differences: list[str | None] = []
+            for name, model in zip(files, models, strict=True):
+                with _named_errors(name):
+                    outputs = model.bind(inputs)
+                expected = outputs if expected is None else expected
+                differences.append(_difference(expected, outputs))
+            del expected, outputs
+            rest = 0.0 if self.threads == 1 else _REST
+            request = {"do": "time", "rounds": rounds, "seconds": seconds, "rest": rest}
+            answer = process.ask(request, progress=progress)
+        if isinstance(answer, Failure):
+            raise ScatterXError(f"while the models were timed: {answer.reason}")
+        return differences, np.array(answer.content["times"])
 
     def profile(self, name: str, file: ModelFile, inputs: Arrays) -> tuple[NodeTime, ...]:
-        options = session_options(threads=self.threads, library=self.library)
-        options.enable_profiling = True
-        options.profile_file_prefix = str(self.directory / "profile")
-        run = self.open(name, file, inputs, options)
-        run.outputs()
-        for _ in range(_PROFILED):
-            run.call()
-        return read_profile(Path(run.session.end_profiling()), _PROFILED)
+        with OrtProcess() as process:
+            model = self._open(process, 0, name, file, str(self.directory / "profile"))
+            with _named_errors(name):
+                model.bind(inputs)
+            answer = process.ask({"do": "profile", "session": 0, "runs": _PROFILED})
+        if isinstance(answer, Failure):
+            raise ScatterXError(f"{name}: while it was profiled: {answer.reason}")
+        return read_profile(Path(answer.content["file"]), _PROFILED)
+
+    def _open(
+        self,
+        process: OrtProcess,
+        number: int,
+        name: str,
+        file: ModelFile,
+        profile: str | None = None,
+    ) -> OpenModel:
+        check_runtime(self.library)
+        with _named_errors(name):
+            return OpenModel.open(
+                process, number, file, threads=self.threads, library=self.library, profile=profile
+            )
 
 
-class _Run:
-    """A model that is open, with its inputs bound."""
-
-    def __init__(self, name: str, session: ort.InferenceSession, tensors: list[RawTensor]) -> None:
-        self.name = name
-        self.session = session
-        self.call = self._bound(tensors)
-        self._tensors = tensors
-
-    def _bound(self, tensors: list[RawTensor]) -> Call:
-        others = (o for o in self.session.get_outputs() if not o.type.startswith("tensor("))
-        if any(others) or any(tensor.type == STRING for tensor in tensors):
-            return lambda: run_raw(self.session, tensors)  # what cannot be bound
-        binding = self.session.io_binding()
-        for tensor in tensors:
-            binding.bind_ortvalue_input(tensor.name, value_of(tensor))
-        for output in self.session.get_outputs():
-            binding.bind_output(output.name)
-        return lambda: self.session.run_with_iobinding(binding)
-
-    def outputs(self) -> dict[str, np.ndarray]:
-        """Run for the outputs, and once as it will be timed."""
-        try:
-            found = run_raw(self.session, self._tensors)
-            self.call()
-        except ort_errors() as error:
-            raise ScatterXError(_cannot_run(self.name, error)) from error
-        return {tensor.name: from_raw(tensor) for tensor in found}
-
-
-def _cannot_run(name: str, error: Exception) -> str:
-    return f"{name}: ONNX Runtime cannot run it on these inputs: {one_line(error)}"
+@contextlib.contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ScatterXError as error:
+        raise type(error)(f"{name}: {error}") from error
 
 
 def _difference(expected: Arrays, actual: Arrays) -> str | None:

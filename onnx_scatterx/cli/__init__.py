@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -32,13 +33,23 @@ from onnx_scatterx.cli.arguments import (
 )
 from onnx_scatterx.cli.output import complain, complain_of_a_bug, only_ours, show, show_text
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.record import recorded
+from onnx_scatterx.interrupts import Stopped, stoppable
 
 _DONE, _FAILED = 0, 2
-_INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
+_SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status.
+
+    Signals that end a program do what Ctrl-C does; the status is 128 and the signal's number.
+    """
+    with stoppable(), recorded():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         args, unknown = _parser().parse_known_args(argv)
         if unknown:
@@ -49,8 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except SystemExit as stop:  # of argparse
         return stop.code if isinstance(stop.code, int) else _DONE
+    except Stopped as stop:
+        return complain(f"ended by {stop}", _SIGNAL + stop.number)
     except KeyboardInterrupt:
-        return complain("interrupted", _INTERRUPTED)
+        return complain("interrupted", _SIGNAL + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads on, and the interpreter must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any, NoReturn
 
 from onnx_scatterx.cli.output import complain, show
@@ -187,6 +188,21 @@ def count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
+
+
+def duration(text: str) -> float:
+    """Return a number of seconds above 0.
+
+    >>> duration("2.5")
+    2.5
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return seconds
 
 
 def size(text: str) -> tuple[str, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from onnx_scatterx.cli.output import in_whole, progress, show, show_text
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.cli.output import progress, show, show_text
+from onnx_scatterx.files.writing import Writing
 
 
 def calibrate_machine(args: argparse.Namespace) -> int:
@@ -15,15 +15,13 @@ def calibrate_machine(args: argparse.Namespace) -> int:
     from onnx_scatterx.weighing.machine import place
 
     path = place() if args.output is None else Path(args.output)
-    if path.is_dir():
-        raise ScatterXError(f"{path}: is a directory; name a file in it")
-    with progress("measuring") as tell:
-        machine = calibrate(threads=args.threads, progress=tell)
-    if args.output is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    elif not path.parent.is_dir():
-        raise ScatterXError(f"{path}: the directory {path.parent} does not exist")
-    with in_whole(path, machine.to_toml):
-        show_text(machine.to_toml())
-        show(f"written to {path}; target ort-cpu reads it from {place()}")
+    with Writing() as writing:
+        if args.output is None:
+            writing.make_directory(path.parent)
+        writing.claim(path, "the output")
+        with progress("measuring") as tell:
+            machine = calibrate(threads=args.threads, progress=tell)
+        writing.text(path, machine.to_toml(), "the output")
+    show_text(machine.to_toml())
+    show(f"written to {path}; target ort-cpu reads it from {place()}")
     return 0

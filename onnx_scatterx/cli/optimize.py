@@ -14,14 +14,17 @@ from onnx_scatterx.cli.arguments import (
     add_strict,
     add_target,
     count,
+    duration,
     refuse_idle,
     rule_names,
     settings,
     settle_target,
     size,
 )
-from onnx_scatterx.cli.output import in_whole, report_place, show
+from onnx_scatterx.cli.output import report_place, show
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.record import note_read
+from onnx_scatterx.files.writing import Writing
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
@@ -33,6 +36,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
     command.add_argument(
         "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
+    )
+    command.add_argument(
+        "--timeout", type=duration, metavar="SECONDS", help="for each model of a directory"
     )
     add_target(command)
     add_reads(command, "rewrite gathers too, where slices are no dearer")
@@ -70,21 +76,26 @@ def run(args: argparse.Namespace) -> int:
 
         return optimize_directory(args)
     from onnx_scatterx.api import optimize
-    from onnx_scatterx.model.save import place_of
+    from onnx_scatterx.model.save import stage
 
-    refuse_idle(args, "on one model: it takes one process", "jobs")
-    place_of(args.output, args.model)
-    settle_target(args)
-    report = report_place(args.report, (args.model, args.output))
-    result = optimize(
-        args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
-    )
-    if result.report.opset_kept is not None:
-        refuse_idle(args, f"on a model of operator set {result.report.opset_kept}", "opset")
-    verification = verified(args, args.model, result.model) if args.verify else None
-    if verification is None or verification.same:
-        with in_whole(report, lambda: _report_text(report.suffix, result, verification)):
-            result.save(args.output)
+    refuse_idle(args, "on one model: it is for a directory", "jobs", "timeout")
+    with Writing() as writing:
+        note_read(args.model, "the input")
+        writing.claim(args.output, "the output")
+        settle_target(args)
+        report = report_place(args.report, writing)
+        result = optimize(
+            args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
+        )
+        if result.report.opset_kept is not None:
+            refuse_idle(args, f"on a model of operator set {result.report.opset_kept}", "opset")
+        writing.check()  # now the external data of the input are known
+        verification = verified(args, args.model, result.model) if args.verify else None
+        if verification is None or verification.same:
+            stage(result.model, args.output, writing, source_path=result.source_path)
+            if report is not None:
+                text = _report_text(report.suffix, result, verification)
+                writing.text(report, text, "the report")
     if not args.quiet:
         show(result.report)
         if verification is not None:

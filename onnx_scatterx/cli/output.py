@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sys
 import traceback
-import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.files.writing import Writing
 from onnx_scatterx.visible import in_lines, visible
 
 
@@ -93,38 +92,12 @@ def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, wanted: bar.update(task, completed=done, total=wanted)
 
 
-def report_place(report: str | None, others: Sequence[str]) -> Path:
-    """Return the path of a report; ScatterXError where it is no place for one.
-
-    With no report, that is the null device.
-    """
+def report_place(report: str | None, writing: Writing) -> Path | None:
+    """Return the path of a report, if there is to be one; ScatterXError if it cannot be there."""
     if report is None:
-        return Path(os.devnull)
+        return None
     path = Path(report)
     if path.suffix not in (".json", ".html"):
         raise ScatterXError(f"{report}: a report is .json or .html")
-    if any(os.path.realpath(path) == os.path.realpath(other) for other in others):
-        raise ScatterXError(f"{report}: is the model; choose another path for the report")
-    if path.is_dir():
-        raise ScatterXError(f"{report}: is a directory; name a file in it")
-    if not path.parent.is_dir():
-        raise ScatterXError(f"{report}: the directory {path.parent} does not exist")
+    writing.claim(path, "the report")
     return path
-
-
-@contextlib.contextmanager
-def in_whole(path: Path, text: Callable[[], str]) -> Iterator[None]:
-    """Write a text file, which appears when the block ends, or not if the block fails."""
-    if path == Path(os.devnull):
-        yield
-        return
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        try:
-            temporary.write_text(text(), encoding="utf-8")
-        except OSError as error:
-            raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
-        yield
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from onnx_scatterx.cli.arguments import (
     refuse_idle,
 )
 from onnx_scatterx.cli.output import show
+from onnx_scatterx.files.writing import Writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,28 +36,40 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a model, print its outputs and save them."""
-    from onnx_scatterx.reports.tables import ArrayTable
-    from onnx_scatterx.running.array_files import output_place, read_arrays, save_arrays
-    from onnx_scatterx.running.session import open_model, run_opened
+    from onnx_scatterx.running.array_files import claim_output, output_place, save_arrays
 
     if args.input:
         refuse_idle(args, "with --input", "samples", "size", "seed")
     place = None if args.output is None else output_place(args.output)
-    opened = open_model(args.model, threads=args.threads, library=args.library)
-    required, overridable = opened.get_inputs(), opened.get_overridable_initializers()
-    given = read_arrays(args.input, {i.name for i in (*required, *overridable)})
-    if not required:
-        refuse_idle(args, "on a model without inputs", "samples", "size", "seed")
-    drawn = bool(required) and not args.input
-    saved = []
-    for title, feeds in _drawn(args) if drawn else [("", given)]:
-        outputs = run_opened(opened, feeds)
-        show(ArrayTable(outputs, title))
-        # What was drawn is saved too: an output alone would say little.
-        saved.append(feeds | outputs if drawn else outputs)
-    if place is not None:
-        save_arrays(saved, place)
+    with Writing() as writing:
+        if place is not None:
+            claim_output(place, writing)
+        saved = _run(args, writing)
+        if place is not None:
+            save_arrays(saved, place, writing)
     return 0
+
+
+def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarray]]:
+    """Run the model, print its outputs, and return what is to be saved."""
+    from onnx_scatterx.reports.tables import ArrayTable
+    from onnx_scatterx.running.array_files import read_arrays
+    from onnx_scatterx.running.opened import opened_model
+
+    saved = []
+    model = Path(args.model)
+    with opened_model(model, threads=args.threads, library=args.library) as opened:
+        given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
+        writing.check()  # now all files are known that are read
+        if not opened.inputs:
+            refuse_idle(args, "on a model without inputs", "samples", "size", "seed")
+        drawn = bool(opened.inputs) and not args.input
+        for title, feeds in _drawn(args) if drawn else [("", given)]:
+            outputs = opened.run(feeds)
+            show(ArrayTable(outputs, title))
+            # What was drawn is saved too: an output alone would say little.
+            saved.append(feeds | outputs if drawn else outputs)
+    return saved
 
 
 def _drawn(args: argparse.Namespace) -> Iterator[tuple[str, dict[str, np.ndarray]]]:

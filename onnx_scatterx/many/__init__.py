@@ -6,6 +6,7 @@ will do, also one whose workers are on other machines with the same files.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.known import KnownFiles
+from onnx_scatterx.files.record import files_read, recorded
+from onnx_scatterx.files.scratch import is_scratch
 from onnx_scatterx.many.summary import Outcome, Summary
 from onnx_scatterx.many.workers import Task, run_in_executor, run_in_processes
 
@@ -29,6 +33,7 @@ def optimize_many(
     executor: Executor | None = None,
     jobs: int | None = None,
     verify: bool | Mapping[str, Any] = False,
+    timeout: float | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Summary:
@@ -42,9 +47,16 @@ def optimize_many(
     is the same; it may hold the arguments of ``onnx_scatterx.verify``. The other ``options`` are
     those of ``optimize``. ``progress(done, total)`` is called after each model.
 
-    A model that cannot be read, optimized or written is a line in the summary, and never stops the
-    others. Raises ScatterXError where there is nothing to read or nowhere to write, and where the
-    target, the rules, the operator set or the form of an assumption are wrong for any model.
+    ``timeout`` is how many seconds one model may take. The process of a model that takes longer is
+    ended. The workers of an ``executor`` cannot be ended: there the time is looked at between the
+    steps and bounds what ``verify`` takes, and a model that is late is not written; the worker is
+    busy until the step is done.
+
+    A model that cannot be read, optimized or written in time is a line in the summary, and never
+    stops the others. Neither a model nor a file of its data is replaced, also if another model of
+    the same call has them. Raises ScatterXError where there is nothing to read or nowhere to write,
+    and where the target, the rules, the operator set or the form of an assumption are wrong for any
+    model.
 
     >>> import tempfile
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -58,10 +70,19 @@ def optimize_many(
     """
     if jobs is not None and jobs < 1:
         raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise ScatterXError(f"timeout is {timeout}, and must be a number of seconds above 0")
     checks: Mapping[str, Any] | None = None
     if verify is not False:
         checks = {} if verify is True else dict(verify)
-    tasks = _tasks(paths, Path(output), _checked(options), checks)
+    with recorded():
+        settled = _checked(options)
+        pairs = _pairs(paths, Path(output))
+        read = _read_elsewhere(pairs)
+    tasks = [
+        Task(source, place, settled, checks, timeout, read.get(place.parent, {}))
+        for source, place in pairs
+    ]
     start = time.perf_counter()
     done: dict[Path, Outcome] = {}
 
@@ -97,21 +118,21 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def models_in(directory: Path) -> list[Path]:
     """Return the models in a directory at any depth, in the order of their names."""
-    found = (Path(d, name) for d, _, names in os.walk(directory, onerror=_unread) for name in names)
-    models = (p for p in found if p.suffix in SUFFIXES and p.is_file())
-    return sorted(p for p in models if not p.name.startswith("."))
+    models = []
+    for folder, below, names in os.walk(directory, onerror=_unread):
+        below[:] = (name for name in below if not is_scratch(name))  # of a run at this moment
+        models += [Path(folder, n) for n in names if n.endswith(SUFFIXES) and n[0] != "."]
+    return sorted(path for path in models if path.is_file())
 
 
 def _unread(error: OSError) -> NoReturn:
     raise ScatterXError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
-def _tasks(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    output: Path,
-    options: Mapping[str, Any],
-    verify: Mapping[str, Any] | None,
-) -> list[Task]:
+def _pairs(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], output: Path
+) -> list[tuple[Path, Path]]:
+    """Return each model and where it goes."""
     if isinstance(paths, str | os.PathLike):
         root = Path(paths)
         if not root.is_dir():
@@ -129,12 +150,40 @@ def _tasks(
     if output.exists() and output.samefile(root):
         raise ScatterXError(f"{output}: the output is the input; choose another directory")
     places = [output / os.path.relpath(os.path.abspath(p), os.path.abspath(root)) for p in sources]
-    if len(set(places)) < len(places):
-        raise ScatterXError("two paths name the same model")
+    if len({os.path.realpath(place) for place in places}) < len(places):
+        raise ScatterXError("two paths name the same model, or would be written to the same place")
     # What an earlier run wrote into a folder of the input is no model to optimize.
     inside = os.path.realpath(output) + os.sep
     pairs = zip(sources, places, strict=True)
     kept = [(s, p) for s, p in pairs if not os.path.realpath(s).startswith(inside)]
     if not kept:
         raise ScatterXError(f"{root}: holds no model outside of {output}")
-    return [Task(source, place, options, verify) for source, place in kept]
+    return kept
+
+
+def _read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]]:
+    """Return, by the directories of the outputs, the files in them that this call reads.
+
+    Only where a directory has files are the models opened for the names of their data.
+    """
+    folders = {place.parent for _, place in pairs}
+    there = {folder: files for folder in folders if (files := _files_in(folder))}
+    if there:
+        from onnx_scatterx.model.io import note_model
+
+        for source, _ in pairs:
+            note_model(source)
+    read = KnownFiles[str]()
+    for path, name in files_read().items():
+        read.add(path, name)
+    return {
+        folder: {file: what for file in files if (what := read.find(file)) is not None}
+        for folder, files in there.items()
+    }
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_file()]
+    except OSError:  # it is not there yet, or is told about by the task
+        return []

@@ -19,7 +19,7 @@ class Outcome:
     """One model: its report, or the error that kept it from having one.
 
     ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
-    written. ``seconds`` is how long it took.
+    written. ``seconds`` is how long it took. ``files`` are those that were written.
     """
 
     source: Path
@@ -28,6 +28,7 @@ class Outcome:
     same: bool | None
     error: str | None
     seconds: float
+    files: tuple[Path, ...] = ()
 
     @property
     def is_written(self) -> bool:

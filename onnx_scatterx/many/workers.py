@@ -3,160 +3,149 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.files.record import Files, note_read, recorded
+from onnx_scatterx.files.scratch import clear
+from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.many.pool import Lost, Work, run_tasks
 from onnx_scatterx.many.summary import Outcome
+
+_SLACK = 0.5  # seconds that a task has to notice by itself that it is late
 
 
 @dataclass(frozen=True)
 class Task:
-    """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told."""
+    """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told.
+
+    ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
+    stand where this one might write.
+    """
 
     source: Path
     output: Path
     options: Mapping[str, Any]
     verify: Mapping[str, Any] | None
+    limit: float | None = None
+    read: Files = field(default_factory=dict)
 
 
 def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
     """Run tasks in an executor; ``note`` is told what became of each."""
-    for task in _finish(*_submit(executor, tasks, run_task), note):
-        note(_failed(task, "its worker died"))
-
-
-_Submitted = dict["Future[Outcome]", Task]
-
-
-def _submit(
-    executor: Executor, tasks: list[Task], run: Callable[[Task], Outcome]
-) -> tuple[_Submitted, list[Task]]:
-    """Hand tasks to an executor; return their futures, and those that were lost with a worker."""
-    futures: _Submitted = {}
-    lost: list[Task] = []
+    futures: dict[Future[Outcome], Task] = {}
     for task in tasks:
         try:
-            futures[executor.submit(run, task)] = task
+            futures[executor.submit(run_task, task)] = task
         except BrokenExecutor:
-            lost.append(task)
-    return futures, lost
-
-
-def _finish(
-    futures: _Submitted, lost: list[Task], note: Callable[[Outcome], None]
-) -> Iterator[Task]:
-    """Wait for tasks; yield those that were lost with a worker."""
-    yield from lost
+            note(failed(task, "its worker died"))
     for future in as_completed(futures):
         error = future.exception()
         if error is None:
             note(future.result())
         elif isinstance(error, BrokenExecutor):
-            yield futures[future]
+            note(failed(futures[future], "its worker died"))
         else:  # such as a Dask worker's death, or an option that cannot be sent to a process
-            note(_failed(futures[future], f"could not be run: {one_line(error)}"))
+            note(failed(futures[future], f"could not be run: {one_line(error)}"))
 
 
 def run_in_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
     """Run tasks in processes of their own; by default one per core."""
-    workers = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
-    with _processes(workers) as pool:
-        lost = list(_finish(*_begin(pool, tasks), note))
-    # A dead process takes the whole pool along, and it is not known whose fault it was.
-    for task in lost:
-        with _processes(1) as pool:
-            for dead in _finish(*_begin(pool, [task]), note):
-                note(_failed(dead, "its process died, perhaps for want of memory"))
+    limit = tasks[0].limit if tasks else None
+    work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
+    processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
+    results = run_tasks(work, tasks, processes)
+    with contextlib.closing(results):
+        for task, result in results:
+            if isinstance(result, Lost):
+                clear(task.output.parent)
+            match result:
+                case Outcome():
+                    note(result)
+                case Lost("late"):
+                    note(_late(task))
+                case Lost("died"):
+                    note(failed(task, "its process died, perhaps for want of memory"))
+                case Lost(reason=reason):
+                    note(failed(task, f"could not be run: {reason}"))
 
 
-def _begin(pool: ProcessPoolExecutor, tasks: list[Task]) -> tuple[_Submitted, list[Task]]:
-    """Hand tasks to processes, which start now, and with Ctrl-C put off until they can end."""
-    with _uninterrupted():
-        return _submit(pool, tasks, _run_or_leave)
-
-
-@contextlib.contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    # A forked copy of a process with threads may hang.
-    context = multiprocessing.get_context("spawn")
-    with _uninterrupted():  # what Python starts for its first pool lets Ctrl-C through afterwards
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_die_quietly)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing more is begun
-
-
-def _die_quietly() -> None:
-    """Let Ctrl-C end a worker without a traceback, and a crash without last words."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
-
-
-def _run_or_leave(task: Task) -> Outcome:
-    """Run a task; after Ctrl-C, when what is half-written has been undone, leave the process."""
-    try:
-        return run_task(task)
-    except SystemExit:
-        os._exit(130)  # a worker of the pool would go on with the next task
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C off in this thread and in what it starts meanwhile; then as it was before."""
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def prepare() -> None:
+    """Import what `run_task` needs; what is missing is told by the first task."""
+    with contextlib.suppress(ImportError):
+        import onnx_scatterx.api
+        import onnx_scatterx.verification.judge  # noqa: F401
 
 
 def run_task(task: Task) -> Outcome:
     """Optimize one model; whatever goes wrong is in the outcome."""
     from onnx_scatterx.api import optimize
-    from onnx_scatterx.model.save import place_of
+    from onnx_scatterx.model.save import stage
     from onnx_scatterx.verification import verify
 
     start = time.perf_counter()
+
+    def left() -> float | None:
+        """Return how many seconds the task may still take."""
+        if task.limit is None:
+            return None
+        rest = task.limit - (time.perf_counter() - start)
+        if rest <= 0:
+            raise _LateError
+        return rest
+
     try:
-        task.output.parent.mkdir(parents=True, exist_ok=True)
-        place_of(task.output, task.source)
-        result = optimize(task.source, **task.options)
-        same = None
-        if task.verify is not None:
-            verification = verify(task.source, result.model, **task.verify)
-            same = verification.same
-            if not same and not verification.conclusive:
-                reason = next(iter(verification.rejections), "no input was drawn")
-                return _failed(task, f"not compared, as it ran on no input: {reason}")
-        if same is not False:
-            result.save(task.output)
+        with recorded(), Writing(task.read) as writing:
+            note_read(task.source, "the input")
+            writing.make_directory(task.output.parent)
+            writing.claim(task.output, "the output")
+            result = optimize(task.source, **task.options)
+            same = None
+            if task.verify is not None:
+                checks = dict(task.verify)
+                if (rest := left()) is not None:
+                    checks["timeout"] = min(rest, checks.get("timeout", rest))
+                verification = verify(task.source, result.model, **checks)
+                left()
+                same = verification.same
+                if not same and not verification.conclusive:
+                    reason = next(iter(verification.rejections), "no input was drawn")
+                    return failed(task, f"not compared, as it ran on no input: {reason}")
+            written: tuple[Path, ...] = ()
+            left()
+            if same is not False:
+                saved = stage(result.model, task.output, writing, source_path=task.source)
+                written = saved.files
+                left()
+    except _LateError:
+        return _late(task)
     except ScatterXError as error:
-        return _failed(task, one_line(error))
+        return failed(task, one_line(error))
     except OSError as error:
-        return _failed(task, f"{error.filename or task.output}: {error.strerror or error}")
+        return failed(task, f"{error.filename or task.output}: {error.strerror or error}")
     except Exception as error:  # one model that shows a bug must not stop the others
-        return _failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
+        return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, result.report, same, None, seconds)
+    return Outcome(task.source, task.output, result.report, same, None, seconds, written)
 
 
-def _failed(task: Task, error: str) -> Outcome:
+class _LateError(Exception):
+    """A task has taken longer than it may."""
+
+
+def _late(task: Task) -> Outcome:
+    limit = task.limit or 0.0
+    return failed(task, f"took longer than {limit:g} s, and is not written", limit)
+
+
+def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:
+    """Return the outcome of a model that is not written."""
     if not error.startswith(str(task.source)):
         error = f"{task.source}: {error}"
-    return Outcome(task.source, task.output, None, None, error, 0.0)
+    return Outcome(task.source, task.output, None, None, error, seconds)

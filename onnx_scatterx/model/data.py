@@ -1,8 +1,9 @@
 """The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
 
 import math
+import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
 import onnx_ir as ir
@@ -112,8 +113,7 @@ def _check_external(
 ) -> None:
     fields = {entry.key: entry.value for entry in tensor.external_data}
     location = fields.get("location", "")
-    path = Path(location)
-    if not location or path.is_absolute() or ".." in path.parts:
+    if not is_inside(location):
         raise ModelError(
             f"{what}: external data file {location!r} is not inside the model's directory"
         )
@@ -191,6 +191,13 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                     yield from attribute.tensors
 
 
+def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
+    """Return the locations of external data in a message, as they stand there."""
+    outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
+    entries = (entry for tensor in outside for entry in tensor.external_data)
+    return tuple(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
+
+
 def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:
     """Yield the main graph, the functions' graphs, and all their subgraphs."""
     stack = [model.graph, *(function.graph for function in model.functions.values())]
@@ -224,14 +231,18 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
                     yield from attribute.value
 
 
+def is_inside(location: str | os.PathLike[str]) -> bool:
+    """Return whether a location of external data names something beneath a directory.
+
+    >>> is_inside("weights/w.bin"), is_inside("../w.bin"), is_inside("/w.bin"), is_inside("")
+    (True, False, False, False)
+    """
+    name = os.fspath(location)
+    path = PureWindowsPath(name) if os.name == "nt" else PurePosixPath(name)
+    return bool(name) and not path.anchor and not path.drive and ".." not in path.parts
+
+
 def data_files(model: ir.Model) -> tuple[Path, ...]:
     """Return the files of external data that a model has."""
     outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
     return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))
-
-
-def set_base_dir(model: ir.Model, directory: Path) -> None:
-    """Say where the external data of a model lie, in functions too."""
-    for tensor in ir_tensors(model):
-        if isinstance(tensor, ir.ExternalTensor):
-            tensor.base_dir = directory

@@ -3,6 +3,7 @@
 `save` in `onnx_scatterx.model.save` is the way back.
 """
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -14,8 +15,17 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
 from onnx_scatterx.files.reading import read_regular
+from onnx_scatterx.files.record import note_read
 from onnx_scatterx.model.check import check, check_versions, free_names
-from onnx_scatterx.model.data import check_tensors, check_texts, from_proto, set_base_dir, to_proto
+from onnx_scatterx.model.data import (
+    check_tensors,
+    check_texts,
+    data_files,
+    from_proto,
+    locations,
+    to_proto,
+)
+from onnx_scatterx.model.outside import set_base_dir
 from onnx_scatterx.model.save import Saved, save
 
 __all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
@@ -58,7 +68,29 @@ def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
     """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
     loaded = _to_ir(proto, str(path), path.parent)
     set_base_dir(loaded, path.parent)
+    note_data_files(loaded)
     return loaded
+
+
+def note_data_files(model: ir.Model) -> None:
+    """Report that the external data of a model are read."""
+    for file in data_files(model):
+        note_read(file, "a data file of the input")
+
+
+def note_model(path: Path) -> tuple[Path, ...]:
+    """Report that a model is read by somebody else, and return the files of its external data.
+
+    What is no model has none.
+    """
+    note_read(path, "the input")
+    files: tuple[Path, ...] = ()
+    if path.is_file():  # and no pipe, which can be read once
+        with contextlib.suppress(ModelError):
+            files = tuple(path.parent / location for location in locations(read(path)))
+    for file in files:
+        note_read(file, "a data file of the input")
+    return files
 
 
 def read(path: Path) -> onnx.ModelProto:
@@ -66,6 +98,7 @@ def read(path: Path) -> onnx.ModelProto:
 
     Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
     """
+    note_read(path, "the input")
     try:
         if path.is_dir():
             raise ModelError(f"{path}: is a directory, not an ONNX model")

@@ -2,22 +2,24 @@
 
 The ONNX format lets external data lie only beneath the model's own directory. A model written to
 another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
-data behind hard links, and behind symbolic links that lead out).
+data behind hard links, and behind symbolic links that lead out). A location creates nothing outside
+of that directory, and nothing hidden.
 """
 
-import contextlib
-import filecmp
+from __future__ import annotations
+
 import os
 import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model.data import ir_tensors
+from onnx_scatterx.files.writing import Writing, same_content
+from onnx_scatterx.model.data import ir_tensors, is_inside, locations
 
 _CHUNK = 1 << 26  # bytes that are copied at once
 
@@ -30,48 +32,117 @@ class DataFile:
     how: Literal["kept", "copied", "written"]
 
 
-def bring_data_files(
-    model: ir.Model, target: Path, undo: contextlib.ExitStack
-) -> tuple[list[DataFile], dict[Path, Path]]:
+@dataclass(frozen=True)
+class Brought:
+    """The data files of a model that is written, and the locations of those with a new name."""
+
+    files: list[DataFile]
+    renamed: dict[Path, str]
+
+
+def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought:
     """Find or copy every external data file of the model for the target's directory.
 
-    Returns what becomes of each file, and by its place the copy that is yet to be installed there.
+    A file there that leads out of the directory, as links in a cache do, is copied under a new
+    name, since ONNX Runtime would refuse it beside a model that is no such link.
     """
-    brought: dict[tuple[str, str], DataFile] = {}
-    copies: dict[Path, Path] = {}
+    brought = Brought([], {})
+    sources = _sources(model)
+    for source in sources.values():
+        writing.keep(source, "a data file of the input")
+    for location, source in sources.items():
+        place = target.parent / location
+        role = f"the data file {str(location)!r} of the model"
+        if not place.exists():
+            place = _new_place(location, target)
+            writing.make_directory(place.parent)
+            _copy(source, writing.stage(writing.claim(place, role), replaces=False))
+            brought.files.append(DataFile(target.parent / location, "copied"))
+        elif not same_content(source, place):
+            raise ModelError(
+                f"{place} exists and is not the model's data {source}; "
+                "remove it or write to another directory"
+            )
+        elif is_within(place, target.parent):
+            writing.keep(place, "a data file of the output")
+            brought.files.append(DataFile(place, "kept"))
+        else:
+            place = free_place(target, writing)
+            _copy(source, writing.stage(writing.claim(place, role)))
+            brought.files.append(DataFile(place, "copied"))
+            brought.renamed[location] = place.name
+    writing.check()
+    return brought
+
+
+def _sources(model: ir.Model) -> dict[Path, Path]:
+    """Return each location that the model's tensors have, and the file that it leads to."""
+    found: dict[Path, Path] = {}
     for tensor in ir_tensors(model):
         if not isinstance(tensor, ir.ExternalTensor):
             continue
-        location, base = os.fspath(tensor.location), os.fspath(tensor.base_dir)
-        if (base, location) in brought:
-            continue
-        if os.path.isabs(location) or ".." in Path(location).parts:
-            raise ModelError(f"external data file {location!r} is not inside the model's directory")
-        source = Path(os.path.realpath(Path(base) / location))
-        if not source.is_file():
-            raise ModelError(f"external data file {source} of tensor {tensor.name} does not exist")
-        if same_file(target, source):
-            raise ModelError(f"{target}: the output is a data file of the model; choose another")
-        place = target.parent / location
-        if place in copies or place.exists():
-            _check_same(source, copies.get(place, place), place)
-            brought[base, location] = DataFile(place, "kept")
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
-        copy = unseen(place)
-        undo.callback(copy.unlink, missing_ok=True)
-        _copy(source, copy)
-        copies[place] = copy
-        brought[base, location] = DataFile(place, "copied")
-    return list(brought.values()), copies
+        if not is_inside(tensor.location):
+            raise ModelError(
+                f"external data file {os.fspath(tensor.location)!r} is not inside the model's "
+                "directory"
+            )
+        location = Path(tensor.location)
+        source = Path(os.path.realpath(tensor.base_dir / location))
+        if location not in found:
+            if not source.is_file():
+                raise ModelError(
+                    f"external data file {source} of tensor {tensor.name} does not exist"
+                )
+            found[location] = source
+        elif found[location] != source and not same_content(found[location], source):
+            raise ModelError(
+                f"{source} and {found[location]} would both be the data file {str(location)!r}; "
+                "rename one"
+            )
+    return found
 
 
-def _check_same(source: Path, found: Path, place: Path) -> None:
-    if not (same_file(source, found) or filecmp.cmp(source, found, shallow=False)):
+def _new_place(location: Path, target: Path) -> Path:
+    """Return the real path of a data file that is yet to be written, if it may be written."""
+    home = Path(os.path.realpath(target.parent))
+    place = Path(os.path.realpath(target.parent / location))
+    if not place.is_relative_to(home):
         raise ModelError(
-            f"{place} exists and is not the model's data {source}; "
-            "remove it or write to another directory"
+            f"external data file {str(location)!r} would be written to {place}, which is not in "
+            "the output's directory; write to another directory"
         )
+    if any(part.startswith(".") for part in place.relative_to(home).parts):
+        raise ModelError(
+            f"external data file {str(location)!r} would be a hidden file in the output's "
+            "directory; rename it, or write the output beside the input"
+        )
+    return place
+
+
+def is_within(path: Path, directory: Path) -> bool:
+    """Return whether a path leads to something in a directory, links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
+
+
+def free_place(target: Path, writing: Writing) -> Path:
+    """Return where a new data file of the output goes: a file there is one of the old output."""
+    name = f"{target.name}.data"
+    while not _may_have(target.with_name(name), target, writing):
+        name += "_"
+    return target.with_name(name)
+
+
+def _may_have(place: Path, target: Path, writing: Writing) -> bool:
+    """Return whether a place is free, or has data of the model that is to be replaced."""
+    if not writing.is_free(place):
+        return False
+    if not place.exists():
+        return True
+    try:
+        old = onnx.load(target, load_external_data=False)
+    except Exception:  # whatever parsers raise: it is no model, or is not there
+        return False
+    return place.name in locations(old)
 
 
 def _copy(source: Path, copy: Path) -> None:
@@ -87,26 +158,3 @@ def _copy(source: Path, copy: Path) -> None:
         old.seek(0)
         new.seek(0)
         shutil.copyfileobj(old, new, _CHUNK)
-
-
-def install(copy: Path, place: Path, undo: contextlib.ExitStack) -> None:
-    """Move a copy to its place, unless another process was faster with the same content."""
-    if place.exists():
-        _check_same(copy, place, place)
-        copy.unlink()
-        return
-    os.replace(copy, place)
-    undo.callback(place.unlink, missing_ok=True)
-
-
-def unseen(path: Path) -> Path:
-    """Return a hidden name beside a file, for what is not yet complete."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, also where none of them exists yet."""
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them is not there, or may not be looked at
-        return Path(os.path.realpath(one)) == Path(os.path.realpath(other))

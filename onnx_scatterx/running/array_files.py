@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import uuid
 import zipfile
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +11,8 @@ import numpy as np
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files.reading import open_regular
+from onnx_scatterx.files.record import note_read
+from onnx_scatterx.files.writing import Writing
 
 
 def read_arrays(
@@ -43,6 +42,7 @@ def read_arrays(
 
 
 def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
+    note_read(file, "an input array")
     try:
         with open_regular(file) as stream:
             content = np.load(stream, allow_pickle=False)
@@ -79,41 +79,40 @@ def output_place(output: str) -> Path:
     return path
 
 
-def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path) -> None:
-    """Write arrays to a .npz, or as .npy files into a directory: a file is written whole or not.
+def claim_output(path: Path, writing: Writing) -> None:
+    """Claim the file to which arrays are to be written, if it is one."""
+    if path.suffix == ".npz":
+        writing.claim(path, "the output")
+
+
+def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
+    """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
 
     Several sets are numbered: `0/x`, `1/x`. Strings become fixed-width ones, which can be read
-    without unpickling. Raises ScatterXError where it cannot be written.
+    without unpickling. Raises ScatterXError where it cannot be written, or was read.
     """
     heads = [""] if len(sets) == 1 else [f"{number}/" for number in range(len(sets))]
     entries = [
         (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
     ]
-    directory = path if path.is_dir() else path.parent
-    temporary = directory / f".{path.name}.{uuid.uuid4().hex}"
     try:
         if path.suffix == ".npz":
-            with zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
-                for head, name, array in entries:
-                    with archive.open(f"{head}{name}.npy", "w", force_zip64=True) as entry:
-                        np.lib.format.write_array(entry, _plain(array), allow_pickle=False)
-            os.replace(temporary, path)
+            _write_archive(entries, writing.stage(writing.claim(path, "the output")))
             return
-        temporary.mkdir()
-        files = [f"{head}{file_name(name)}" for head, name, _ in entries]
-        for file, (_, _, array) in zip(files, entries, strict=True):
-            (temporary / file).parent.mkdir(exist_ok=True)
-            np.save(temporary / file, _plain(array), allow_pickle=False)
-        path.mkdir(exist_ok=True)
-        for file in files:
-            (path / file).parent.mkdir(exist_ok=True)
-            os.replace(temporary / file, path / file)
+        for head, name, array in entries:
+            file = path / f"{head}{file_name(name)}"
+            writing.make_directory(file.parent)
+            with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
+                np.save(stream, _plain(array), allow_pickle=False)
     except OSError as error:
         raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        temporary.unlink(missing_ok=True)
+
+
+def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:
+    with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+        for head, name, array in entries:
+            with archive.open(f"{head}{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, _plain(array), allow_pickle=False)
 
 
 def file_name(name: str) -> str:

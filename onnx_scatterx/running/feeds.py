@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -13,8 +14,9 @@ from onnx_scatterx.errors import ScatterXError
 _NAMES = {"float": "FLOAT", "double": "DOUBLE"}  # where ONNX Runtime and ONNX differ
 
 
-class Declared(Protocol):
-    """An input as ONNX Runtime declares it."""
+@dataclass(frozen=True)
+class Declared:
+    """An input of a model as ONNX Runtime declares it."""
 
     name: str
     type: str

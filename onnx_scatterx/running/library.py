@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import is_utf8
+from onnx_scatterx.files.record import note_read
 
 _NAME = "scatterx_ops.so"
 
@@ -22,6 +23,12 @@ def library_path() -> Path:
     >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
     >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
     """
+    path = _library_path()
+    note_read(path, "the ScatterX library")
+    return path
+
+
+def _library_path() -> Path:
     chosen = os.environ.get("ONNX_SCATTERX_LIBRARY")
     if chosen:
         path = Path(chosen)

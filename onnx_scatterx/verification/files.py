@@ -1,5 +1,7 @@
 """Models of any kind made into files that a worker process can load, without touching weights."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import onnx
@@ -7,9 +9,11 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model.data import ir_tensors, set_base_dir, to_proto
-from onnx_scatterx.model.io import ModelLike, load, save
+from onnx_scatterx.model.data import ir_tensors, to_proto
+from onnx_scatterx.model.io import ModelLike, load, note_model, save
+from onnx_scatterx.model.outside import moved, set_base_dir
 from onnx_scatterx.model.save import MESSAGE_LIMIT
+from onnx_scatterx.model.save_data import is_within
 from onnx_scatterx.quiet import quiet
 from onnx_scatterx.verification.runner import ModelFile
 
@@ -41,19 +45,54 @@ def opened(model: ModelLike, beside: Path | None) -> ir.Model:
 def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
     """Return a binary file of the model: its own, or one written at `place`.
 
-    External data stay where they are if they are all in one directory.
+    External data stay where they are, behind links too: ONNX Runtime refuses those that lead out of
+    the model's directory, so that such data are named by their real paths.
+    """
+    tensors = list(ir_tensors(model))
+    outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
+    inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
+    if directory_of(source) is not None:
+        path = Path(source)  # type: ignore[arg-type]
+        if path.suffix not in _TEXT and all(is_within(Path(t.path), path.parent) for t in outside):
+            return ModelFile(path)
+    if inside > MESSAGE_LIMIT:
+        return ModelFile(save(model, place).path)
+    root = None
+    if outside:
+        real = {t.path: Path(os.path.realpath(t.path)) for t in outside}
+        try:
+            root = Path(os.path.commonpath([file.parent for file in real.values()]))
+        except ValueError:  # they are on several drives
+            return ModelFile(save(model, place).path)
+        model = _under(model, root, real)
+    place.write_bytes(to_proto(model).SerializeToString())
+    return ModelFile(place, root)
+
+
+def runnable(source: ModelLike, place: Path) -> ModelFile:
+    """Return a binary file of a model that ONNX Runtime alone is to judge.
+
+    A file that it can read as it is is not checked otherwise.
     """
     if directory_of(source) is not None:
         path = Path(source)  # type: ignore[arg-type]
-        if path.suffix not in _TEXT:
+        if path.is_dir():
+            raise ModelError(f"{path}: is a directory, not an ONNX model")
+        if not path.is_file():
+            raise ModelError(f"{path}: no such file")
+        files = note_model(path)
+        if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):
             return ModelFile(path)
-    tensors = list(ir_tensors(model))
-    outside = {Path(t.base_dir) for t in tensors if isinstance(t, ir.ExternalTensor)}
-    inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
-    if len(outside) > 1 or inside > MESSAGE_LIMIT:
-        return ModelFile(save(model, place).path)
-    place.write_bytes(to_proto(model).SerializeToString())
-    return ModelFile(place, next(iter(outside), None))
+    return as_file(source, load(source), place)
+
+
+def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
+    """Return a copy of a model whose external data are named from a directory above them."""
+
+    def place(tensor: ir.ExternalTensor) -> tuple[str, Path]:
+        return real[tensor.path].relative_to(root).as_posix(), root
+
+    return moved(model, place)
 
 
 def analysed(model: ir.Model) -> ir.Model:

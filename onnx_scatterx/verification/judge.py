@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.files.scratch import scratch
 from onnx_scatterx.model.io import ModelLike
 from onnx_scatterx.verification.comparison import Comparison
 from onnx_scatterx.verification.draws import Source
@@ -99,7 +99,7 @@ def verify(
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        directory = stack.enter_context(scratch())
         one = Runner(as_file(before, first, directory / "before.onnx"), library)
         stack.enter_context(one)
         other = Runner(as_file(after, second, directory / "after.onnx"), library)

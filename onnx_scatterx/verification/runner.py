@@ -1,33 +1,22 @@
-"""The parent's side of a worker process: start it, feed it, outlive its crashes."""
+"""One model that is run again and again in a worker process, and outlives its crashes."""
 
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import one_line
+from onnx_scatterx.files.scratch import scratch
 from onnx_scatterx.model.data import ir_graphs
-from onnx_scatterx.verification.protocol import RawTensor, receive, send
+from onnx_scatterx.verification.process import Answer, Failure, OrtProcess
+from onnx_scatterx.verification.protocol import RawTensor
 
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a model gave no outputs: it said no, its process died, or it did not answer in time."""
-
-    kind: Literal["error", "crash", "timeout"]
-    reason: str
+__all__ = ["Failure", "ModelFile", "Runner", "from_raw", "to_raw"]
 
 
 @dataclass(frozen=True)
@@ -37,20 +26,27 @@ class ModelFile:
     path: Path
     data_directory: Path | None = None
 
+    def to_request(self) -> dict[str, str | None]:
+        """Return what a worker process is told; links are left for ONNX Runtime to follow."""
+        directory = self.data_directory
+        return {
+            "model": str(self.path.absolute()),
+            "data_directory": None if directory is None else str(directory.absolute()),
+        }
+
 
 class Runner:
-    """One model in a process of its own, which is started again after it died."""
+    """One model in a process of its own, which is started again after it died.
+
+    The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
+    with those of the default options.
+    """
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
         """Start the process; the model loads while the caller does something else."""
-        self._request = {
-            "model": str(model.path.resolve()),
-            "data_directory": model.data_directory and str(model.data_directory.resolve()),
-            "library": library,
-        }
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._model = model
+        self._request = {"do": "open", **model.to_request(), "library": library, "threads": 1}
         self._process = self._start()
-        self._loaded = False
 
     def __enter__(self) -> "Runner":
         return self
@@ -61,122 +57,72 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
-        self._log.close()
+        self._process.close()
 
     @property
     def process_id(self) -> int:
         """The process that runs the model now."""
-        return self._process.pid
+        return self._process.id
 
     def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
         """Wait until the model is loaded, the second time if `fused`; return why it cannot be."""
         if fused:
-            answer = self._ask({"load": True, "fused": True}, [], timeout)
+            answer = self._ask({**self._request, "optimize": True}, [], timeout)
+            self._is_fused = isinstance(answer, Answer)
         else:
-            answer = self._receive(timeout)
-            self._loaded = not isinstance(answer, Failure)
+            answer = self._process.receive(timeout)
+            self._loaded = isinstance(answer, Answer)
         return answer if isinstance(answer, Failure) else None
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | Failure:
-        """Return the outputs by name, or why there are none.
-
-        If `fused`, the model runs under ONNX Runtime's default options, else without optimizations.
-        """
+        """Return the outputs by name, or why there are none."""
+        if fused and not (self._loaded and self._is_fused):
+            failure = self.load(timeout, fused=True)
+            if failure is not None:
+                return failure
         tensors = [to_raw(name, array) for name, array in feeds.items()]
-        answer = self._ask({"fused": fused}, tensors, timeout)
+        answer = self._ask({"do": "run", "session": int(fused)}, tensors, timeout)
         if isinstance(answer, Failure):
             return answer
-        return {tensor.name: from_raw(tensor) for tensor in answer}
+        return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
         """Count the nodes that ONNX Runtime makes of the model beyond those that it has.
 
         It is None if the optimized model cannot be written, which may be too large for a file.
         """
-        with tempfile.TemporaryDirectory() as directory:
-            place = Path(directory) / "fused.onnx"
-            answer = self._ask({"load": True, "fused": True, "save": str(place)}, [], timeout)
+        with scratch() as directory:
+            place = directory / "fused.onnx"
+            request = {**self._request, "do": "save", "place": str(place)}
+            answer = self._ask(request, [], timeout)
             if isinstance(answer, Failure):
                 return None
-            paths = (str(self._request["model"]), str(place))
+            paths = (self._model.path, place)
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
         return counts[1] - counts[0]
 
     def _ask(
-        self, header: dict[str, Any], tensors: list[RawTensor], timeout: float
-    ) -> list[RawTensor] | Failure:
+        self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
+    ) -> Answer | Failure:
         """Exchange messages with the process, which is started again if it died."""
         if not self._loaded:
-            self._stop()
+            self._process.close()
             self._process = self._start()
             failure = self.load(timeout)
             if failure is not None:
                 return failure
-        self._send(header, tensors)
-        answer = self._receive(timeout)
+        answer = self._process.ask(request, tensors, timeout=timeout)
         if isinstance(answer, Failure):
             self._loaded = answer.kind == "error"
         return answer
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            # -P: a file in the current directory is no module of ours
-            [sys.executable, "-P", "-c", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
-        )
-        self._process = process
-        self._loaded = False
-        self._send(self._request, [])
+    def _start(self) -> OrtProcess:
+        process = OrtProcess()
+        process.send({**self._request, "optimize": False})
+        self._loaded = self._is_fused = False
         return process
-
-    def _stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def _send(self, header: dict[str, Any], tensors: list[RawTensor]) -> None:
-        assert self._process.stdin is not None
-        try:
-            send(self._process.stdin, header, tensors)
-        except OSError:  # the process is gone: receiving will find out
-            return
-
-    def _receive(self, timeout: float) -> list[RawTensor] | Failure:
-        late = threading.Event()
-        process = self._process
-
-        def give_up() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(timeout, give_up)
-        timer.daemon = True  # Ctrl-C may come while it starts, and must not wait for it
-        try:
-            timer.start()
-            assert process.stdout is not None
-            header, tensors = receive(process.stdout)
-        except EOFError:
-            if late.is_set():
-                return Failure("timeout", f"no answer within {timeout:.0f} s")
-            return Failure("crash", self._last_words(process.wait()))
-        finally:
-            timer.cancel()
-        return Failure("error", one_line(header["error"])) if "error" in header else tensors
-
-    def _last_words(self, status: int) -> str:
-        self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, self._log.tell() - 2000))
-        lines = self._log.read().decode(errors="replace").split("\n")
-        words = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        how = f"exit status {status}"
-        if status < 0:
-            how = f"killed by {signal.Signals(-status).name}"
-        return one_line(f"the process died ({how}){': ' if words else ''}{words}")
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
@@ -184,9 +130,6 @@ def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     for graph in ir_graphs(ir.from_proto(model)):
         counts.update((node.domain, node.op_type) for node in graph)
     return counts
-
-
-_PROGRAM = "from onnx_scatterx.verification.worker import main; main()"
 
 
 def to_raw(name: str, array: np.ndarray) -> RawTensor:

@@ -1,11 +1,10 @@
 """Inputs that one model accepts: drawn at random, tried, and kept."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
+from onnx_scatterx.files.scratch import scratch
 from onnx_scatterx.model.io import ModelLike
 from onnx_scatterx.verification.draw import MOST_ELEMENTS
 from onnx_scatterx.verification.draws import Manner, Source
@@ -49,8 +48,8 @@ def valid_draws(
     source = Source.of(loaded, Interface.of(loaded), seed, assume, False, manner)
     found: list[Draw] = []
     reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
-    with TemporaryDirectory() as directory:
-        file = as_file(model, loaded, Path(directory) / "model.onnx")
+    with scratch() as directory:
+        file = as_file(model, loaded, directory / "model.onnx")
         with Runner(file, library) as runner:
             failure = runner.load(timeout)
             if failure is not None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import read_toml
+from onnx_scatterx.files.record import note_read
 
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
@@ -44,6 +45,7 @@ class Machine:
     @classmethod
     def read(cls, path: Path) -> Machine:
         """Return the constants in a file; ScatterXError where it does not hold them."""
+        note_read(path, "the file of the machine's times")
         content = read_toml(path)
         again = "measure it again with 'onnx-scatterx calibrate'"
         if set(content) != {f.name for f in fields(cls)}:

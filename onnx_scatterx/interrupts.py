@@ -1,0 +1,70 @@
+"""Signals that end a program: raised as exceptions, or put off until a step is complete.
+
+Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
+do the same. Only the main thread runs handlers of signals.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+# SIGHUP: the terminal was closed. SIGBREAK: Ctrl-Break on Windows.
+_NAMES = ("SIGTERM", "SIGHUP", "SIGBREAK")
+_ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
+
+class Stopped(KeyboardInterrupt):
+    """The process was told to end by a signal other than that of Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        """Remember the number of the signal."""
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` in this block if a signal tells the process to end.
+
+    Signals that are ignored (``nohup``) or have a handler are left as they are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, _stop)
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, _: FrameType | None) -> NoReturn:
+    raise Stopped(number)
+
+
+@contextlib.contextmanager
+def postponed() -> Iterator[None]:
+    """Put Ctrl-C and the other signals that end a program off until this block is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
