@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.files.reading import open_regular
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.scratch import scratch
 from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.running.library import library_path
@@ -87,13 +86,6 @@ def _opened(
     from onnx_scatterx.verification.ort_session import source
 
     path = Path(model)
-    if path.is_dir():
-        raise ModelError(f"{path}: is a directory, not an ONNX model")
-    try:
-        open_regular(path).close()
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such file") from error
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    model_io.check_file(path)
     with source(os.fspath(path), None, options) as found:
         return ort.InferenceSession(found, options, providers, **more)

@@ -10,7 +10,7 @@ from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.model.data import ir_tensors, to_proto
-from onnx_scatterx.model.io import ModelLike, load, note_model, save
+from onnx_scatterx.model.io import ModelLike, check_file, load, note_model, save
 from onnx_scatterx.model.outside import moved, set_base_dir
 from onnx_scatterx.model.save import MESSAGE_LIMIT
 from onnx_scatterx.model.save_data import is_within
@@ -76,10 +76,7 @@ def runnable(source: ModelLike, place: Path) -> ModelFile:
     """
     if directory_of(source) is not None:
         path = Path(source)  # type: ignore[arg-type]
-        if path.is_dir():
-            raise ModelError(f"{path}: is a directory, not an ONNX model")
-        if not path.is_file():
-            raise ModelError(f"{path}: no such file")
+        check_file(path)
         files = note_model(path)
         if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):
             return ModelFile(path)
