@@ -4,6 +4,7 @@ A mutant that ends or hangs ONNX Runtime before it was optimized says nothing. A
 finding.
 """
 
+import faulthandler
 import json
 import os
 import random
@@ -158,6 +159,7 @@ class _Worker:
 
 
 def _serve(heard: int, told: int, forgiven: frozenset[str]) -> None:
+    faulthandler.disable()
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
