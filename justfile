@@ -36,6 +36,10 @@ sanitize SECONDS="15":
 fuzz SECONDS="60" SEED="0":
     python -m tests.fuzz_files --seconds {{SECONDS}} --seed {{SEED}}
 
+# Mutants of the real exports, before and after.
+mutate SECONDS="60":
+    .ci/mutate --seconds {{SECONDS}}
+
 # The part of ONNX Runtime's ABI that the library declares, against the official header.
 abi:
     .ci/abi

@@ -14,6 +14,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Plan, Planner, Region
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.reports.accounts import AXES
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.rewrites import RULES, Form
 from onnx_scatterx.rewrites.view import view
@@ -123,8 +124,9 @@ def test_distrusted_dims() -> None:
     trusting, distrusting = RemoveScatters(), RemoveScatters(distrust_dims=True)
     trusting(ir.from_proto(parse(text)))
     distrusting(ir.from_proto(parse(text)))
-    assert trusting.report.assumptions == ("declared-dims: inputs that declare 'N' agree in it",)
-    assert distrusting.report.assumptions == ()
+    declared = "declared-dims: inputs that declare 'N' agree in it"
+    assert trusting.report.assumptions == (declared, AXES)
+    assert distrusting.report.assumptions == (AXES,)
 
 
 def test_sparse_initializers_go_through() -> None:

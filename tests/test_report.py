@@ -138,6 +138,16 @@ def test_what_stays_rests_on_no_assumption() -> None:
     assert onnx_scatterx.inspect(model, target="scatterx").assumptions
 
 
+@pytest.mark.parametrize(("size", "limited"), [("N", True), ("5", False)])
+def test_sizes_that_only_the_run_knows_are_below_a_limit(size: str, limited: bool) -> None:
+    text = f"""g (float[{size},2] x, float[1,2] u) => (float[{size},2] y)
+        <int64[1,1] i = {{0}}> {{ y = ScatterND (x, i, u) }}"""
+    report = onnx_scatterx.inspect(parse(text))
+    assert report.assumptions == (("axis-limit: no axis has 2^31 elements or more",) * limited)
+    assert ("2^31 elements" in onnx_scatterx.explain(parse(text), "y")) is limited
+    assert ("2^31 elements" in report.to_html()) is limited
+
+
 def test_what_goes_with_its_readers_says_so() -> None:
     """Here the scatter that takes the indices needs them no more."""
     model = parse(

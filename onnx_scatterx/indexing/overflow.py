@@ -67,7 +67,7 @@ def stays(t: Term, facts: Facts) -> bool:
         for leaf in own.union(*beside)
         for bound in (
             (AXIS_LIMIT - as_term(leaf),)
-            if _is_size(leaf)
+            if is_size(leaf)
             else (_LARGEST - as_term(leaf), as_term(leaf) + _LARGEST + 1)
         )
     ]
@@ -106,7 +106,7 @@ def _factor(monomial: Monomial, coefficient: int) -> float:
 
 
 def _factor_of(atom: Atom) -> float:
-    if isinstance(atom, Coord | Step) or _is_size(atom):
+    if isinstance(atom, Coord | Step) or is_size(atom):
         return 1  # a Step is 0 or 1, whatever it compares
     if isinstance(atom, Table):
         return max(map(abs, atom.bounds))
@@ -125,7 +125,7 @@ def most_of(t: Term) -> float:
     return interval_of(t, capped)[1]
 
 
-def _is_size(atom: Atom) -> bool:
+def is_size(atom: Atom) -> bool:
     """Return whether an atom is a size or a position; other numbers are bounded by their type."""
     return isinstance(atom, Leaf) and (atom.low, atom.high) == (0, math.inf)
 
@@ -138,6 +138,6 @@ def capped(atom: Atom) -> Interval:
     low, high = atom.interval(lambda t: interval_of(t, capped))
     if isinstance(atom, Coord):
         high = min(high, AXIS_LIMIT - 1)
-    elif _is_size(atom):
+    elif is_size(atom):
         high = min(high, AXIS_LIMIT)
     return low, high

@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.canonical import Canonical
 from onnx_scatterx.duplicates import SETTLED, Duplicates, duplicates_of
+from onnx_scatterx.indexing.overflow import is_size
 from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.indexing.walk import all_graphs
@@ -24,6 +25,9 @@ from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterRe
 from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.rewriting.replace import told as told_work
+
+AXES = "axis-limit: no axis has 2^31 elements or more"
+"""The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
 _LAST = {"lookup"}  # the rules that take the last of the updates that meet
@@ -220,12 +224,13 @@ def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: b
 
 
 def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
-    """Return the assumptions on declared dims that the sizes of a node rest on."""
+    """Return the assumptions that the sizes of a node rest on."""
     leaves = set[Leaf]().union(
         *(t.leaves() for t in (*access.shape, *access.data_shape, *access.targets))
     )
-    return [
+    found = [
         f"declared-dims: inputs that declare {name!r} agree in it"
         for t, name in knowledge.shared.items()
         if t.leaves() <= leaves
     ]
+    return [*found, AXES] if any(map(is_size, leaves)) else found
