@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from onnx_scatterx.cli import main
 from tests.support import parse
 from tests.test_cli import KV, error_of, saved
 
+HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
     <int64[1] last = {-1}> { j = Unsqueeze(i, last) y = ScatterND(x, j, u) }"""
 
@@ -105,6 +108,27 @@ def test_declared_dims_that_are_large_expressions(
     assert main(["optimize", path, "-o", out, "--target", "standard"]) == 0
     assert main(["verify", path, out, "--samples", "2"]) == 0
     assert capsys.readouterr().err == ""
+
+
+DEEP = {
+    "m.onnxtxt": HEAD + "{ y = If(c) <then_branch = a () => (float[N] y) " * 5000,
+    "types.onnxtxt": f'<ir_version: 8, opset_import: ["" : 18]> g ({"seq(" * 20_000}',
+    "m.textproto": "graph { " + "node { attribute { g { " * 5000,
+    "closed.textproto": "graph { " + "node { attribute { g { " * 40 + "} } }" * 40 + " }",
+    "m.json": '{"graph": ' * 5000,
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> None:
+    """In a process of their own: the parsers of onnx end it."""
+    (tmp_path / name).write_text(DEEP[name])
+    command = [sys.executable, "-m", "onnx_scatterx", "inspect", name]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stderr == (
+        f"onnx-scatterx: {name}: is nested too deeply; 100 levels are the most\n"
+    )
+    assert found.returncode == 2
 
 
 @pytest.mark.parametrize("command", ["run IN", "verify IN IN", "bench IN IN --rounds 6"])
