@@ -14,9 +14,11 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.cli import main
+from tests.fuzz_files.isolation import run
 from tests.support import parse
 from tests.test_cli import KV, error_of, saved
 
+HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
     <int64[1] last = {-1}> { j = Unsqueeze(i, last) y = ScatterND(x, j, u) }"""
 
@@ -105,6 +107,27 @@ def test_declared_dims_that_are_large_expressions(
     assert main(["optimize", path, "-o", out, "--target", "standard"]) == 0
     assert main(["verify", path, out, "--samples", "2"]) == 0
     assert capsys.readouterr().err == ""
+
+
+DEEP = {
+    "m.onnxtxt": HEAD + "{ y = If(c) <then_branch = a () => (float[N] y) " * 5000,
+    "types.onnxtxt": f'<ir_version: 8, opset_import: ["" : 18]> g ({"seq(" * 20_000}',
+    "m.textproto": "graph { " + "node { attribute { g { " * 5000,
+    "closed.textproto": "graph { " + "node { attribute { g { " * 40 + "} } }" * 40 + " }",
+    "m.json": '{"graph": ' * 5000,
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case")
+@pytest.mark.parametrize("name", DEEP)
+def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> None:
+    """In a process of its own: the parsers of onnx end it."""
+    directory = tmp_path / "case"
+    directory.mkdir()
+    (directory / name).write_text(DEEP[name])
+    found = run(["inspect", name], directory, {}, 20)
+    because = f"{name}: is nested too deeply; 100 levels are the most"
+    assert (found.status, found.err) == (2, f"onnx-scatterx: {because}\n")
 
 
 @pytest.mark.parametrize("command", ["run IN", "verify IN IN", "bench IN IN --rounds 6"])

@@ -12,8 +12,9 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.fuzz.trial import ROUNDED, STRICT, Options, differs, session, trial
-from tests.support import Feed, i64, parse, sample
+from tests.fuzz.trial import Options, trial
+from tests.pair import Feed, assert_same
+from tests.support import i64, parse, sample
 
 MODELS = sorted((Path(__file__).parents[1] / "models").glob("*.onnx"))
 COMBINATIONS = [
@@ -114,15 +115,9 @@ def test_every_operator_set(opset: int, name: str) -> None:
     if opset < BODIES[name][0]:
         return
     model, feed = body(name, opset)
-    expected = [session(model, default=d).run(None, dict(feed)) for d in (False, True)]
     rng = random.Random(f"{name} {opset}")
     for options in rng.sample(COMBINATIONS, 2):
-        made = options.optimized(model)
-        for default in (False, True):
-            found = session(made, default=default).run(None, dict(feed))
-            forgiven = ROUNDED if default else STRICT
-            different = differs(expected[default], found, forgiven)
-            assert not different, f"{options}, default options {default}: {different}"
+        assert_same(model, options.optimized(model), [feed])
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

@@ -25,6 +25,7 @@ from onnx_scatterx.model.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.model.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.model.outside import set_base_dir
 from onnx_scatterx.model.save import Saved, save
 
@@ -117,6 +118,8 @@ def read(path: Path) -> onnx.ModelProto:
         if not content:
             raise ModelError(f"{path}: the file is empty")
         form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+        if form in TEXTS and is_too_deep(content.decode(), form):
+            raise ModelError(f"{path}: is nested too deeply; {MOST_LEVELS} levels are the most")
         if form == "onnxtxt":
             # What `onnx.load` does, without its warning that this syntax is experimental: filters
             # of warnings belong to the process, and cannot be set in one of several threads.

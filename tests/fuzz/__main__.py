@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from tests.fuzz.campaign import campaign, cases
-from tests.fuzz.trial import STRICT, ZEROS
 
 
 def main() -> int:
@@ -16,7 +15,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the mutants (drawn)")
     parser.add_argument("--models", type=Path, default=Path("models"), help="a directory of models")
     parser.add_argument("--keep", type=Path, help="a directory for the mutants that were found")
-    parser.add_argument("--forgive-zeros", action="store_true", help="+0 and -0 are equal")
     given = parser.parse_args()
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
     paths = sorted(given.models.rglob("*.onnx"))
@@ -24,8 +22,7 @@ def main() -> int:
         parser.error(f"there are no models in {given.models}")
     print(f"seed {seed}, {len(paths)} models, {given.seconds:g} seconds", flush=True)
     waiting = cases(paths, seed, given.seconds, 10**7)
-    forgiven = ZEROS if given.forgive_zeros else STRICT
-    tally = campaign(waiting, forgiven=forgiven, keep=given.keep)
+    tally = campaign(waiting, keep=given.keep)
     print(tally)
     if tally.says_little:
         print("too few mutants were accepted")

@@ -21,7 +21,7 @@ import onnx
 
 from onnx_scatterx.errors import ScatterXError
 from tests.fuzz.mutations import mutated
-from tests.fuzz.trial import STRICT, FoundError, Options, trial
+from tests.fuzz.trial import FoundError, Options, trial
 
 _SECONDS = 8  # of the processor, for one mutant
 _MEMORY = 6 << 30  # bytes of address space
@@ -76,14 +76,12 @@ def cases(paths: Sequence[Path], seed: int, seconds: float | None, count: int) -
         yield Case(rng.choice(list(paths)), seed * 10**7 + number)
 
 
-def campaign(
-    waiting: Iterator[Case], *, forgiven: frozenset[str] = STRICT, keep: Path | None = None
-) -> Tally:
+def campaign(waiting: Iterator[Case], *, keep: Path | None = None) -> Tally:
     """Try cases, one after the other; return what was found."""
     tally = Tally()
     case = next(waiting, None)
     while case is not None:
-        worker = _Worker(forgiven)
+        worker = _Worker()
         while case is not None:
             tally.mutants += 1
             answer = worker.ask(case)
@@ -117,7 +115,7 @@ def _count(tally: Tally, case: Case, answer: dict[str, object], keep: Path | Non
 class _Worker:
     """A forked process that tries the cases that it is told, and says what came of them."""
 
-    def __init__(self, forgiven: frozenset[str]) -> None:
+    def __init__(self) -> None:
         to_child, from_parent = os.pipe()
         to_parent, from_child = os.pipe()
         self.process = os.fork()
@@ -125,7 +123,7 @@ class _Worker:
             os.close(from_parent)
             os.close(to_parent)
             try:
-                _serve(to_child, from_child, forgiven)
+                _serve(to_child, from_child)
             finally:
                 os._exit(0)
         os.close(to_child)
@@ -158,7 +156,7 @@ class _Worker:
             os.waitpid(self.process, 0)
 
 
-def _serve(heard: int, told: int, forgiven: frozenset[str]) -> None:
+def _serve(heard: int, told: int) -> None:
     faulthandler.disable()
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
@@ -172,20 +170,17 @@ def _serve(heard: int, told: int, forgiven: frozenset[str]) -> None:
     for line in os.fdopen(heard):
         path, seed = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)
-        tell(_tried(Case(Path(path), seed), forgiven, tell))
+        tell(_tried(Case(Path(path), seed), tell))
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _tried(
-    case: Case, forgiven: frozenset[str], tell: Callable[[dict[str, object]], None]
-) -> dict[str, object]:
+def _tried(case: Case, tell: Callable[[dict[str, object]], None]) -> dict[str, object]:
     model, _, options = case.drawn()
     try:
         done = trial(
             model,
             options,
             case.seed,
-            forgiven=forgiven,
             accepted=lambda: tell({"stage": "optimized"}),
         )
     except FoundError as error:
