@@ -1,4 +1,4 @@
-"""One mutant: what it gives before and after ``optimize``, as the judge of all tests compares it."""
+"""One mutant: what it gives before and after ``optimize``, by the judge of all tests."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -81,10 +81,11 @@ def trial(
     accepted()
     after = options.optimized(model)
     pair = Pair(model, after, library=options.target != "standard")
+    wrong: tuple[type[Exception], ...] = (AssertionError, *rejections())
     for feed in runs:
         try:
             pair.accepts(feed)
-        except (AssertionError, *rejections()) as error:
+        except wrong as error:
             raise FoundError(f"{describe(feed)}: {error}") from error
     before, now = ([n.op_type for n in m.graph.node] for m in (model, after))
     return Accepted(pair.judged["plain"], pair.judged["default"], before != now)
