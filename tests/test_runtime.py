@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +34,16 @@ def test_library_path() -> None:
     assert library_path().is_file()
     assert library_path().is_absolute()
     assert library_path() == onnx_scatterx.library_path()
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("nm") is None, reason="nm reads the symbols of Linux"
+)
+def test_the_library_exports_one_function() -> None:
+    """Not what was linked into it: operator new and templates of its C++ library are its own."""
+    command = ["nm", "--dynamic", "--defined-only", str(library_path())]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["RegisterCustomOps"]
 
 
 class Installed:
