@@ -29,12 +29,9 @@ class Version(argparse.Action):
         super().__init__(**options, nargs=0)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        import onnx_scatterx
 
-        try:
-            print(version("onnx-scatterx"))
-        except PackageNotFoundError:
-            print("not installed: run from its source")
+        print(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
         raise SystemExit(0)
 
 
