@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 120  # of a table that is text
 
+NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
+"""What a ScatterX node means for those who run the model elsewhere."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -118,17 +121,23 @@ class Report:
         parts = []
         if self.scatters:
             parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
-        if self.native:
-            parts.append(f"{self.native} to ScatterX")
         if self.gathers:
             parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
-        return ", ".join([*parts, f"{self.nodes_before} -> {self.nodes_after} nodes"])
+        parts.append(f"{self.nodes_before} -> {self.nodes_after} nodes")
+        if self.native:
+            became = "would become" if self.planned else "became"
+            parts.append(f"{self.native} {became} ScatterX")
+        return ", ".join(parts)
+
+    def headline(self) -> str:
+        """Return the summary, and what ScatterX nodes need if there are any."""
+        return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
     def __rich__(self) -> Group:
         from rich.console import Group
         from rich.text import Text
 
-        head = [self.table()] if self.entries else [Text(self.summary())]
+        head = [self.table()] if self.entries else [Text(self.headline())]
         return Group(*head, *map(Text, self.lines()))
 
     def table(self) -> Table:
@@ -137,7 +146,7 @@ class Report:
         from rich.text import Text
 
         # As Text, because names may hold what rich takes for markup.
-        table = Table(title=Text(self.summary()), title_justify="left")
+        table = Table(title=Text(self.headline()), title_justify="left")
         for column in self.columns:
             table.add_column(column, overflow="fold")
         for entry in self.entries:
@@ -184,7 +193,7 @@ class Report:
         return [head, *(f"  {violation}" for violation in self.violations)]
 
     def __str__(self) -> str:
-        head = text_of(self.table()) if self.entries else self.summary()
+        head = text_of(self.table()) if self.entries else self.headline()
         return "\n".join((head, *self.lines()))
 
 
