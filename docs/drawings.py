@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from onnx_scatterx import draw
 from onnx_scatterx.files.writing import write_text
+from onnx_scatterx.theory import draw
 
 DOCS = Path(__file__).parent
 

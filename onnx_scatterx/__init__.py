@@ -1,4 +1,9 @@
-"""Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast."""
+"""Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast.
+
+Beside the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
+verdicts, drawings, on NumPy), ``conventions`` (how frameworks say "scatter"), ``export`` (ONNX
+models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir), ``rewrites`` (the rules).
+"""
 
 from __future__ import annotations
 
@@ -6,94 +11,81 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from onnx_scatterx import conventions as conventions
+    from onnx_scatterx import export as export
+    from onnx_scatterx import passes as passes
+    from onnx_scatterx import rewrites as rewrites
+    from onnx_scatterx import theory as theory
     from onnx_scatterx.api import Result, inspect, optimize
-    from onnx_scatterx.benchmarking import Benchmark, bench
-    from onnx_scatterx.errors import ScatterXError
-    from onnx_scatterx.export import to_onnx
+    from onnx_scatterx.benchmarking import bench
+    from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
     from onnx_scatterx.many import optimize_many
     from onnx_scatterx.reasons import Reason
     from onnx_scatterx.reports.explanation import explain
-    from onnx_scatterx.reports.report import Report
     from onnx_scatterx.running.library import library_path
     from onnx_scatterx.running.session import session
-    from onnx_scatterx.theory.drawing import draw
-    from onnx_scatterx.theory.gathering import Gathering
-    from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
-    from onnx_scatterx.theory.picks import Pick
-    from onnx_scatterx.theory.scattering import Reduction, Scattering
-    from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
-    from onnx_scatterx.theory.transformer import XTransformer
-    from onnx_scatterx.theory.verdict import Sliceability, Verdict
-    from onnx_scatterx.verification import Verification, verify
+    from onnx_scatterx.verification import verify
+
+    __version__: str
 
 __all__ = [
-    "Benchmark",
-    "Gathering",
-    "Impossibility",
-    "Outcomes",
-    "Pick",
+    "ModelError",
     "Reason",
-    "Reduction",
-    "Report",
     "Result",
     "ScatterXError",
-    "Scattering",
-    "Sliceability",
-    "Verdict",
-    "Verification",
-    "XTransformer",
+    "VerifyError",
+    "__version__",
     "bench",
-    "disjoint_representation",
-    "draw",
     "explain",
     "inspect",
     "library_path",
     "optimize",
     "optimize_many",
-    "outcomes",
     "session",
-    "to_onnx",
     "verify",
 ]
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
-    "Benchmark": "benchmarking",
-    "Gathering": "theory.gathering",
-    "Impossibility": "theory.theorem",
-    "Outcomes": "theory.nondeterminism",
-    "Pick": "theory.picks",
+    "ModelError": "errors",
     "Reason": "reasons",
-    "Reduction": "theory.scattering",
-    "Report": "reports.report",
     "Result": "api",
     "ScatterXError": "errors",
-    "Scattering": "theory.scattering",
-    "Sliceability": "theory.verdict",
-    "Verdict": "theory.verdict",
-    "Verification": "verification",
-    "XTransformer": "theory.transformer",
+    "VerifyError": "errors",
     "bench": "benchmarking",
-    "disjoint_representation": "theory.theorem",
-    "draw": "theory.drawing",
     "explain": "reports.explanation",
     "inspect": "api",
     "library_path": "running.library",
     "optimize": "api",
     "optimize_many": "many",
-    "outcomes": "theory.nondeterminism",
     "session": "running.session",
-    "to_onnx": "export",
     "verify": "verification",
 }
-_MODULES = {"passes", "rewrites", "theory"}
+_MODULES = ("conventions", "export", "passes", "rewrites", "theory")
 
 
 def __getattr__(name: str) -> Any:
+    found: Any
     if name in _HOMES:
         found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
-        globals()[name] = found
-        return found
-    if name in _MODULES:
-        return importlib.import_module(f"onnx_scatterx.{name}")
-    raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")
+    elif name in _MODULES:
+        found = importlib.import_module(f"onnx_scatterx.{name}")
+    elif name == "__version__":
+        found = _version()
+    else:
+        raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("onnx-scatterx")
+    except PackageNotFoundError as error:
+        raise AttributeError("onnx-scatterx is not installed, so it has no version") from error
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -6,6 +6,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
@@ -42,7 +43,10 @@ def test_targets_of_one_model() -> None:
 
 def test_models_of_every_kind(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.onnx", NEG)
-    models = [path, Path(path), parse(TWICE), onnx_scatterx.passes.ir.from_proto(parse(ABS))]
+    models: list[str | Path | onnx.ModelProto | ir.Model] = [
+        *(path, Path(path)),
+        *(parse(TWICE), ir.from_proto(parse(ABS))),
+    ]
     found = onnx_scatterx.bench(models, rounds=6, profile=False, library=False)
     assert [t.name for t in found.timings] == [path, f"{path} (2)", "model 3", "model 4"]
     assert [t.difference for t in found.timings] == [None, None, None, "differ: y"]

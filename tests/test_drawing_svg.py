@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from onnx_scatterx import Impossibility, Pick, XTransformer, disjoint_representation, draw
+from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, draw
 from onnx_scatterx.theory.components import Table
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
 from onnx_scatterx.theory.grid import Grid

@@ -1,14 +1,20 @@
 """The project as a whole: its folders, its imports, and what its files must not say."""
 
+import importlib
+import importlib.metadata
+import importlib.resources
+import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.errors import ScatterXError
 
 ROOT = Path(__file__).parents[1]
 TEXT = {".py", ".md", ".toml", ".cpp", ".h", ".hpp", ".cc", ".txt", ".yml", ".yaml", ".svg", ""}
@@ -42,11 +48,60 @@ def test_import_is_light() -> None:
     assert not modules & heavy
 
 
-@pytest.mark.parametrize("name", onnx_scatterx.__all__)
+@pytest.mark.parametrize("name", sorted(set(onnx_scatterx.__all__) - {"__version__"}))
 def test_public_names(name: str) -> None:
     found = getattr(onnx_scatterx, name)
     assert found.__doc__
     assert found.__name__ == name
+
+
+def test_completion_offers_what_a_user_needs() -> None:
+    """At most ten names, the errors, the version, and the packages that lead on."""
+    names = set(onnx_scatterx.__all__)
+    errors = {name for name in names if name.endswith("Error")}
+    assert 8 <= len(names - errors - {"__version__"}) <= 10
+    packages = {"conventions", "export", "passes", "rewrites", "theory"}
+    assert set(dir(onnx_scatterx)) == names | packages
+    assert all(hasattr(onnx_scatterx, name) for name in dir(onnx_scatterx))
+    assert all((ROOT / "onnx_scatterx" / name).exists() for name in packages - {"passes"})
+    assert "XTransformer" in dir(onnx_scatterx.theory)
+    assert not hasattr(onnx_scatterx, "XTransformer")
+
+
+def test_every_error_for_a_user_is_public() -> None:
+    """Those that are raised inside alone are not derived from ScatterXError."""
+    for module in pkgutil.walk_packages(onnx_scatterx.__path__, "onnx_scatterx."):
+        if not module.name.endswith((".__main__", ".scatterx_ops")):
+            importlib.import_module(module.name)
+    found: list[type[ScatterXError]] = [ScatterXError]
+    for error in found:
+        found += error.__subclasses__()
+    assert {error.__name__ for error in found} <= set(onnx_scatterx.__all__)
+    assert len(found) >= 3
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert onnx_scatterx.__version__ == project["version"]
+
+
+def test_anyone_may_use_it() -> None:
+    """A license in the words of PEP 639, in the metadata that is installed too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["license"] == "Apache-2.0"
+    assert project["license-files"] == ["LICENSE"]
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in text
+    assert "Version 2.0, January 2004" in text
+    assert not [c for c in project["classifiers"] if c.startswith("License")]
+    assert project["authors"] == [{"name": "onnx-scatterx contributors"}]
+    metadata = importlib.metadata.metadata("onnx-scatterx")
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-File"] == "LICENSE"
+
+
+def test_types_are_for_users_too() -> None:
+    assert importlib.resources.files("onnx_scatterx").joinpath("py.typed").is_file()
 
 
 def test_a_function_is_not_hidden_by_its_module() -> None:

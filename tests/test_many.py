@@ -260,6 +260,19 @@ def test_the_summary_counts_what_there_is(tmp_path: Path) -> None:
         assert "scatters" not in summary.summary()
 
 
+def test_the_headline_says_what_scatterx_needs(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+        g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+        { z = ScatterND(x, i, y) }"""
+    (tmp_path / "in" / "m.onnxtxt").write_text(text)
+    with ThreadPoolExecutor() as executor:
+        summary = optimize_many(tmp_path / "in", tmp_path / "out", executor=executor)
+    needs = "which needs functions or the library: `--target standard` for other runtimes"
+    assert f", 1 became ScatterX, {needs} (" in summary.summary()
+    assert summary.outcomes[0].done.endswith(" nodes, 1 became ScatterX")
+
+
 def test_what_belongs_to_the_process_is_left_alone(
     zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

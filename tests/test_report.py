@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +12,7 @@ from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.verification import Verification
+from onnx_scatterx.visible import as_html
 from tests.support import parse
 
 GONE = ScatterReport(
@@ -67,6 +69,28 @@ def test_counts() -> None:
     assert REPORT.summary() == "2 of 3 scatters removed, 9 -> 5 nodes"
     assert (GONE.reason, KEPT.reason) == (None, Reason.UNKNOWN_INDICES)
     assert str(Report("standard", (), 3, 3)) == "no scatter in this model"
+
+
+def test_the_headline_says_what_scatterx_needs() -> None:
+    needs = "which needs functions or the library: `--target standard` for other runtimes"
+    assert REPORT.headline() == REPORT.summary()
+    native = replace(KEPT, action=Action.NATIVE)
+    report = Report("scatterx", (GONE, native, native), 9, 5)
+    told = f"1 of 3 scatters removed, 9 -> 5 nodes, 2 became ScatterX, {needs}"
+    assert report.headline() == told
+    assert report.summary() == told.removesuffix(f", {needs}")
+    assert " ".join(str(report).split("┏")[0].split()) == told
+    assert as_html(told) in report.to_html()
+    planned = replace(report, planned=True)
+    assert planned.headline().endswith(f"2 would become ScatterX, {needs}")
+
+
+def test_the_default_target_says_it_of_a_model() -> None:
+    text = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+              { z = ScatterND(x, i, y) }"""
+    for target, told in ("scatterx", True), ("ort-cpu", True), ("standard", False):
+        report = onnx_scatterx.optimize(parse(text), target=target).report
+        assert ("1 became ScatterX, which needs" in report.headline()) == told, target
 
 
 def test_the_table_has_every_word() -> None:

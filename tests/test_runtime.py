@@ -2,8 +2,11 @@
 
 import re
 import runpy
+import shutil
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -11,12 +14,13 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.running.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.running.library import library_path
 from onnx_scatterx.running.opened import run_model
 from onnx_scatterx.running.session import session
-from tests.pair import agree
+from tests.pair import agree, rejections
 from tests.support import f32, i64, parse, run, sample
 
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
@@ -36,6 +40,16 @@ def test_library_path() -> None:
     assert library_path() == onnx_scatterx.library_path()
 
 
+@pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("nm") is None, reason="nm reads the symbols of Linux"
+)
+def test_the_library_exports_one_function() -> None:
+    """Not what was linked into it: operator new and templates of its C++ library are its own."""
+    command = ["nm", "--dynamic", "--defined-only", str(library_path())]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["RegisterCustomOps"]
+
+
 class Installed:
     """A distribution without files."""
 
@@ -49,8 +63,43 @@ def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
     monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())
-    with pytest.raises(ScatterXError, match="was not built"):
+    with pytest.raises(ScatterXError, match="no ScatterX library") as error:
         session(optimized().model)
+    told = str(error.value)
+    assert "\n" not in told
+    assert all(way in told for way in ("a wheel", "a C++ compiler", "--no-library"))
+    assert agree([EXPECTED], session(optimized().model, library=False).run(None, FEED))
+
+
+@pytest.mark.parametrize(
+    ("platform", "ending"), [("linux", ".so"), ("darwin", ".dylib"), ("win32", ".dll")]
+)
+def test_each_platform_has_a_name_for_it(
+    platform: str, ending: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY", raising=False)
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    for other in (".so", ".dylib", ".dll"):
+        (tmp_path / f"scatterx_ops{other}").write_bytes(b"")
+    monkeypatch.setattr(sys, "platform", platform)
+    assert library_path() == tmp_path / f"scatterx_ops{ending}"
+
+
+def test_an_installation_without_a_library_does_the_rest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rewriting, comparing, and running by the fallbacks; the command line says what is missing."""
+    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY", raising=False)
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())
+    (tmp_path / "before.onnx").write_bytes(parse(ROWS).SerializeToString())
+    before, after = str(tmp_path / "before.onnx"), str(tmp_path / "after.onnx")
+    assert main(["optimize", before, "-o", after, "--verify", "--quiet"]) == 0
+    assert main(["run", after, "--no-library"]) == 0
+    capsys.readouterr()
+    assert main(["run", after]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no ScatterX library" in line
 
 
 def test_an_old_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,14 +120,61 @@ def test_a_session_of_every_kind_of_model(tmp_path: Path) -> None:
         assert opened.get_providers() == ["CPUExecutionProvider"]
 
 
-def test_the_native_operator_runs() -> None:
+def runs_natively(**options: Any) -> bool:
     """What the fallback refuses and the operator does: float16 is added up."""
     text = ROWS.replace("float", "float16").replace("ND(", 'ND <reduction = "add"> (')
     model = onnx_scatterx.optimize(parse(text), target="scatterx").model
     feed = {k: v.astype(np.float16) if k != "i" else v for k, v in FEED.items()}
     feed["x"], feed["y"] = np.ones_like(feed["x"]), np.ones_like(feed["y"])
-    (actual,) = session(model).run(None, feed)
+    opened = session(model, **options)
+    try:
+        (actual,) = opened.run(None, feed)
+    except rejections():
+        return False
     assert actual.tolist() == [[2.0] * 4, [1.0] * 4, [1.0] * 4, [1.0] * 4, [2.0] * 4]
+    return True
+
+
+def test_the_native_operator_runs() -> None:
+    assert runs_natively()
+
+
+CPU = "CPUExecutionProvider"
+DEVICE = "AzureExecutionProvider"  # the other one that ONNX Runtime has on every machine
+
+
+@pytest.mark.skipif(DEVICE not in ort.get_available_providers(), reason="no other provider")
+@pytest.mark.parametrize(
+    ("options", "native"),
+    [
+        ({"providers": [CPU]}, True),
+        ({"providers": []}, True),
+        ({"providers": [(CPU, {}), DEVICE]}, True),
+        ({"providers": [DEVICE, CPU]}, False),
+        ({"providers": [(DEVICE, {}), CPU]}, False),
+        ({"providers": [DEVICE, CPU], "library": True}, True),
+        ({"providers": [CPU], "library": False}, False),
+        ({"library": False}, False),
+    ],
+)
+def test_the_library_is_for_the_cpu(options: dict[str, Any], native: bool) -> None:
+    """Under another provider the fallbacks run, unless the library is asked for."""
+    assert runs_natively(**options) == native
+
+
+@pytest.mark.skipif(
+    not hasattr(ort.SessionOptions, "has_providers"), reason="options cannot name providers"
+)
+def test_providers_of_the_session_options() -> None:
+    for library, native in (None, False), (True, True):
+        options = ort.SessionOptions()
+        options.add_provider(DEVICE, {})
+        assert runs_natively(session_options=options, library=library) == native
+
+
+def test_an_old_runtime_runs_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ort, "__version__", "1.17.3")
+    assert agree([EXPECTED], session(optimized().model, library=False).run(None, FEED))
 
 
 def test_options_of_the_caller() -> None:

@@ -18,6 +18,7 @@
 #include "scatterx/element.h"
 #include "scatterx/ort_abi.h"
 #include "status.h"
+#include "stay.h"
 
 namespace scatterx {
 
@@ -151,7 +152,10 @@ const Registry& RegistryOf(const OrtApi* table, const std::string& version) {
   static auto& registries = *new std::map<const OrtApi*, std::unique_ptr<const Registry>>;
   const std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<const Registry>& found = registries[table];
-  if (!found) found = std::make_unique<const Registry>(table, version);
+  if (!found) {
+    StayLoaded();
+    found = std::make_unique<const Registry>(table, version);
+  }
   return *found;
 }
 
@@ -159,8 +163,14 @@ const Registry& RegistryOf(const OrtApi* table, const std::string& version) {
 
 }  // namespace scatterx
 
-extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
-    OrtSessionOptions* options, const scatterx::ort::ApiBase* base) {
+#if defined(_WIN32)
+#define SCATTERX_EXPORT __declspec(dllexport)
+#else
+#define SCATTERX_EXPORT __attribute__((visibility("default")))
+#endif
+
+extern "C" SCATTERX_EXPORT OrtStatus* RegisterCustomOps(OrtSessionOptions* options,
+                                                        const scatterx::ort::ApiBase* base) {
   using namespace scatterx;
   const std::string version = base->GetVersionString();
   const OrtApi* table = MinorVersion(version) < static_cast<int>(ort::kApiVersion)

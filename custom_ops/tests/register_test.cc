@@ -1,13 +1,16 @@
 // The library as ONNX Runtime loads it, with made-up ones: one that is too old, and two in one
 // process.
-#include <dlfcn.h>
-
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "check.h"
 #include "scatterx/ort_abi.h"
+
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
 
 struct OrtCustomOpDomain {
   int runtime;
@@ -109,14 +112,31 @@ void TwoInOneProcess(Entry entry) {
       << One::inferences << " " << Other::inferences;
 }
 
+#if defined(_WIN32)
+void* Open(const char* path) { return LoadLibraryA(path); }
+bool IsOpen(const char* path) { return GetModuleHandleA(path) != nullptr; }
+void Close(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
+void* Find(void* library, const char* name) {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
+}
+#else
+void* Open(const char* path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+bool IsOpen(const char* path) { return dlopen(path, RTLD_NOW | RTLD_NOLOAD) != nullptr; }
+void Close(void* library) { dlclose(library); }
+void* Find(void* library, const char* name) { return dlsym(library, name); }
+#endif
+
 }  // namespace
 
 int main(int, char** argv) {
-  void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  CHECK(library != nullptr) << dlerror();
+  void* library = Open(argv[1]);
+  CHECK(library != nullptr) << argv[1];
   if (library == nullptr) return 1;
-  const auto entry = reinterpret_cast<Entry>(dlsym(library, "RegisterCustomOps"));
+  const auto entry = reinterpret_cast<Entry>(Find(library, "RegisterCustomOps"));
   TooOld(entry);
   TwoInOneProcess(entry);
+  // ONNX Runtime closes it with the last session, and another one opens it again.
+  Close(library);
+  CHECK(IsOpen(argv[1])) << "the library is unloaded";
   return Failures() != 0;
 }

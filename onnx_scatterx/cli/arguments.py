@@ -30,12 +30,9 @@ class Version(argparse.Action):
         super().__init__(**options, nargs=0)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        import onnx_scatterx
 
-        try:
-            show(version("onnx-scatterx"))
-        except PackageNotFoundError:
-            show("not installed: run from its source")
+        show(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
         raise SystemExit(0)
 
 

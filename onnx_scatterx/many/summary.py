@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.reports.rendering import table, text_of
+from onnx_scatterx.reports.report import NEEDS
 from onnx_scatterx.visible import as_json
 
 if TYPE_CHECKING:
@@ -85,12 +86,12 @@ class Summary:
             parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters removed")
         if gathers := sum(len(r.gathers) for r in reports):
             parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers removed")
-        if native := sum(r.native for r in reports):
-            parts.append(f"{native} to ScatterX")
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
+        if native := sum(r.native for r in reports):
+            parts.append(f"{native} became ScatterX, {NEEDS}")
         return f"{', '.join(parts)} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:

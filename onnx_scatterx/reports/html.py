@@ -28,7 +28,7 @@ tr.removed td:last-child, tr.dead td:last-child { color: #1a7f37 }
 
 def page(report: Report, verification: Verification | None = None) -> str:
     """Return a report as HTML, with the answer of ``verify`` if given."""
-    parts = [f"<p>Target <code>{as_html(report.target)}</code>: {as_html(report.summary())}.</p>"]
+    parts = [f"<p>Target <code>{as_html(report.target)}</code>: {as_html(report.headline())}.</p>"]
     if report.entries:
         rows = ((entry.action, entry.row()) for entry in report.entries)
         parts.append(_table(report.columns, rows))

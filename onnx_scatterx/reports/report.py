@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
     from onnx_scatterx.violations import Violation
 
+NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
+"""What a ScatterX node means for those who run the model elsewhere."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -115,19 +118,25 @@ class Report:
         parts = []
         if self.scatters:
             parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
-        if self.native:
-            parts.append(f"{self.native} to ScatterX")
         if self.gathers:
             parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
-        return ", ".join([*parts, f"{self.nodes_before} -> {self.nodes_after} nodes"])
+        parts.append(f"{self.nodes_before} -> {self.nodes_after} nodes")
+        if self.native:
+            became = "would become" if self.planned else "became"
+            parts.append(f"{self.native} {became} ScatterX")
+        return ", ".join(parts)
+
+    def headline(self) -> str:
+        """Return the summary, and what ScatterX nodes need if there are any."""
+        return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
     def __rich__(self) -> Group:
-        head = self.table() if self.entries else self.summary()
+        head = self.table() if self.entries else self.headline()
         return group(head, *self.lines())
 
     def table(self) -> Table:
         """Return the scatters as a table for rich."""
-        return table(self.summary(), self.columns, (entry.row() for entry in self.entries))
+        return table(self.headline(), self.columns, (entry.row() for entry in self.entries))
 
     def lines(self) -> list[str]:
         """Return what stands below the table, in lines."""
@@ -181,5 +190,5 @@ class Report:
         return [head, *(f"  {violation}" for violation in self.violations)]
 
     def __str__(self) -> str:
-        head = text_of(self.table()).split("\n") if self.entries else [self.summary()]
+        head = text_of(self.table()).split("\n") if self.entries else [self.headline()]
         return in_lines((*head, *self.lines()))

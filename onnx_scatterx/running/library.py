@@ -5,20 +5,21 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.resources
 import os
+import sys
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import is_utf8
 from onnx_scatterx.files.record import note_read
 
-_NAME = "scatterx_ops.so"
+_ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
 
 
 def library_path() -> Path:
     """Return the file of the ScatterX library, for ``register_custom_ops_library``.
 
     The variable ONNX_SCATTERX_LIBRARY names another file, for those who build it themselves.
-    Raises ScatterXError where the library was not built.
+    Raises ScatterXError if this installation has no library: none was built without a compiler.
 
     >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
     >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
@@ -37,7 +38,8 @@ def _library_path() -> Path:
         if not is_utf8(chosen):
             raise ScatterXError(f"ONNX Runtime loads no library whose path is not UTF-8: {path}")
         return path
-    beside = Path(str(importlib.resources.files("onnx_scatterx"))) / _NAME
+    name = f"scatterx_ops{_ENDINGS.get(sys.platform, '.so')}"
+    beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
     if beside.is_file():
         return beside
     # Python found a source tree first: the library stands in the installed package.
@@ -46,9 +48,9 @@ def _library_path() -> Path:
     except importlib.metadata.PackageNotFoundError:
         files = []
     for file in files:
-        if file.name == _NAME and Path(str(file.locate())).is_file():
+        if file.name == name and Path(str(file.locate())).is_file():
             return Path(str(file.locate()))
     raise ScatterXError(
-        "the ScatterX library was not built: install onnx-scatterx where there is a C++ compiler, "
-        "or run without the library (--no-library)"
+        f"this installation has no ScatterX library ({name}): install a wheel for this platform, "
+        "or again from source where there is a C++ compiler, or run without it (--no-library)"
     )

@@ -23,6 +23,7 @@ AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 OLDEST = (1, 18)
 """The first ONNX Runtime that has custom operators which may update a tensor in place."""
 
+_CPU = "CPUExecutionProvider"
 _MESSAGE_LIMIT = 1 << 30  # bytes of a model that are handed over in memory
 
 
@@ -31,25 +32,43 @@ def session(
     *,
     session_options: ort.SessionOptions | None = None,
     providers: Sequence[Any] | None = None,
+    library: bool | None = None,
     **more: Any,
 ) -> ort.InferenceSession:
-    """Open a model in ONNX Runtime with the ScatterX library registered.
+    """Open a model in ONNX Runtime, with the ScatterX library registered if it runs on the CPU.
 
-    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``. The library is registered with
-    ``session_options``, so these are good for one session. ``providers`` are the CPU provider where
-    not given; ``more`` goes to ``onnxruntime.InferenceSession``, whose errors come through. Raises
-    ScatterXError where the library is not there or ONNX Runtime is too old.
+    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``. ``providers`` are those that
+    ``session_options`` have been given, else the CPU provider. ``library`` says whether to register
+    the library; if not given, it is registered if the first provider is the CPU's. It runs on the
+    CPU alone: under another provider each ScatterX node would fetch its tensors from the device,
+    where its fallback function can run instead. The library is registered with ``session_options``,
+    so these are good for one session; ``more`` goes to ``onnxruntime.InferenceSession``, whose
+    errors come through. Raises ScatterXError if the library is to be registered and is not there,
+    or ONNX Runtime is too old for it.
 
     >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
     """
-    check_runtime(library=True)
+    if not providers:
+        providers = None if _has_providers(session_options) else [_CPU]
+    if library is None:
+        library = providers is not None and _name(providers[0]) == _CPU
+    check_runtime(library)
     import onnxruntime as ort
 
     options = ort.SessionOptions() if session_options is None else session_options
-    options.register_custom_ops_library(str(library_path()))
-    return _opened(
-        model, options, ["CPUExecutionProvider"] if providers is None else providers, more
-    )
+    if library:
+        options.register_custom_ops_library(str(library_path()))
+    return _opened(model, options, providers, more)
+
+
+def _name(provider: Any) -> str:
+    """Return the name of a provider: that itself, or the first of a pair with its options."""
+    return str(provider if isinstance(provider, str) else provider[0])
+
+
+def _has_providers(options: Any) -> bool:
+    """Return whether session options name providers, which ONNX Runtime 1.22 brought."""
+    return hasattr(options, "has_providers") and bool(options.has_providers())
 
 
 def check_runtime(library: bool) -> None:
@@ -66,7 +85,10 @@ def check_runtime(library: bool) -> None:
 
 
 def _opened(
-    model: AnyModel, options: ort.SessionOptions, providers: Sequence[Any], more: Mapping[str, Any]
+    model: AnyModel,
+    options: ort.SessionOptions,
+    providers: Sequence[Any] | None,
+    more: Mapping[str, Any],
 ) -> ort.InferenceSession:
     import onnxruntime as ort
 

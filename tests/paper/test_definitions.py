@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx import Pick, Scattering, XTransformer, outcomes, theory
+from onnx_scatterx import theory
+from onnx_scatterx.theory import Pick, Scattering, Sliceability, Verdict, XTransformer, outcomes
 from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.slices import (
     embedded_slice,
@@ -42,7 +43,7 @@ def test_the_theory_is_all_there() -> None:
     """Each name that the docstring of ``theory`` gives is one of its names, or of a class's."""
     assert theory.__doc__ is not None
     quoted = theory.__doc__.split("``")[1::2]
-    owners = [theory, Pick, XTransformer, onnx_scatterx.Verdict]
+    owners = [theory, Pick, XTransformer, Verdict]
     for name in quoted:
         if name != "np.array":
             first, *rest = name.split(".")
@@ -233,7 +234,7 @@ def test_definition_7(t: XTransformer) -> None:
 def test_definition_8(t: XTransformer) -> None:
     """p1 + p2 is the identity, both are smooth, and T(I) = T'(p1(I)) + p2(I)."""
     verdict = t.verdict()
-    if verdict.sliceability is onnx_scatterx.Sliceability.SLICEABLE:
+    if verdict.sliceability is Sliceability.SLICEABLE:
         assert verdict.picks is not None
         p1, p2, _ = verdict.picks
         form = t.represented(*verdict.picks)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onnx_scatterx import Pick, Scattering, Sliceability, XTransformer, outcomes
+from onnx_scatterx.theory import Pick, Scattering, Sliceability, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter
 from onnx_scatterx.theory.slices import embedded_slice, index_of, slice_of, subtensor
 from onnx_scatterx.theory.theorem import disjoint_representation

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx import Pick, Reduction, Scattering, XTransformer, outcomes
 from onnx_scatterx.conventions.onnx import scatter_nd
+from onnx_scatterx.theory import Pick, Reduction, Scattering, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import (
     provision_x_transformer,
     scatter,

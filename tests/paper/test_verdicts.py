@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnx_scatterx import Impossibility, Pick, Sliceability, XTransformer, disjoint_representation
+from onnx_scatterx.theory import (
+    Impossibility,
+    Pick,
+    Sliceability,
+    XTransformer,
+    disjoint_representation,
+)
 
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
