@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
-from onnx_scatterx.files.reading import read_regular
+from onnx_scatterx.files.reading import open_regular, read_regular
 from onnx_scatterx.model.check import check, check_versions, free_names
 from onnx_scatterx.model.data import check_tensors, check_texts, from_proto, set_base_dir, to_proto
 from onnx_scatterx.model.nesting import MOST_LEVELS, TEXTS, is_too_deep
@@ -62,14 +62,25 @@ def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
     return loaded
 
 
+def check_file(path: Path) -> None:
+    """Raise `ModelError` if a path leads to no file that can be read to its end."""
+    if path.is_dir():
+        raise ModelError(f"{path}: is a directory, not an ONNX model")
+    try:
+        open_regular(path).close()
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
 def read(path: Path) -> onnx.ModelProto:
     """Return the message in a file, unchecked, without its external data.
 
     Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
     """
+    check_file(path)
     try:
-        if path.is_dir():
-            raise ModelError(f"{path}: is a directory, not an ONNX model")
         content = read_regular(path, _MOST_BYTES)
         if not content:
             raise ModelError(f"{path}: the file is empty")
@@ -81,8 +92,6 @@ def read(path: Path) -> onnx.ModelProto:
             # of warnings belong to the process, and cannot be set in one of several threads.
             return onnx.parser.parse_model(content.decode())
         return onnx.load_model_from_string(content, form or "protobuf")
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such file") from error
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _UNREADABLE as error:

@@ -13,7 +13,6 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
-from onnx_scatterx.files.reading import open_regular
 from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.running.feeds import fitted
 from onnx_scatterx.running.library import library_path
@@ -168,13 +167,6 @@ def _opened(
     from onnx_scatterx.verification.ort_session import source
 
     path = Path(model)
-    if path.is_dir():
-        raise ModelError(f"{path}: is a directory, not an ONNX model")
-    try:
-        open_regular(path).close()
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such file") from error
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    model_io.check_file(path)
     with source(os.fspath(path), None, options) as found:
         return ort.InferenceSession(found, options, providers, **more)
