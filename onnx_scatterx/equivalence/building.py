@@ -1,0 +1,271 @@
+"""A model as tensors, node by node; nodes of both models that do the same on the same are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import integer, number
+from onnx_scatterx.equivalence.logic import FALSE
+from onnx_scatterx.equivalence.operators import OPERATORS
+from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name
+from onnx_scatterx.equivalence.reading import _node as node_of
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
+from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.types import range_of, sort_of
+from onnx_scatterx.equivalence.world import Debt, World
+
+_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
+_RANDOM |= {"Multinomial"}
+
+Scope = dict[str, Tensor]
+Equal = Callable[[Tensor, Tensor], bool]
+
+
+@dataclass
+class Opaque:
+    """A node that is an unknown function of its inputs."""
+
+    node: Node
+    inputs: tuple[Tensor | None, ...]
+    outputs: list[Tensor]
+
+
+@dataclass
+class Builder:
+    """Makes tensors of nodes, for both models in turn."""
+
+    world: World
+    sizes: dict[str, Term] = field(default_factory=dict)
+    made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
+    opaque: list[Opaque] = field(default_factory=list)
+    unmodelled: dict[str, str] = field(default_factory=dict)
+    _kept: list[Any] = field(default_factory=list)
+    _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
+
+    def constant(self, array: np.ndarray, dtype: str) -> Tensor:
+        """Return a constant, the same tensor for the same content."""
+        content = repr(array.tolist()) if array.dtype == object else array.tobytes()
+        key = (dtype, array.shape, content)
+        if key not in self._constants:
+            self._constants[key] = constant(array, dtype)
+        return self._constants[key]
+
+    def input(self, declared: Input, fixed: dict[str, int]) -> Tensor:
+        """Return an input: each element is unknown, and so is each dim that has a name or none."""
+        name, dtype = declared.name, declared.dtype
+        low, high = range_of(dtype)
+
+        def define(at: Coordinates) -> Term:
+            return apply(f"input {name}", at, sort_of(dtype), low, high)
+
+        if declared.dims is None or not _is_tensor(dtype):
+            return Tensor(dtype, None, define)
+        dims = [self._size(d, name, axis, fixed) for axis, d in enumerate(declared.dims)]
+        return Tensor(dtype, tuple(dims), define)
+
+    def _size(self, dim: int | str | None, name: str, axis: int, fixed: dict[str, int]) -> Term:
+        if isinstance(dim, int):
+            return integer(dim)
+        key = dim or f"{name}[{axis}]"
+        if key in fixed:
+            return integer(fixed[key])
+        if isinstance(dim, str):
+            self.world.assume("inputs that name a dim alike agree in it")
+        self.world.assume("every axis is shorter than 2^31")
+        return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
+
+    def scope(self, graph: Graph, inputs: Scope) -> Scope:
+        """Return the values that a graph begins with."""
+        scope = dict(inputs)
+        for name, (array, dtype) in graph.constants.items():
+            scope[name] = self.constant(array, dtype)
+        return scope
+
+    def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
+        """Add what a node gives to a scope; return whether it was there already.
+
+        With ``equal``, a node that is not modelled may be the same as an earlier one of which the
+        inputs are proven equal.
+        """
+        if node.op in _RANDOM:
+            raise UnsupportedError(f"{node.op}: a model that draws at random")
+        content = constant_of(node)
+        if content is not None:
+            scope[node.outputs[0]] = self.constant(*content)
+            return True
+        inputs = tuple(scope[n] if n else None for n in node.inputs)
+        while inputs and inputs[-1] is None:
+            inputs = inputs[:-1]
+        captured = tuple(id(scope[n]) for n in node.captured if n in scope)
+        key = (node.kind, tuple(map(id, inputs)), captured)
+        found = self.made.get(key)
+        if found is None:
+            found = self._made(node, inputs, scope, equal)
+            self.made[key] = found
+            self._kept.append(inputs)
+            known = False
+        else:
+            known = True
+        for name, tensor in zip(node.outputs, found, strict=False):
+            if name:
+                scope[name] = tensor
+        return known
+
+    def _made(
+        self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
+    ) -> list[Tensor]:
+        operator = OPERATORS.get(node.op) if node.standard else None
+        debts, reason = len(self.world.debts), f"operator {node.op} is not modelled"
+        try:
+            if node.op == "If" and node.standard:
+                branch = self._branch(node, inputs, scope, equal)
+                if branch is not None:
+                    return branch
+            if operator is not None:
+                return operator(node, inputs, self.world)
+        except UnsupportedError as error:
+            reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
+            del self.world.debts[debts:]
+        if equal is not None:
+            for other in self.opaque:
+                if other.node.kind == node.kind and _alike(other.inputs, inputs, equal):
+                    return other.outputs
+        if self.world.owing:
+            self.world.debts.append(Debt(FALSE, reason))
+        outputs = self._unknown(node, inputs)
+        for name in node.outputs:
+            self.unmodelled[name] = reason
+        self.opaque.append(Opaque(node, inputs, outputs))
+        return outputs
+
+    def _branch(
+        self,
+        node: Node,
+        inputs: Sequence[Tensor | None],
+        scope: Scope,
+        equal: Equal | None,
+    ) -> list[Tensor] | None:
+        """Return what an If gives, if it is known which branch it takes."""
+        condition = inputs[0]
+        if condition is None or condition.rank:
+            return None
+        taken = self.world.decide(condition.at(()))
+        if taken is None:
+            return None
+        graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
+        inner = dict(scope)
+        for initializer in graph.initializer:
+            array = np.asarray(onnx.numpy_helper.to_array(initializer))
+            inner[initializer.name] = self.constant(array, dtype_name(initializer.data_type))
+        for proto in graph.node:
+            self.run(node_of(proto, {"": node.version}), inner, equal)
+        return [inner[o.name] for o in graph.output]
+
+    def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
+        mark = len(self.opaque)
+        types = _inferred(node, inputs)
+        outputs = []
+        for k, name in enumerate(node.outputs):
+            dtype, dims = types.get(name, ("unknown", None))
+            low, high = range_of(dtype)
+
+            def define(
+                at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
+            ) -> Term:
+                return apply(f"{node.op} {mark} {k}", at, sort_of(dtype), low, high)
+
+            known: tuple[Term, ...] | None = None
+            if dims is not None:
+                known = tuple(
+                    d or apply(f"size {node.op} {mark} {k} {axis}", (), "integer", 0, LARGEST_SIZE)
+                    for axis, d in enumerate(dims)
+                )
+            outputs.append(Tensor(dtype, known, define))
+        return outputs
+
+
+def _is_tensor(dtype: str) -> bool:
+    return dtype not in ("sequence_type", "optional_type", "map_type", "sparse_tensor_type", "None")
+
+
+def _alike(
+    one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal
+) -> bool:
+    if len(one) != len(other):
+        return False
+    pairs = list(zip(one, other, strict=True))
+    if any((a is None) != (b is None) for a, b in pairs):
+        return False
+    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+
+
+def _inferred(
+    node: Node, inputs: Sequence[Tensor | None]
+) -> dict[str, tuple[str, list[Term | None] | None]]:
+    """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
+
+    The node is shown alone, so that nothing that a model claims of its values counts.
+    """
+    if not node.standard or node.captured:
+        return {}
+    names: dict[str, Term] = {}
+    values, constants = {}, {}
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    del proto.input[:]
+    for position, tensor in enumerate(inputs):
+        proto.input.append("" if tensor is None else f"i{position}")
+        if tensor is None or not _is_tensor(tensor.dtype) or tensor.dtype == "unknown":
+            continue
+        element = _element_type(tensor.dtype)
+        shape: list[int | str] | None = None
+        if tensor.dims is not None:
+            shape = []
+            for d in tensor.dims:
+                known = number(d)
+                names[f"d{d.number}"] = d
+                shape.append(f"d{d.number}" if known is None else known)
+        values[f"i{position}"] = onnx.helper.make_tensor_type_proto(element, shape)
+        if tensor.array is not None and tensor.array.size < 64 and tensor.dtype != "string":
+            constants[f"i{position}"] = onnx.numpy_helper.from_array(tensor.array)
+    try:
+        schema = onnx.defs.get_schema(node.op, node.version, "")
+        found = onnx.shape_inference.infer_node_outputs(
+            schema, proto, values, constants, opset_imports=[onnx.helper.make_opsetid("", node.version)]
+        )
+    except Exception:  # noqa: BLE001 - onnx raises errors of many kinds; nothing is inferred then
+        return {}
+    result: dict[str, tuple[str, list[Term | None] | None]] = {}
+    for name, kind in found.items():
+        if kind.WhichOneof("value") != "tensor_type":
+            continue
+        dims: list[Term | None] | None = None
+        if kind.tensor_type.HasField("shape"):
+            dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
+        result[name] = (dtype_name(kind.tensor_type.elem_type), dims)
+    return result
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension, names: dict[str, Term]) -> Term | None:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return integer(dim.dim_value)
+    return names.get(dim.dim_param)
+
+
+def _element_type(dtype: str) -> int:
+    if dtype == "string":
+        return int(onnx.TensorProto.STRING)
+    import ml_dtypes
+
+    kind = getattr(ml_dtypes, dtype, None)
+    return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
+
+
+def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:
+    """Return what tells nodes apart when all else is the same: what they do, on which names."""
+    return {(n.kind, n.inputs, n.outputs) for n in nodes}
