@@ -12,6 +12,7 @@ import onnx
 from onnx_scatterx.equivalence.arithmetic import integer, number
 from onnx_scatterx.equivalence.logic import FALSE
 from onnx_scatterx.equivalence.operators import OPERATORS
+from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name
 from onnx_scatterx.equivalence.reading import _node as node_of
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
@@ -21,6 +22,7 @@ from onnx_scatterx.equivalence.world import Debt, World
 
 _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
 _RANDOM |= {"Multinomial"}
+COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 
 Scope = dict[str, Tensor]
 Equal = Callable[[Tensor, Tensor], bool]
@@ -37,12 +39,17 @@ class Opaque:
 
 @dataclass
 class Builder:
-    """Makes tensors of nodes, for both models in turn."""
+    """Makes tensors of nodes, for both models in turn.
+
+    ``whole`` names values that both models compute by the same node. Of floats that such a node
+    computes, the elements are unknown functions of the coordinates: how does not matter.
+    """
 
     world: World
     sizes: dict[str, Term] = field(default_factory=dict)
     made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
+    whole: set[str] = field(default_factory=set)
     unmodelled: dict[str, str] = field(default_factory=dict)
     _kept: list[Any] = field(default_factory=list)
     _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
@@ -127,7 +134,7 @@ class Builder:
                 if branch is not None:
                     return branch
             if operator is not None:
-                return operator(node, inputs, self.world)
+                return self._taken_whole(node, operator(node, inputs, self.world))
         except UnsupportedError as error:
             reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
             del self.world.debts[debts:]
@@ -142,6 +149,15 @@ class Builder:
             self.unmodelled[name] = reason
         self.opaque.append(Opaque(node, inputs, outputs))
         return outputs
+
+    def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:
+        if self.world.owing or node.op not in COMPUTING or node.outputs[0] not in self.whole:
+            return outputs
+        (output,) = outputs
+        if sort_of(output.dtype) != "data":
+            return outputs
+        name = f"{node.op} whole {len(self.made)}"
+        return [Tensor(output.dtype, output.dims, lambda at: apply(name, at))]
 
     def _branch(
         self,

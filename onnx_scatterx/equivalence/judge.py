@@ -12,12 +12,15 @@ import onnx
 
 from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
-from onnx_scatterx.equivalence.reading import Graph, read
+from onnx_scatterx.equivalence.logic import FALSE
+from onnx_scatterx.equivalence.reading import Graph, Node, read
 from onnx_scatterx.equivalence.solver import ALL, Answer
-from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError
+from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
 from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.witnesses import coordinates
 
 Progress = Callable[[int, int], None]
+SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,17 @@ def judge(
     *,
     sizes: Mapping[str, int] | None = None,
     budget: int = ALL,
+    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Judgement:
     """Decide where the second model is the same as the first.
 
-    ``sizes`` fixes dims of the inputs by name; ``budget`` is how much Z3 may work for the pair.
+    ``sizes`` fixes dims of the inputs by name; ``budget`` is how much Z3 may work for the pair,
+    and after ``seconds`` nothing more is asked.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
-        return _judge(before, after, dict(sizes or {}), budget, progress)
+        return _judge(before, after, dict(sizes or {}), budget, seconds, progress)
 
 
 def _judge(
@@ -70,73 +75,36 @@ def _judge(
     after: onnx.ModelProto,
     sizes: dict[str, int],
     budget: int,
+    seconds: float,
     progress: Progress | None,
 ) -> Judgement:
     start = time.monotonic()
+    allowance.left = ELEMENTS
     one, other = read(before), read(after)
     if sorted(map(repr, one.inputs)) != sorted(map(repr, other.inputs)):
         raise UnsupportedError("the models declare different inputs")
     world = World()
-    world.solver.budget = budget
-    builder = Builder(world)
+    world.solver.budget, world.solver.until = budget, start + seconds
+    old = names_of(one.nodes)
+    builder = Builder(world, whole={k[2][0] for k in old & names_of(other.nodes) if k[2]})
     inputs = {i.name: builder.input(i, sizes) for i in one.inputs}
-    first = builder.scope(one, inputs)
+    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), old)
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):
-        builder.run(node, first)
+        builder.run(node, trial.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
     world.owing = True
-    owed: list[tuple[str, Comparison]] = []
-    regions: list[Region] = []
-    found: dict[tuple[int, int], Comparison] = {}
-    old = names_of(one.nodes)
-
-    def same(a: Tensor, b: Tensor) -> Comparison:
-        key = (id(a), id(b))
-        if key not in found:
-            found[key] = compare(a, b, world)
-            kept.append((a, b))
-        return found[key]
-
-    kept: list[tuple[Tensor, Tensor]] = []
-    second = builder.scope(other, inputs)
     for done, node in enumerate(other.nodes):
-        builder.run(node, second, lambda a, b: bool(same(a, b)))
-        for debt in world.debts:
-            if debt.condition.op == "false":
-                owed.append((debt.what, Comparison("open", debt.what)))
-                continue
-            answer = proven(debt.condition, world, debt.what)
-            if answer:
-                if not any(p.op == "variable" and p.args for p in _parts(debt.condition)):
-                    world.solver.assume(debt.condition)
-            else:
-                owed.append((f"{debt.what} (for {node.outputs[0]!r})", answer))
-        world.debts.clear()
-        for name in node.outputs:
-            mine, theirs = second.get(name), first.get(name)
-            if mine is None or theirs is None or mine is theirs:
-                continue
-            answer = same(theirs, mine)
-            if (node.kind, node.inputs, node.outputs) not in old:
-                regions.append(Region(name, answer))
-            if answer:
-                second[name] = theirs
+        trial.take(node)
         if progress is not None and done % 4 == 0:
             progress(len(one.nodes) + done, total)
-    outputs = {}
-    for name in one.outputs:
-        if name not in second:
-            outputs[name] = Comparison("differ", "it is gone")
-        else:
-            outputs[name] = same(first[name], second[name]) if first[name] is not second[name] else SAME
-    facts = world.solver.satisfiable()
+    outputs = {name: trial.output(name) for name in one.outputs}
     return Judgement(
         outputs,
-        regions,
-        owed,
-        facts,
+        trial.regions,
+        trial.owed,
+        world.solver.satisfiable(),
         tuple(world.assumed),
         world,
         inputs,
@@ -146,10 +114,72 @@ def _judge(
     )
 
 
-def _parts(term: object) -> list[object]:
-    from onnx_scatterx.equivalence.terms import walk
+@dataclass
+class Trial:
+    """The second model, node by node, held against the first.
 
-    return list(walk([term]))  # type: ignore[list-item]
+    Where a value is not proven to be that of the first model, the judge goes on as if it were, so
+    that each region is judged by itself; ``doubts`` names the values that rest on that, and why.
+    """
+
+    world: World
+    builder: Builder
+    first: Scope
+    second: Scope
+    old: set[tuple[object, ...]]
+    regions: list[Region] = field(default_factory=list)
+    owed: list[tuple[str, Comparison]] = field(default_factory=list)
+    doubts: dict[str, Comparison] = field(default_factory=dict)
+    _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
+    _kept: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def same(self, a: Tensor, b: Tensor) -> Comparison:
+        """Return whether two tensors are the same, asked once."""
+        if a is b:
+            return SAME
+        key = (id(a), id(b))
+        if key not in self._compared:
+            self._compared[key] = compare(a, b, self.world)
+            self._kept.append((a, b))
+        return self._compared[key]
+
+    def take(self, node: Node) -> None:
+        """Add a node of the second model."""
+        self.builder.run(node, self.second, lambda a, b: bool(self.same(a, b)))
+        self._settle(node)
+        for name in (*node.inputs, *node.captured):
+            if name in self.doubts:
+                for output in node.outputs:
+                    self.doubts[output] = self.doubts[name]
+        for name in node.outputs:
+            mine, theirs = self.second.get(name), self.first.get(name)
+            if mine is None or theirs is None or mine is theirs:
+                continue
+            answer = self.same(theirs, mine)
+            if (node.kind, node.inputs, node.outputs) not in self.old:
+                self.regions.append(Region(name, answer))
+            if not answer:
+                self.doubts.setdefault(name, answer)
+            self.second[name] = theirs
+
+    def _settle(self, node: Node) -> None:
+        """Prove what a node needs to run; what is proven is a fact from then on."""
+        for debt in self.world.debts:
+            if debt.condition is FALSE:
+                self.owed.append((debt.what, Comparison("open", debt.what)))
+                continue
+            answer = proven(debt.condition, self.world, debt.what)
+            if not answer:
+                self.owed.append((f"{debt.what} (for {node.outputs[0]!r})", answer))
+            elif not coordinates(debt.condition):
+                self.world.solver.assume(debt.condition)
+        self.world.debts.clear()
+
+    def output(self, name: str) -> Comparison:
+        """Return whether an output is the same."""
+        if name not in self.second:
+            return Comparison("differ", "it is gone", FALSE)
+        return self.doubts.get(name) or self.same(self.first[name], self.second[name])
 
 
 @contextlib.contextmanager

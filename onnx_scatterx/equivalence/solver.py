@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -35,6 +37,7 @@ class Solver:
     encode: Encoder = field(default_factory=Encoder)
     facts: dict[Term, None] = field(default_factory=dict)
     budget: int = ALL
+    until: float = math.inf
     spent: int = 0
     asked: int = 0
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
@@ -75,7 +78,7 @@ class Solver:
         if any(r is FALSE for r in roots):
             return Answer("proven")
         left = self.budget - self.spent
-        if left <= 0:
+        if left <= 0 or time.monotonic() > self.until:
             return Answer("limit")
         facts = list(self.facts) if everything else self._relevant(roots)
         told = self.witnesses.told([*roots, *facts])
@@ -83,7 +86,7 @@ class Solver:
             return Answer("proven")
         solver = z3.Solver(ctx=self.encode.context)
         solver.set("rlimit", min(QUICK if quick else FULL, left))
-        solver.set("timeout", 3_000 if quick else 20_000)
+        solver.set("timeout", 2_000 if quick else 10_000)
         statements = [*roots, *facts, *told]
         for statement in statements:
             solver.add(self.encode(statement))

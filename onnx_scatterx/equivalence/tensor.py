@@ -18,6 +18,24 @@ class UnsupportedError(Exception):
     """What the judge does not model; says what."""
 
 
+@dataclass
+class Allowance:
+    """How many elements may still be looked at for a pair of models."""
+
+    left: int = 0
+
+
+ELEMENTS = 400_000
+allowance = Allowance(ELEMENTS)
+
+
+def spend() -> None:
+    """Look at one more element; UnsupportedError if that is one too many."""
+    allowance.left -= 1
+    if allowance.left < 0:
+        raise UnsupportedError("too many elements to look at")
+
+
 @dataclass(eq=False)
 class Tensor:
     """A tensor: its type, its dims as integers (None if the rank is not known), its elements.
@@ -51,6 +69,7 @@ class Tensor:
         key = tuple(coordinates)
         found = self._known.get(key)
         if found is None:
+            spend()
             found = self.define(key)
             self._known[key] = found
             for watcher in self.watchers:
