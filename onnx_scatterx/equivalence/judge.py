@@ -150,7 +150,7 @@ class Trial:
         for name in (*node.inputs, *node.captured):
             if name in self.doubts:
                 for output in node.outputs:
-                    self.doubts[output] = self.doubts[name]
+                    self.doubts.setdefault(output, self.doubts[name])
         for name in node.outputs:
             mine, theirs = self.second.get(name), self.first.get(name)
             if mine is None or theirs is None or mine is theirs:
@@ -179,7 +179,9 @@ class Trial:
         """Return whether an output is the same."""
         if name not in self.second:
             return Comparison("differ", "it is gone", FALSE)
-        return self.doubts.get(name) or self.same(self.first[name], self.second[name])
+        if name in self.doubts:
+            return self.doubts[name]
+        return self.same(self.first[name], self.second[name])
 
 
 @contextlib.contextmanager
