@@ -98,6 +98,11 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
     )
     add_seed(command)
+    command.add_argument(
+        "--prove",
+        action="store_true",
+        help="prove it for every size and every input, by a solver; 1 where that fails",
+    )
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
@@ -151,7 +156,8 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return what verify is told, also by optimize."""
     told = {name: getattr(args, name) for name in ("assume", "distrust_dims")}
-    return {**told, "samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    return {**told, **drawn, "prove": args.prove}
 
 
 def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:

@@ -43,6 +43,7 @@ class Builder:
 
     ``whole`` names values that both models compute by the same node. Of floats that such a node
     computes, the elements are unknown functions of the coordinates: how does not matter.
+    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
     """
 
     world: World
@@ -50,6 +51,8 @@ class Builder:
     made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
     whole: set[str] = field(default_factory=set)
+    fixed: dict[str, int] = field(default_factory=dict)
+    trusted: bool = True
     unmodelled: dict[str, str] = field(default_factory=dict)
     _kept: list[Any] = field(default_factory=list)
     _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
@@ -62,7 +65,7 @@ class Builder:
             self._constants[key] = constant(array, dtype)
         return self._constants[key]
 
-    def input(self, declared: Input, fixed: dict[str, int]) -> Tensor:
+    def input(self, declared: Input) -> Tensor:
         """Return an input: each element is unknown, and so is each dim that has a name or none."""
         name, dtype = declared.name, declared.dtype
         low, high = range_of(dtype)
@@ -72,16 +75,16 @@ class Builder:
 
         if declared.dims is None or not _is_tensor(dtype):
             return Tensor(dtype, None, define)
-        dims = [self._size(d, name, axis, fixed) for axis, d in enumerate(declared.dims)]
+        dims = [self._size(d, name, axis) for axis, d in enumerate(declared.dims)]
         return Tensor(dtype, tuple(dims), define)
 
-    def _size(self, dim: int | str | None, name: str, axis: int, fixed: dict[str, int]) -> Term:
+    def _size(self, dim: int | str | None, name: str, axis: int) -> Term:
         if isinstance(dim, int):
             return integer(dim)
-        key = dim or f"{name}[{axis}]"
-        if key in fixed:
-            return integer(fixed[key])
-        if isinstance(dim, str):
+        key = dim if dim and self.trusted else f"{name}[{axis}]"
+        if key in self.fixed:
+            return integer(self.fixed[key])
+        if dim and key in self.sizes:
             self.world.assume("inputs that name a dim alike agree in it")
         self.world.assume("every axis is shorter than 2^31")
         return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
@@ -209,9 +212,7 @@ def _is_tensor(dtype: str) -> bool:
     return dtype not in ("sequence_type", "optional_type", "map_type", "sparse_tensor_type", "None")
 
 
-def _alike(
-    one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal
-) -> bool:
+def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
     if len(one) != len(other):
         return False
     pairs = list(zip(one, other, strict=True))
@@ -252,9 +253,13 @@ def _inferred(
     try:
         schema = onnx.defs.get_schema(node.op, node.version, "")
         found = onnx.shape_inference.infer_node_outputs(
-            schema, proto, values, constants, opset_imports=[onnx.helper.make_opsetid("", node.version)]
+            schema,
+            proto,
+            values,
+            constants,
+            opset_imports=[onnx.helper.make_opsetid("", node.version)],
         )
-    except Exception:  # noqa: BLE001 - onnx raises errors of many kinds; nothing is inferred then
+    except Exception:
         return {}
     result: dict[str, tuple[str, list[Term | None] | None]] = {}
     for name, kind in found.items():

@@ -109,9 +109,7 @@ def _one_by_one(
         return None
     left: list[Term] = []
     for index in itertools.product(*map(range, sizes)):
-        at = tuple(
-            integer(i) if p in chosen else p for i, p in zip(index, points, strict=True)
-        )
+        at = tuple(integer(i) if p in chosen else p for i, p in zip(index, points, strict=True))
         x, y = a.at(at), b.at(at)
         if x is not y:
             left.append(equal(x, y))

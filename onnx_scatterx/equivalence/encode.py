@@ -65,11 +65,15 @@ class Encoder:
         if term.op == "divide" and not _positive(term.args[1]):
             a, b = self(term.args[0]), self(term.args[1])
             rest = self._function("modulo", a, b)
-            holds.append(z3.If(b >= 1, z3.And(a == b * made + rest, rest >= 0, rest < b), made == 0))
+            holds.append(
+                z3.If(b >= 1, z3.And(a == b * made + rest, rest >= 0, rest < b), made == 0)
+            )
         if term.op == "modulo" and not _positive(term.args[1]):
             a, b = self(term.args[0]), self(term.args[1])
             whole = self._function("divide", a, b)
-            holds.append(z3.If(b >= 1, z3.And(a == b * whole + made, made >= 0, made < b), made == 0))
+            holds.append(
+                z3.If(b >= 1, z3.And(a == b * whole + made, made >= 0, made < b), made == 0)
+            )
         return holds
 
     def _function(self, name: str, *args: Any, sort: Any = None) -> Any:

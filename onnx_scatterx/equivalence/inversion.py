@@ -170,9 +170,15 @@ class Inversion:
         """Take axes from a table, at the coordinates that some columns give."""
 
         def place(c: Sequence[Term]) -> Term:
-            inside = both(*(within(c[j], ZERO, integer(n)) for j, n in zip(own, extents, strict=True)))
+            inside = both(
+                *(within(c[j], ZERO, integer(n)) for j, n in zip(own, extents, strict=True))
+            )
             flat = flattened([c[j] for j in own], [integer(n) for n in extents])
-            return choose(inside, entry(table, flat), integer(-1)) if inside is not FALSE else integer(-1)
+            return (
+                choose(inside, entry(table, flat), integer(-1))
+                if inside is not FALSE
+                else integer(-1)
+            )
 
         def step(axis: int) -> Callable[[Sequence[Term], dict[int, Term]], Term]:
             def one(c: Sequence[Term], found: dict[int, Term]) -> Term:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import onnx
 
 from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
+from onnx_scatterx.equivalence.givens import Given, take
 from onnx_scatterx.equivalence.logic import FALSE
 from onnx_scatterx.equivalence.reading import Graph, Node, read
 from onnx_scatterx.equivalence.solver import ALL, Answer
 from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.terms import Term
 from onnx_scatterx.equivalence.witnesses import coordinates
+from onnx_scatterx.equivalence.world import World
 
 Progress = Callable[[int, int], None]
 SECONDS = 60.0
@@ -46,6 +48,7 @@ class Judgement:
     assumed: tuple[str, ...]
     world: World
     inputs: Scope
+    sizes: dict[str, Term]
     graph: Graph
     seconds: float = 0.0
     unmodelled: dict[str, str] = field(default_factory=dict)
@@ -56,26 +59,31 @@ def judge(
     after: onnx.ModelProto,
     *,
     sizes: Mapping[str, int] | None = None,
+    given: Sequence[Given] = (),
+    distrust_dims: bool = False,
     budget: int = ALL,
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Judgement:
     """Decide where the second model is the same as the first.
 
-    ``sizes`` fixes dims of the inputs by name; ``budget`` is how much Z3 may work for the pair,
-    and after ``seconds`` nothing more is asked.
+    ``sizes`` fixes dims of the inputs by name, ``given`` is what is known of the inputs;
+    ``distrust_dims`` lets dims of one name differ. ``budget`` is how much Z3 may work for the
+    pair, and after ``seconds`` nothing more is asked.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
-        return _judge(before, after, dict(sizes or {}), budget, seconds, progress)
+        world = World()
+        world.solver.budget, world.solver.until = budget, time.monotonic() + seconds
+        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
+        return _judge(before, after, builder, given, progress)
 
 
 def _judge(
     before: onnx.ModelProto,
     after: onnx.ModelProto,
-    sizes: dict[str, int],
-    budget: int,
-    seconds: float,
+    builder: Builder,
+    given: Sequence[Given],
     progress: Progress | None,
 ) -> Judgement:
     start = time.monotonic()
@@ -83,11 +91,11 @@ def _judge(
     one, other = read(before), read(after)
     if sorted(map(repr, one.inputs)) != sorted(map(repr, other.inputs)):
         raise UnsupportedError("the models declare different inputs")
-    world = World()
-    world.solver.budget, world.solver.until = budget, start + seconds
+    world = builder.world
     old = names_of(one.nodes)
-    builder = Builder(world, whole={k[2][0] for k in old & names_of(other.nodes) if k[2]})
-    inputs = {i.name: builder.input(i, sizes) for i in one.inputs}
+    builder.whole = {k[2][0] for k in old & names_of(other.nodes) if k[2]}
+    inputs = {i.name: builder.input(i) for i in one.inputs}
+    take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), old)
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):
@@ -108,6 +116,7 @@ def _judge(
         tuple(world.assumed),
         world,
         inputs,
+        builder.sizes,
         one,
         time.monotonic() - start,
         builder.unmodelled,

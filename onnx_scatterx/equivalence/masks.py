@@ -59,9 +59,7 @@ class Mask:
 
     def inside(self, at: Coordinates) -> Term:
         """Return that the mask has such an element."""
-        limits = (
-            both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True)
-        )
+        limits = (both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True))
         return both(*limits)
 
     def count_facts(self, count: Term) -> list[Term]:
@@ -198,8 +196,9 @@ class Masks:
         ):
             there = back = None
         elif world.same(multiply(*dims), multiply(*mask.dims)):
-            there, back = remapped(dims, mask.dims, world.same), remapped(
-                mask.dims, dims, world.same
+            there, back = (
+                remapped(dims, mask.dims, world.same),
+                remapped(mask.dims, dims, world.same),
             )
         else:
             return None
@@ -215,4 +214,3 @@ class Masks:
         define(f"rank {mask.name}", Definition(mask.rank_facts))
         for k in range(len(mask.dims)):
             define(f"place {mask.name} {k}", Definition(mask.place_facts))
-

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import inliner, numpy_helper
 
 from onnx_scatterx.equivalence.tensor import UnsupportedError
 
@@ -86,7 +86,7 @@ def dtype_name(element: int) -> str:
 def read(model: onnx.ModelProto) -> Graph:
     """Return a model as the judge reads it; UnsupportedError if it does not."""
     if model.functions:
-        model = onnx.inliner.inline_local_functions(model)
+        model = inliner.inline_local_functions(model)
     graph = model.graph
     if graph.sparse_initializer:
         raise UnsupportedError("sparse initializers")

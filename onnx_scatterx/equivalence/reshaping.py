@@ -41,9 +41,7 @@ def unflattened(place: Term, dims: Sequence[Term]) -> Dims:
     return tuple(reversed(found))
 
 
-def remapped(
-    dims: Dims, others: Dims, same: Same = lambda a, b: a is b
-) -> Callable[[Dims], Dims]:
+def remapped(dims: Dims, others: Dims, same: Same = lambda a, b: a is b) -> Callable[[Dims], Dims]:
     """Return the function from coordinates in ``dims`` to coordinates in ``others``."""
     groups = _groups(dims, others, same)
 
@@ -57,9 +55,7 @@ def remapped(
     return there
 
 
-def _groups(
-    dims: Dims, others: Dims, same: Same
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return which dims of one shape make up which of the other."""
     groups = []
     i = j = 0

@@ -58,17 +58,17 @@ class Solver:
         goal: Term,
         hypotheses: Sequence[Term] = (),
         quick: bool = False,
-        wanted: Sequence[Term] = (),
     ) -> Answer:
-        """Ask whether a statement follows from the facts and the hypotheses.
-
-        ``wanted`` restrict what may be shown against it; with any, "proven" says nothing.
-        """
+        """Ask whether a statement follows from the facts and the hypotheses."""
         if goal is TRUE:
             return Answer("proven")
         if goal in self.facts or goal in hypotheses:
             return Answer("proven")
-        return self._check([*hypotheses, negation(goal), *wanted], quick)
+        return self._check([*hypotheses, negation(goal)], quick)
+
+    def against(self, goal: Term, wanted: Sequence[Term]) -> Answer:
+        """Ask for what speaks against a statement with all facts: "refuted", with a model."""
+        return self._check([negation(goal), *wanted], False, everything=True)
 
     def satisfiable(self, wanted: Iterable[Term] = ()) -> Answer:
         """Ask whether all facts can hold at once: "refuted", with a model, if so."""
@@ -134,4 +134,6 @@ class Solver:
 
 def _work(solver: Any) -> int:
     statistics = solver.statistics()
-    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
+    return (
+        int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0
+    )

@@ -47,7 +47,7 @@ def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
     """Return the element of a constant at some coordinates."""
     known = [number(c) for c in coordinates]
     if not array.size:
-        return constant(np.zeros((), array.dtype)[()], dtype)
+        return constant(np.zeros(1, array.dtype)[0], dtype)
     index: list[slice | int] = [slice(None) if k is None else k for k in known]
     for axis, (k, n) in enumerate(zip(known, array.shape, strict=True)):
         if k is not None:
@@ -93,6 +93,3 @@ def affine(array: np.ndarray) -> tuple[int, ...] | None:
         shape[axis] = n
         made = made + steps[-1] * np.arange(n).reshape(shape)
     return tuple(steps) if np.array_equal(made, wide) else None
-
-
-

@@ -27,7 +27,7 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
                         return None
                     product = product * value
                 total = total + product
-            return total if -(2**62) < term.low and term.high < 2**62 else None
+            return total if term.low > -(2**62) and term.high < 2**62 else None
         case "table":
             index = tabulated(term.args[0], grid)
             if index is None or term.sort != "integer":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from onnx_scatterx.equivalence.logic import FALSE, TRUE, equal, negation
+from onnx_scatterx.equivalence.masks import Masks
 from onnx_scatterx.equivalence.solver import Solver
 from onnx_scatterx.equivalence.tensor import Tensor
 from onnx_scatterx.equivalence.terms import Term, limit_of
-from onnx_scatterx.equivalence.masks import Masks
 from onnx_scatterx.equivalence.witnesses import Witnesses
 
 

@@ -5,6 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from onnx_scatterx.verification.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.verification.proving import needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.runner import Runner
 
@@ -40,6 +42,8 @@ def verify(
     timeout: float = 120.0,
     distrust_dims: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    prove: bool = False,
+    proving: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs bit for bit.
 
@@ -60,10 +64,13 @@ def verify(
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
         progress: is told, after each draw, how many are accepted and how many are wanted.
+        prove: decide first, by a solver, whether the two are the same for every size and every
+            input; the answer is `proof` of the result. Needs z3-solver.
+        proving: is told how many nodes are looked at, and how many there are.
 
     Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
     different input names, random operators, inputs that cannot be drawn, an original that ONNX
-    Runtime cannot load, an operator that it does not know.
+    Runtime cannot load, an operator that it does not know, a proof without z3-solver.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
@@ -73,6 +80,8 @@ def verify(
 
     """
     start = time.monotonic()
+    if prove:
+        needed()
     beside = directory_of(before) or directory_of(after)
     first, second = opened(before, beside), opened(after, beside)
     require_deterministic(first, "the first model")
@@ -104,9 +113,13 @@ def verify(
             return Verification(0, 0, interface=(failure,), seed=seed)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
+        proof = None
+        if prove:
+            proof = proven(first, second, comparison, assumed, distrust_dims, proving)
         if source is not None:
             comparison.many(source, samples, progress)
-    return comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    return replace(result, proof=proof)
 
 
 def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:

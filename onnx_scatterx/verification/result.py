@@ -3,11 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnx_scatterx.verification.compare import ArrayDifference
+
+if TYPE_CHECKING:
+    from onnx_scatterx.equivalence.proof import Proof
 
 _SHOWN = 5
 
@@ -100,6 +103,7 @@ class Verification:
     seed: int = 0
     seconds: float = 0.0
     assumed: tuple[str, ...] = ()
+    proof: "Proof | None" = None
 
     @property
     def same(self) -> bool:
@@ -141,6 +145,8 @@ class Verification:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             )
+        if self.proof is not None:
+            lines.insert(0, str(self.proof))
         return "\n".join(lines)
 
     def _counts(self) -> str:
@@ -171,6 +177,7 @@ class Verification:
             "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
+            **({} if self.proof is None else {"proof": self.proof.to_dict()}),
         }
 
 

@@ -92,7 +92,4 @@ def eye(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     kind = np.dtype(dtype).type
     zero, one = constant(kind(0), dtype), constant(kind(1), dtype)
     shift = integer(node.get("k", 0))
-    return [
-        Tensor(dtype, a.shape, lambda at: choose(equal(add(at[0], shift), at[1]), one, zero))
-    ]
-
+    return [Tensor(dtype, a.shape, lambda at: choose(equal(add(at[0], shift), at[1]), one, zero))]

@@ -45,8 +45,7 @@ def need_in_range(
         if column is not None and number(at[-1]) != column:
             return
         there = [
-            both(at_most(ZERO, c), below(c, n))
-            for c, n in zip(at, indices.shape, strict=True)
+            both(at_most(ZERO, c), below(c, n)) for c, n in zip(at, indices.shape, strict=True)
         ]
         world.witnesses.attach(element, implies(both(*there), in_range(element, d)))
 

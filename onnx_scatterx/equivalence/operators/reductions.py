@@ -46,7 +46,11 @@ def _mask(a: Tensor, world: World) -> View:
         x = a.at(c)
         if x.sort == "condition":
             return x
-        return as_condition(x) if x.sort == "integer" else apply(f"Cast {a.dtype} bool", (x,), "condition")
+        return (
+            as_condition(x)
+            if x.sort == "integer"
+            else apply(f"Cast {a.dtype} bool", (x,), "condition")
+        )
 
     return world.masks.view(a.shape, at)
 

@@ -129,9 +129,7 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     name = world.name(indices, (*data.shape, integer(axis)))
     inversion = Inversion(indices.shape, target, name, world)
-    return [
-        written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)
-    ]
+    return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
 
 
 @operator("TensorScatter")
