@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import integer, number
-from onnx_scatterx.equivalence.logic import FALSE
+from onnx_scatterx.equivalence.arithmetic import ZERO, integer, number
+from onnx_scatterx.equivalence.logic import FALSE, below, both, implies, within
+from onnx_scatterx.equivalence.masks import most
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name
@@ -18,6 +19,7 @@ from onnx_scatterx.equivalence.reading import _node as node_of
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
 from onnx_scatterx.equivalence.types import range_of, sort_of
+from onnx_scatterx.equivalence.windows import slid_over
 from onnx_scatterx.equivalence.world import Debt, World
 
 _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
@@ -191,7 +193,13 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
+            slid = slid_over(node, inputs) if node.standard else None
+            if dims is not None and slid is not None:
+                dims = [d or own for d, own in zip(dims, slid, strict=True)]
             low, high = range_of(dtype)
+            along = _pointing(node, k, inputs)
+            if along is not None:
+                low, high = 0, most(along)
 
             def define(
                 at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
@@ -205,7 +213,30 @@ class Builder:
                     for axis, d in enumerate(dims)
                 )
             outputs.append(Tensor(dtype, known, define))
+            if along is not None and known is not None:
+                outputs[-1].watch(self._below(along, known))
         return outputs
+
+    def _below(self, limit: Term, dims: tuple[Term, ...]) -> Callable[[Coordinates, Term], None]:
+        """Return what tells that elements are positions on an axis of this length."""
+
+        def told(at: Coordinates, element: Term) -> None:
+            there = (within(c, ZERO, d) for c, d in zip(at, dims, strict=True))
+            fact = implies(both(*there), below(element, limit))
+            self.world.witnesses.attach(element, fact)
+
+        return told
+
+
+def _pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None:
+    """Return the length of the axis that an output gives positions on."""
+    if not node.standard or (node.op, k) not in (("TopK", 1), ("ArgMax", 0), ("ArgMin", 0)):
+        return None
+    a = inputs[0]
+    if a is None or a.dims is None:
+        return None
+    axis = node.get("axis", -1 if node.op == "TopK" else 0)
+    return a.dims[axis] if -a.rank <= axis < a.rank else None
 
 
 def _is_tensor(dtype: str) -> bool:

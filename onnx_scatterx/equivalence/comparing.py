@@ -41,6 +41,8 @@ def compare(a: Tensor, b: Tensor, world: World) -> Comparison:
     if a is b:
         return SAME
     try:
+        if "unknown" in (a.dtype, b.dtype):
+            return Comparison("open", "a value of which the operator is not modelled")
         if a.dtype != b.dtype:
             return Comparison("differ", f"type {a.dtype} and {b.dtype}", FALSE)
         if a.rank != b.rank:

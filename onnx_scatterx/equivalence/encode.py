@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class Encoder:
             number = self._tables.setdefault(table, len(self._tables))
             return self._function(f"table {number}", index, sort=self._sort(term))
         made = self(constant(table.array[runs[-1]], table.dtype))
-        for start, end in reversed(list(zip(runs[:-1], runs[1:], strict=True))):
+        for start, end in reversed(list(itertools.pairwise(runs))):
             value = self(constant(table.array[start], table.dtype))
             made = z3.If(index < end, value, made)
         return made

@@ -34,6 +34,7 @@ from onnx_scatterx.equivalence.logic import (
     implies,
     within,
 )
+from onnx_scatterx.equivalence.masks import View
 from onnx_scatterx.equivalence.reshaping import flattened, unflattened
 from onnx_scatterx.equivalence.tables import Table, entry
 from onnx_scatterx.equivalence.tabulating import tabulated
@@ -75,7 +76,7 @@ class Inversion:
         )
         self.columns = self.target(self.points)
         self.steps: dict[int, Callable[[Sequence[Term], dict[int, Term]], Term]] = {}
-        self.masks: list[tuple[object, tuple[int, ...], int]] = []
+        self.masks: list[tuple[View, tuple[int | None, ...], int]] = []
         self.free: list[int] = []
         self.settled: set[int] = set()  # the columns that need no test any more
         self.unique = True
@@ -200,25 +201,27 @@ class Inversion:
         own = tuple(j for j, d in enumerate(depends) if d == {axis})
         for view in reversed(self.world.masks.views):
             places = view.places(point)
-            n = len(places)
-            for start in range(len(own) - n + 1):
-                chosen = own[start : start + n]
-                if tuple(self.columns[j] for j in chosen) != places or not chosen:
+            real = [p for p in places if p is not ZERO]
+            for start in range(len(own) - len(real) + 1):
+                chosen = own[start : start + len(real)]
+                if [self.columns[j] for j in chosen] != real or not chosen:
                     continue
                 if not self.world.same(self.dims[axis], view.count):
                     continue
+                columns = iter(chosen)
+                among = tuple(None if p is ZERO else next(columns) for p in places)
 
                 def step(
                     c: Sequence[Term],
                     found: dict[int, Term],
-                    view: object = view,
-                    chosen: tuple[int, ...] = chosen,
+                    view: View = view,
+                    among: tuple[int | None, ...] = among,
                 ) -> Term:
-                    return view.rank(tuple(c[j] for j in chosen))  # type: ignore[attr-defined, no-any-return]
+                    return view.rank(_picked(c, among))
 
                 self.steps[axis] = step
                 self.settled |= set(chosen)
-                self.masks.append((view, chosen, axis))
+                self.masks.append((view, among, axis))
                 self._order.append(axis)
                 return True
         return False
@@ -233,11 +236,11 @@ class Inversion:
             found[axis] = self.steps[axis](c, found)
             if axis not in by_mask:
                 tests.append(within(found[axis], ZERO, self.dims[axis]))
-        for view, chosen, _ in self.masks:
-            own = tuple(c[j] for j in chosen)
-            tests.append(view.there(own))  # type: ignore[attr-defined]
-            tests.append(view.true(own))  # type: ignore[attr-defined]
-            simpler |= view.back(own)  # type: ignore[attr-defined]
+        for view, among, _ in self.masks:
+            own = _picked(c, among)
+            tests.append(view.there(own))
+            tests.append(view.true(own))
+            simpler |= view.back(own)
         if self.free:
             tests.append(self._search(c, found))
         point = tuple(found[k] for k in range(len(self.dims)))
@@ -287,3 +290,8 @@ class Inversion:
         self.world.assume("the last of colliding updates wins")
         found[axis] = apply(point_name, key, "integer", 0, LARGEST_SIZE)
         return apply(hit_name, key, "condition")
+
+
+def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
+    """Return some coordinates, 0 where there is none to pick."""
+    return tuple(ZERO if j is None else c[j] for j in among)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
     ZERO,
     add,
     divide,
@@ -31,6 +32,11 @@ from onnx_scatterx.equivalence.witnesses import Definition
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.world import World
+
+
+def most(d: Term) -> int:
+    """Return the greatest coordinate that an axis can have."""
+    return max(0, d.high - 1)
 
 
 @dataclass(eq=False)
@@ -49,7 +55,7 @@ class Mask:
     def places(self, p: Term) -> Coordinates:
         """Return the coordinates of the p-th true element."""
         return tuple(
-            apply(f"place {self.name} {k}", (p,), "integer", 0, max(0, d.high - 1))
+            ZERO if d is ONE else apply(f"place {self.name} {k}", (p,), "integer", 0, most(d))
             for k, d in enumerate(self.dims)
         )
 
@@ -143,7 +149,8 @@ class View:
         """Return what the functions of the mask are at the rank of a true element."""
         outer = self.outward(at[: len(self.dims) - len(self.inner)])
         rank = self.mask.rank(outer)
-        return dict(zip(self.mask.places(rank), outer, strict=True))
+        pairs = zip(self.mask.places(rank), outer, strict=True)
+        return {place: c for place, c in pairs if place is not ZERO}
 
 
 @dataclass

@@ -133,7 +133,5 @@ class Solver:
 
 
 def _work(solver: Any) -> int:
-    statistics = solver.statistics()
-    return (
-        int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0
-    )
+    found = dict(iter(solver.statistics()))
+    return int(found.get("rlimit count", 0))

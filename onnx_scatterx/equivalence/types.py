@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import integer
+from onnx_scatterx.equivalence.arithmetic import add, integer, multiply, scale
 from onnx_scatterx.equivalence.logic import truth
 from onnx_scatterx.equivalence.terms import Sort, Term, literal, make
 
@@ -28,8 +28,18 @@ def range_of(dtype: str) -> tuple[int, int]:
 
 
 def wrapped(value: Term, dtype: str) -> Term:
-    """Return an integer as a type holds it: modulo the number of values that it has."""
+    """Return an integer as a type holds it: modulo the number of values that it has.
+
+    So what was wrapped within a sum or a product need not have been.
+    """
     low, high = range_of(dtype)
+    if value.op == "polynomial" and any(a.op == "wrap" and a.data == dtype for a in value.args):
+        inside = {a: a.args[0] for a in value.args if a.op == "wrap" and a.data == dtype}
+        parts = []
+        for monomial, coefficient in value.data:
+            factors = [inside.get(a, a) for a in monomial]
+            parts.append(scale(multiply(*factors), coefficient))
+        value = add(*parts)
     if low <= value.low and value.high <= high:
         return value
     if value.op == "integer":

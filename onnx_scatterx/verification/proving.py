@@ -1,4 +1,4 @@
-"""The proof that `verify` is asked for: what is known of the inputs, and running counterexamples."""
+"""The proof that `verify` is asked for: what it may rest on, and its counterexamples run."""
 
 from __future__ import annotations
 
