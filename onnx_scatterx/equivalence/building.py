@@ -19,7 +19,7 @@ from onnx_scatterx.equivalence.reading import _node as node_of
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
 from onnx_scatterx.equivalence.types import range_of, sort_of
-from onnx_scatterx.equivalence.windows import slid_over
+from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.world import Debt, World
 
 _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
@@ -193,7 +193,7 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            slid = slid_over(node, inputs) if node.standard else None
+            slid = computed_dims(node, inputs) if node.standard else None
             if dims is not None and slid is not None:
                 dims = [d or own for d, own in zip(dims, slid, strict=True)]
             low, high = range_of(dtype)

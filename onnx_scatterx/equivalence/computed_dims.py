@@ -1,4 +1,4 @@
-"""The dims of what windows slide over: convolutions and pools, of which nothing else is modelled.
+"""The dims of what convolutions, pools and TopK give, of which nothing else is modelled.
 
 ONNX infers them only from known sizes; this is the same formula for any size.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, add, divide, integer, number
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, divide, integer, number
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Tensor
 from onnx_scatterx.equivalence.terms import Term
@@ -15,8 +15,22 @@ from onnx_scatterx.equivalence.terms import Term
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 
 
-def slid_over(node: Node, inputs: Sequence[Tensor | None]) -> tuple[Term, ...] | None:
-    """Return the dims of the output of a Conv or a pool; None for all else."""
+def computed_dims(node: Node, inputs: Sequence[Tensor | None]) -> tuple[Term, ...] | None:
+    """Return the dims of the outputs of a Conv, a pool or a TopK; None for all else."""
+    return _chosen(inputs, node) if node.op == "TopK" else _slid_over(node, inputs)
+
+
+def _chosen(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term, ...] | None:
+    a, count = inputs[0], inputs[1] if len(inputs) > 1 else None
+    axis = node.get("axis", -1)
+    if a is None or a.dims is None or count is None or not -a.rank <= axis < a.rank:
+        return None
+    dims = list(a.dims)
+    dims[axis] = count.at((ZERO,))
+    return tuple(dims)
+
+
+def _slid_over(node: Node, inputs: Sequence[Tensor | None]) -> tuple[Term, ...] | None:
     if node.op not in ("Conv", *_POOLS) or node.get("auto_pad", b"NOTSET") != b"NOTSET":
         return None
     if node.get("ceil_mode", 0) or not inputs or inputs[0] is None or inputs[0].dims is None:
