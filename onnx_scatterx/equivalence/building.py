@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.equivalence.arithmetic import ZERO, integer, number
+from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.logic import FALSE, below, both, implies, within
 from onnx_scatterx.equivalence.masks import most
 from onnx_scatterx.equivalence.operators import OPERATORS
@@ -19,7 +20,6 @@ from onnx_scatterx.equivalence.reading import _node as node_of
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
 from onnx_scatterx.equivalence.types import range_of, sort_of
-from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.world import Debt, World
 
 _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}

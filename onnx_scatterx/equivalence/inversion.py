@@ -43,7 +43,7 @@ from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, substitut
 from onnx_scatterx.equivalence.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.world import World
 
-_LONGEST, _LARGEST = 1 << 16, 1 << 20
+_LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
 
 
 @dataclass
@@ -80,6 +80,8 @@ class Inversion:
         self.free: list[int] = []
         self.settled: set[int] = set()  # the columns that need no test any more
         self.unique = True
+        self.layers, self.only_layers = 0, False  # how many may collide, if only by a table
+        self._layer = 0  # which of them is asked for; 0 is the last one
         self._order: list[int] = []
         self._solve()
 
@@ -98,7 +100,7 @@ class Inversion:
             waiting -= solved
         for axis in sorted(waiting):
             if not any(axis in d for d in depends):
-                self.unique = False
+                self.unique = self.only_layers = False
                 self.world.assume("the last of colliding updates wins")
                 last = subtract(self.dims[axis], ONE)
                 self.steps[axis] = lambda c, found, last=last: last  # type: ignore[misc]
@@ -156,17 +158,26 @@ class Inversion:
             flat = np.ravel_multi_index(found, extents)
             inverse = np.full(int(np.prod(extents)), -1, np.int64)
             inverse[flat] = np.arange(len(flat))  # the last of those that collide stays
+            layers = []
             if len(np.unique(flat)) < len(flat):
                 if any(d & group for j, d in enumerate(depends) if j not in own):
                     continue  # which one hits is for another column to say
-                self.unique = False
+                layers = _layers(flat, len(inverse))
+                self.only_layers, self.unique = self.unique and bool(layers), False
+                self.layers = len(layers)
                 self.world.assume("the last of colliding updates wins")
-            self._looked_up(axes, sizes, own, extents, Table.of(inverse, "int64"))
+            tables = [Table.of(t, "int64") for t in (inverse, *layers)]
+            self._looked_up(axes, sizes, own, extents, tables)
             return group
         return set()
 
     def _looked_up(
-        self, axes: list[int], sizes: list[int], own: list[int], extents: list[int], table: Table
+        self,
+        axes: list[int],
+        sizes: list[int],
+        own: list[int],
+        extents: list[int],
+        tables: Sequence[Table],
     ) -> None:
         """Take axes from a table, at the coordinates that some columns give."""
 
@@ -176,7 +187,7 @@ class Inversion:
             )
             flat = flattened([c[j] for j in own], [integer(n) for n in extents])
             return (
-                choose(inside, entry(table, flat), integer(-1))
+                choose(inside, entry(tables[self._layer], flat), integer(-1))
                 if inside is not FALSE
                 else integer(-1)
             )
@@ -226,8 +237,21 @@ class Inversion:
                 return True
         return False
 
+    def all_origins(self, c: Sequence[Term]) -> list[Origin]:
+        """Return all updates that go to the element at these coordinates, in their order."""
+        if self.unique:
+            return [self.origin(c)]
+        if not (self.only_layers and self.layers) or self.free:
+            raise UnsupportedError("a scatter that reduces what may collide")
+        found = []
+        for layer in range(self.layers):
+            self._layer = layer + 1
+            found.append(self.origin(c))
+        self._layer = 0
+        return found
+
     def origin(self, c: Sequence[Term]) -> Origin:
-        """Return the update that goes to the element at these coordinates."""
+        """Return the update that goes to the element at these coordinates: the last one."""
         found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
         tests: list[Term] = []
         simpler: dict[Term, Term] = {}
@@ -264,10 +288,8 @@ class Inversion:
             own, rest = arguments[:split], list(arguments[split:])
             whole = list(rest)
             whole.insert(axis, candidate)
-            known = {p: v for p, v in zip(self.points, whole, strict=True) if p is not ZERO}
-            equations = (
-                equal(substitute(t, known), v) for t, v in zip(self.columns, own, strict=True)
-            )
+            # Asked anew, so that what is known of these elements is told too.
+            equations = (equal(t, v) for t, v in zip(self.target(whole), own, strict=True))
             return both(within(candidate, ZERO, limit), *equations)
 
         def found_facts(term: Term) -> list[Term]:
@@ -290,6 +312,21 @@ class Inversion:
         self.world.assume("the last of colliding updates wins")
         found[axis] = apply(point_name, key, "integer", 0, LARGEST_SIZE)
         return apply(hit_name, key, "condition")
+
+
+def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
+    """Return the first, second, ... position of each number, -1 where there is none."""
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    starts = np.searchsorted(ordered, ordered)
+    nth = np.arange(len(flat)) - starts
+    layers = []
+    for layer in range(int(nth.max()) + 1 if int(nth.max()) < _DEEPEST else 0):
+        table = np.full(size, -1, np.int64)
+        chosen = nth == layer
+        table[ordered[chosen]] = order[chosen]
+        layers.append(table)
+    return layers
 
 
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:

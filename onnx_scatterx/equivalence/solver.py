@@ -40,6 +40,7 @@ class Solver:
     until: float = math.inf
     spent: int = 0
     asked: int = 0
+    telling: bool = False
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
     def assume(self, fact: Term) -> None:
@@ -81,7 +82,11 @@ class Solver:
         if left <= 0 or time.monotonic() > self.until:
             return Answer("limit")
         facts = list(self.facts) if everything else self._relevant(roots)
-        told = self.witnesses.told([*roots, *facts])
+        self.telling = True
+        try:
+            told = self.witnesses.told([*roots, *facts])
+        finally:
+            self.telling = False
         if FALSE in told or FALSE in facts:
             return Answer("proven")
         solver = z3.Solver(ctx=self.encode.context)

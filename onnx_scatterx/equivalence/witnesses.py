@@ -18,6 +18,7 @@ from onnx_scatterx.equivalence.terms import Term, limit_of, walk
 _ROUNDS = 3
 _MOST = 400
 _SMALL = 6
+_GUESSES = 10
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,6 @@ class Witnesses:
                     points[term] = limit
                 if term.op != "apply":
                     continue
-                made.extend(self.attached.get(term, ()))
                 definition = self.definitions.get(term.data[0])
                 if definition is None:
                     continue
@@ -95,11 +95,15 @@ class Witnesses:
                     if (i, point) not in used:
                         used.add((i, point))
                         made.append(universal.instance(point))
+            # Last, because what was made may have attached more.
+            made += [f for term in seen for f in self.attached.get(term, ())]
             made = [f for f in made if all(t in spoken for t in coordinates(f))]
             facts.update(dict.fromkeys(made))
             fresh = [t for t in walk(made) if t not in seen]
             if not fresh or len(facts) > _MOST:
                 break
+        last = (f for term in fresh for f in self.attached.get(term, ()))
+        facts.update((f, None) for f in last if all(t in spoken for t in coordinates(f)))
         return list(facts)
 
 
@@ -112,7 +116,8 @@ def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
     length = number(limit)
     if length is not None and length <= _SMALL:
         return [integer(i) for i in range(length)]
-    return [ZERO, subtract(limit, ONE), *(p for p, own in points.items() if own is limit)]
+    own = sorted(points, key=lambda p: points[p] is not limit)  # those of its own axis first
+    return [ZERO, subtract(limit, ONE), *own[:_GUESSES]]
 
 
 def guarded(point: Term, limit: Term, fact: Term) -> Term:

@@ -63,6 +63,8 @@ class World:
         """Return whether a condition follows from the facts, or its contrary; else None."""
         if condition in (TRUE, FALSE):
             return condition is TRUE
+        if self.solver.telling:  # a question must not lead to another
+            return self._decided.get(condition)
         if condition not in self._decided:
             answer: bool | None = None
             if self.solver.follows(condition, quick=True):

@@ -64,19 +64,20 @@ def written(
     world: World,
 ) -> Tensor:
     """Return data with updates written into it."""
+    reduces = node.get("reduction", b"none") != b"none"
+    if reduces:
+        inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
 
     def define(at: Coordinates) -> Term:
-        origin = inversion.origin(target(at))
-        old = data.at(at)
-        if origin.hit.op == "false":
-            return old
-        if node.get("reduction", b"none") != b"none" and not origin.unique:
-            raise UnsupportedError("a scatter that reduces what may collide")
-        new = reduced(node, data.dtype, old, update(origin, at), world)
-        return choose(origin.hit, substitute(new, origin.simpler), old)
+        made = data.at(at)
+        origins = inversion.all_origins if reduces else lambda c: [inversion.origin(c)]
+        for origin in origins(target(at)):
+            if origin.hit.op == "false":
+                continue
+            new = reduced(node, data.dtype, made, update(origin, at), world)
+            made = choose(origin.hit, substitute(new, origin.simpler), made)
+        return made
 
-    if node.get("reduction", b"none") != b"none" and (inversion.free or not inversion.unique):
-        raise UnsupportedError("a scatter that reduces what may collide")
     return Tensor(data.dtype, data.shape, define)
 
 
