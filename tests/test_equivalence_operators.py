@@ -186,7 +186,9 @@ def test_gather(axis: int) -> None:
 
 
 def test_gather_elements() -> None:
-    text = "g (float[A, B] x, int64[P, Q] i) => (float[C, D] y) { y = GatherElements<axis=1>(x, i) }"
+    text = (
+        "g (float[A, B] x, int64[P, Q] i) => (float[C, D] y) { y = GatherElements<axis=1>(x, i) }"
+    )
     assert_follows(text, {"x": X, "i": i64([[2, -1]])})
 
 
@@ -228,7 +230,9 @@ def test_the_greatest_along_an_axis(name: str, n: int, keep: int) -> None:
         assert_follows(text, {"x": values})
 
 
-SCATTER = "g (float[N, 2] x, int64[K, 1] i, float[K, 2] u) => (float[M, 2] y) { y = ScatterND(x, i, u) }"
+SCATTER = (
+    "g (float[N, 2] x, int64[K, 1] i, float[K, 2] u) => (float[M, 2] y) { y = ScatterND(x, i, u) }"
+)
 TABLES = f32(np.arange(8).reshape(4, 2))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import onnx
 
+from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
 from onnx_scatterx.equivalence.givens import Given
 from onnx_scatterx.equivalence.judge import SECONDS, Judgement, Progress, judge
@@ -199,13 +200,20 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
         elif judgement.facts.status == "limit":
             found[name] = Verdict("unknown", "solver limit: whether the first model ever runs")
         elif not comparison:
-            found[name] = Verdict("unknown", _told(comparison.status, comparison.why))
+            found[name] = Verdict("unknown", _doubt(judgement, comparison))
         elif judgement.owed:
             what, open_ = judgement.owed[0]
             found[name] = Verdict("unknown", _told(open_.status, what))
         else:
             found[name] = Verdict("proven")
     return found
+
+
+def _doubt(judgement: Judgement, comparison: Comparison) -> str:
+    """Return why an output is not proven: what is not modelled first, as all else follows."""
+    known = set(judgement.unmodelled.values())
+    unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
+    return next(unmodelled, _told(comparison.status, comparison.why))
 
 
 def _told(status: str, what: str) -> str:
