@@ -187,11 +187,10 @@ def _mutants(args: argparse.Namespace, paths: list[Path], proven: set[Path]) -> 
                 break
     of_proven = [m for m in found if m["path"] in proven]
     refuted = sum(m["answer"] == "refuted" for m in found)
-    print(f"mutants: {len(found)}, proven {sum(m['answer'].startswith('proven') for m in found)}")
+    print(f"mutants: {len(found)}, {dict(collections.Counter(m['answer'] for m in found))}")
     print(f"refuted: {share(refuted, len(found))}")
-    print(
-        f"of proven pairs: {share(sum(m['answer'] == 'refuted' for m in of_proven), len(of_proven))}"
-    )
+    refuted = sum(m["answer"] == "refuted" for m in of_proven)
+    print(f"refuted, of pairs that are proven: {share(refuted, len(of_proven))}")
     print(dict(collections.Counter(m["kind"] for m in found)))
 
 

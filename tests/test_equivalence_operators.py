@@ -45,8 +45,8 @@ MOVES = {
         " { y = Pad(x, p, v) }",
     ),
     "Pad that cuts": (
-        "(float[A, B, 2] x) => (float[C, D, E] y) <int64[6] p = {0, -1, 1, 0, 0, -1}, float v = {9}>"
-        " { y = Pad(x, p, v) }",
+        "(float[A, B, 2] x) => (float[C, D, E] y) "
+        "<int64[6] p = {0, -1, 1, 0, 0, -1}, float v = {9}> { y = Pad(x, p, v) }",
     ),
     "Shape and Size": (
         "(float[A, B, 2] x) => (int64[C] y, int64 z) { y = Shape<start=-2>(x) z = Size(x) }",
@@ -130,9 +130,9 @@ def test_integers_divide(name: str) -> None:
 def test_one_integer(name: str) -> None:
     text = f"g (int32[A] a) => (int32[B] y) {{ y = {name}(a) }}"
     if name == "Relu":
-        assert_follows(text, {"a": np.int32([3, -3, 0])})
+        assert_follows(text, {"a": np.array([3, -3, 0], np.int32)})
     else:
-        assert_follows(text, {"a": np.int32([3, -3, 0, -(2**31) + 1])})
+        assert_follows(text, {"a": np.array([3, -3, 0, 1 - 2**31], np.int32)})
 
 
 @pytest.mark.parametrize("name", ["Min", "Max"])
@@ -180,7 +180,8 @@ def test_the_identities_of_floats(name: str) -> None:
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_gather(axis: int) -> None:
-    text = f"g (float[A, B] x, int64[P, Q] i) => (float[C, D, E] y) {{ y = Gather<axis={axis}>(x, i) }}"
+    head = "g (float[A, B] x, int64[P, Q] i) => (float[C, D, E] y)"
+    text = f"{head} {{ y = Gather<axis={axis}>(x, i) }}"
     assert_follows(text, {"x": X, "i": i64([[1, -1], [0, -2]])})
     assert_excluded(text, {"x": X, "i": i64([[3, 0]])})
 

@@ -28,8 +28,8 @@ BOX = """g (float[B, T] x, float[B, U] y) => (float[B, T] z)
     z = Transpose<perm = [1, 0]>(s) }"""
 
 BOX_BY_HAND = """g (float[B, T] x, float[B, U] y) => (float[B, T] z)
-    <int64[1] zero = {0}, int64[1] one = {1}, int64[1] minus = {-1}, int64[1] big = {9223372036854775807},
-     int64[1] axis = {1}> {
+    <int64[1] zero = {0}, int64[1] one = {1}, int64[1] minus = {-1}, int64[1] axis = {1},
+     int64[1] big = {9223372036854775807}> {
     left = Slice(x, zero, one, axis)
     right = Slice(x, minus, big, axis)
     z = Concat<axis = 1>(left, y, right) }"""
@@ -245,7 +245,9 @@ def test_what_is_not_modelled_is_told() -> None:
 
 def test_what_is_not_modelled_may_stay_where_its_inputs_are_proven() -> None:
     one = """g (float[N, 4] x) => (float[A, B] z) {
-        t = Transpose<perm = [1, 0]>(x) u = Transpose<perm = [1, 0]>(t) z = Softmax<axis = 1>(u) }"""
+        t = Transpose<perm = [1, 0]>(x)
+        u = Transpose<perm = [1, 0]>(t)
+        z = Softmax<axis = 1>(u) }"""
     other = "g (float[N, 4] x) => (float[A, B] z) { y = Identity(x) z = Softmax<axis = 1>(y) }"
     assert proof_of(one, other).proven
     assert not proof_of(one, other.replace("axis = 1", "axis = 0")).proven
@@ -292,8 +294,8 @@ def test_models_that_onnxsim_moved_data_in_are_proven() -> None:
 def test_what_onnxsim_makes_of_dynamo_models_is_proven_as_committed() -> None:
     """As onnxsim 0.8.1 wrote it: the chain of shapes folded into constants."""
     before = parse("""g (float[2, 6] x, float[2, 4] y) => (float[2, 6] z)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] a = {1}, int64[1] b = {-1},
-         int64[1] axis = {0}> {
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] a = {1},
+         int64[1] b = {-1}, int64[1] axis = {0}> {
         t = Transpose<perm = [1, 0]>(x)
         u = Transpose<perm = [1, 0]>(y)
         shape = Shape<start = 0, end = 1>(t)
