@@ -136,10 +136,11 @@ def run_task(task: Task) -> Outcome:
         task.output.parent.mkdir(parents=True, exist_ok=True)
         place_of(task.output, task.source)
         result = optimize(task.source, **task.options)
-        same = None
+        same = proof = None
         if task.verify is not None:
             verification = verify(task.source, result.model, **task.verify)
             same = verification.same
+            proof = None if verification.proof is None else verification.proof.kind
             if not same and not verification.conclusive:
                 reason = next(iter(verification.rejections), "no input was drawn")
                 return _failed(task, f"not compared, as it ran on no input: {reason}")
@@ -152,7 +153,7 @@ def run_task(task: Task) -> Outcome:
     except Exception as error:  # one model that shows a bug must not stop the others
         return _failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, result.report, same, None, seconds)
+    return Outcome(task.source, task.output, result.report, same, None, seconds, proof)
 
 
 def _failed(task: Task, error: str) -> Outcome:
