@@ -320,3 +320,25 @@ def test_what_onnxsim_makes_of_dynamo_models_is_proven_as_committed() -> None:
         onnx.numpy_helper.from_array(np.ascontiguousarray(rows[::-1]), "rows")
     )
     assert proof_of(before, wrong).kind == "refuted"
+
+
+def test_what_a_branch_captures_counts() -> None:
+    """The two Ifs are the same text; what they read from outside is not."""
+    text = """g (bool c, float[N] x) => (float[A] z) {
+        y = Identity(x)
+        z = If<then_branch = a () => (float[N] t) { t = Neg(y) },
+               else_branch = b () => (float[N] e) { e = Abs(y) }>(c) }"""
+    same = text.replace("y = Identity(x)", "n = Neg(x) y = Neg(n)")
+    other = text.replace("y = Identity(x)", "y = Exp(x)")
+    assert proof_of(text, text).proven
+    assert not proof_of(text, other).proven
+    assert not proof_of(same, other).proven
+
+
+def test_a_branch_that_is_known_to_be_taken_is_read() -> None:
+    text = """g (float[N, 3] x) => (float[A, B] z) <int64 one = {1}, int64 k = {3}> {
+        c = Equal(one, k)
+        z = If<then_branch = a () => (float[N, M] t) { t = Neg(x) },
+               else_branch = b () => (float[N, M] e) { e = Abs(x) }>(c) }"""
+    assert proof_of(text, "g (float[N, 3] x) => (float[A, B] z) { z = Abs(x) }").proven
+    assert proof_of(text, "g (float[N, 3] x) => (float[A, B] z) { z = Neg(x) }").kind == "refuted"

@@ -32,10 +32,10 @@ Equal = Callable[[Tensor, Tensor], bool]
 
 @dataclass
 class Opaque:
-    """A node that is an unknown function of its inputs."""
+    """A node that is an unknown function of what it reads: its inputs, and what it captures."""
 
     node: Node
-    inputs: tuple[Tensor | None, ...]
+    read: tuple[Tensor | None, ...]
     outputs: list[Tensor]
 
 
@@ -113,13 +113,13 @@ class Builder:
         inputs = tuple(scope[n] if n else None for n in node.inputs)
         while inputs and inputs[-1] is None:
             inputs = inputs[:-1]
-        captured = tuple(id(scope[n]) for n in node.captured if n in scope)
-        key = (node.kind, tuple(map(id, inputs)), captured)
+        captured = tuple(scope[n] for n in node.captured if n in scope)
+        key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
         found = self.made.get(key)
         if found is None:
             found = self._made(node, inputs, scope, equal)
             self.made[key] = found
-            self._kept.append(inputs)
+            self._kept.append((inputs, captured))
             known = False
         else:
             known = True
@@ -143,16 +143,18 @@ class Builder:
         except UnsupportedError as error:
             reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
             del self.world.debts[debts:]
+        captured = tuple(scope.get(n) for n in node.captured)  # the same names: it is the same text
+        read = (*inputs, *captured)
         if equal is not None:
             for other in self.opaque:
-                if other.node.kind == node.kind and _alike(other.inputs, inputs, equal):
+                if other.node.kind == node.kind and _alike(other.read, read, equal):
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
         outputs = self._unknown(node, inputs)
         for name in node.outputs:
             self.unmodelled[name] = reason
-        self.opaque.append(Opaque(node, inputs, outputs))
+        self.opaque.append(Opaque(node, read, outputs))
         return outputs
 
     def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:

@@ -20,6 +20,7 @@ _SMALL = (2, 4, 9)
 _ELEMENTS = 1 << 16  # of one input
 _ASKED = 2048  # elements of one input that Z3 is asked for; others are 0
 _STATEMENTS = 5
+_RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
 
 Feeds = dict[str, np.ndarray]
 
@@ -37,6 +38,21 @@ def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[
         model = _smallest(judgement, comparison)
         if model is not None:
             yield from _feeds(judgement, model, rng)
+    yield from _accepted(judgement, rng)
+
+
+def _accepted(
+    judgement: Judgement, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, int], Feeds]]:
+    """Yield inputs that the facts allow, for doubts of which Z3 has nothing to show."""
+    solver = judgement.world.solver
+    sizes = list(judgement.sizes.values())
+    for least, most in _RANGES if sizes else _RANGES[:1]:
+        wanted = [at_most(d, integer(most)) for d in sizes]
+        wanted += [at_most(integer(least), d) for d in sizes]
+        answer = solver.satisfiable(wanted)
+        if answer.status == "refuted":
+            yield from _feeds(judgement, answer.model, rng)
 
 
 def _smallest(judgement: Judgement, comparison: Comparison) -> Any:

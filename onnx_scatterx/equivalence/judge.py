@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 import onnx
 
+from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.givens import Given, take
-from onnx_scatterx.equivalence.logic import FALSE
+from onnx_scatterx.equivalence.logic import FALSE, equal
 from onnx_scatterx.equivalence.reading import Graph, Node, read
 from onnx_scatterx.equivalence.solver import ALL, Answer
 from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
@@ -23,6 +24,7 @@ from onnx_scatterx.equivalence.world import World
 
 Progress = Callable[[int, int], None]
 SECONDS = 60.0
+_TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _judge(
         outputs,
         trial.regions,
         trial.owed,
-        world.solver.satisfiable(),
+        _possible(world, list(builder.sizes.values())),
         tuple(world.assumed),
         world,
         inputs,
@@ -121,6 +123,18 @@ def _judge(
         time.monotonic() - start,
         builder.unmodelled,
     )
+
+
+def _possible(world: World, sizes: list[Term]) -> Answer:
+    """Return whether all facts can hold at once: "refuted" if so; some sizes are tried, if hard."""
+    answer = world.solver.satisfiable()
+    for size in _TRIED:
+        if answer.status != "limit" or not sizes:
+            break
+        tried = world.solver.satisfiable([equal(d, integer(size)) for d in sizes])
+        if tried.status == "refuted":
+            answer = tried
+    return answer
 
 
 @dataclass

@@ -117,6 +117,8 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         if total is None or (total % count and node.version < 18):
             raise UnsupportedError("Split in equal parts of an axis of unknown size")
         each = -(-total // count)
+        if total <= each * (count - 1):  # which ONNX Runtime refuses
+            raise UnsupportedError("Split into more parts than there are elements")
         sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
     if len(sizes) != count:
         raise UnsupportedError("Split into another number of parts than there are outputs")
