@@ -178,3 +178,15 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     told.attached[other] = {logic.at_most(point, other): None}
     assert all(not coordinates(fact) for fact in told.told([logic.at_most(other, size)]))
     assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
+
+
+def test_many_models_are_proven(tmp_path: Path) -> None:
+    saved(parse(ROWS), tmp_path / "a.onnx")
+    checks = {"samples": 2, "prove": True}
+    summary = onnx_scatterx.optimize_many(
+        tmp_path, tmp_path / "out", jobs=1, verify=checks, target="standard"
+    )
+    (outcome,) = summary.outcomes
+    assert outcome.proof == "proven"
+    assert outcome.done.endswith("verified, proven")
+    assert not summary.unproven

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import ZERO, integer, number
+from onnx_scatterx.equivalence.arithmetic import ZERO, integer
 from onnx_scatterx.equivalence.computed_dims import computed_dims
+from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
 from onnx_scatterx.equivalence.logic import FALSE, below, both, implies, within
 from onnx_scatterx.equivalence.masks import most
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
-from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name
-from onnx_scatterx.equivalence.reading import _node as node_of
+from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name, node_of
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
 from onnx_scatterx.equivalence.types import range_of, sort_of
@@ -75,7 +75,7 @@ class Builder:
         def define(at: Coordinates) -> Term:
             return apply(f"input {name}", at, sort_of(dtype), low, high)
 
-        if declared.dims is None or not _is_tensor(dtype):
+        if declared.dims is None or not is_tensor(dtype):
             return Tensor(dtype, None, define)
         dims = [self._size(d, name, axis) for axis, d in enumerate(declared.dims)]
         return Tensor(dtype, tuple(dims), define)
@@ -191,7 +191,7 @@ class Builder:
 
     def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
         mark = len(self.opaque)
-        types = _inferred(node, inputs)
+        types = inferred(node, inputs)
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
@@ -199,7 +199,7 @@ class Builder:
             if dims is not None and slid is not None:
                 dims = [d or own for d, own in zip(dims, slid, strict=True)]
             low, high = range_of(dtype)
-            along = _pointing(node, k, inputs)
+            along = pointing(node, k, inputs)
             if along is not None:
                 low, high = 0, most(along)
 
@@ -230,21 +230,6 @@ class Builder:
         return told
 
 
-def _pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None:
-    """Return the length of the axis that an output gives positions on."""
-    if not node.standard or (node.op, k) not in (("TopK", 1), ("ArgMax", 0), ("ArgMin", 0)):
-        return None
-    a = inputs[0]
-    if a is None or a.dims is None:
-        return None
-    axis = node.get("axis", -1 if node.op == "TopK" else 0)
-    return a.dims[axis] if -a.rank <= axis < a.rank else None
-
-
-def _is_tensor(dtype: str) -> bool:
-    return dtype not in ("sequence_type", "optional_type", "map_type", "sparse_tensor_type", "None")
-
-
 def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
     if len(one) != len(other):
         return False
@@ -252,72 +237,6 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
     if any((a is None) != (b is None) for a, b in pairs):
         return False
     return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
-
-
-def _inferred(
-    node: Node, inputs: Sequence[Tensor | None]
-) -> dict[str, tuple[str, list[Term | None] | None]]:
-    """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
-
-    The node is shown alone, so that nothing that a model claims of its values counts.
-    """
-    if not node.standard or node.captured:
-        return {}
-    names: dict[str, Term] = {}
-    values, constants = {}, {}
-    proto = onnx.NodeProto()
-    proto.CopyFrom(node.proto)
-    del proto.input[:]
-    for position, tensor in enumerate(inputs):
-        proto.input.append("" if tensor is None else f"i{position}")
-        if tensor is None or not _is_tensor(tensor.dtype) or tensor.dtype == "unknown":
-            continue
-        element = _element_type(tensor.dtype)
-        shape: list[int | str] | None = None
-        if tensor.dims is not None:
-            shape = []
-            for d in tensor.dims:
-                known = number(d)
-                names[f"d{d.number}"] = d
-                shape.append(f"d{d.number}" if known is None else known)
-        values[f"i{position}"] = onnx.helper.make_tensor_type_proto(element, shape)
-        if tensor.array is not None and tensor.array.size < 64 and tensor.dtype != "string":
-            constants[f"i{position}"] = onnx.numpy_helper.from_array(tensor.array)
-    try:
-        schema = onnx.defs.get_schema(node.op, node.version, "")
-        found = onnx.shape_inference.infer_node_outputs(
-            schema,
-            proto,
-            values,
-            constants,
-            opset_imports=[onnx.helper.make_opsetid("", node.version)],
-        )
-    except Exception:
-        return {}
-    result: dict[str, tuple[str, list[Term | None] | None]] = {}
-    for name, kind in found.items():
-        if kind.WhichOneof("value") != "tensor_type":
-            continue
-        dims: list[Term | None] | None = None
-        if kind.tensor_type.HasField("shape"):
-            dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
-        result[name] = (dtype_name(kind.tensor_type.elem_type), dims)
-    return result
-
-
-def _dim(dim: onnx.TensorShapeProto.Dimension, names: dict[str, Term]) -> Term | None:
-    if dim.HasField("dim_value") and dim.dim_value >= 0:
-        return integer(dim.dim_value)
-    return names.get(dim.dim_param)
-
-
-def _element_type(dtype: str) -> int:
-    if dtype == "string":
-        return int(onnx.TensorProto.STRING)
-    import ml_dtypes
-
-    kind = getattr(ml_dtypes, dtype, None)
-    return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
 
 
 def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from onnx_scatterx.equivalence.arithmetic import integer
@@ -103,8 +104,6 @@ def _array(
         try:
             kind = np.dtype(tensor.dtype)
         except TypeError:
-            import ml_dtypes
-
             kind = np.dtype(getattr(ml_dtypes, tensor.dtype))
         return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
     array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)

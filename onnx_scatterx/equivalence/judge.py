@@ -15,7 +15,7 @@ from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.givens import Given, take
 from onnx_scatterx.equivalence.logic import FALSE, equal
-from onnx_scatterx.equivalence.reading import Graph, Node, read
+from onnx_scatterx.equivalence.reading import Node, read
 from onnx_scatterx.equivalence.solver import ALL, Answer
 from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
 from onnx_scatterx.equivalence.terms import Term
@@ -51,7 +51,6 @@ class Judgement:
     world: World
     inputs: Scope
     sizes: dict[str, Term]
-    graph: Graph
     seconds: float = 0.0
     unmodelled: dict[str, str] = field(default_factory=dict)
 
@@ -119,7 +118,6 @@ def _judge(
         world,
         inputs,
         builder.sizes,
-        one,
         time.monotonic() - start,
         builder.unmodelled,
     )

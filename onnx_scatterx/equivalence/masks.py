@@ -26,7 +26,7 @@ from onnx_scatterx.equivalence.arithmetic import (
 )
 from onnx_scatterx.equivalence.logic import at_most, below, both, equal, from_condition, implies
 from onnx_scatterx.equivalence.reshaping import flattened, remapped, unflattened
-from onnx_scatterx.equivalence.tensor import Coordinates
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, walk
 from onnx_scatterx.equivalence.witnesses import Definition
 
@@ -183,8 +183,6 @@ class Masks:
         return view
 
     def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:
-        from onnx_scatterx.equivalence.tensor import Tensor
-
         points = Tensor("bool", dims, at).points("mask")
         parts = set(walk([at(points)]))
         cut = len(dims)
@@ -195,8 +193,6 @@ class Masks:
     def _as(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
     ) -> tuple[Callable[[Coordinates], Coordinates], Callable[[Coordinates], Coordinates]] | None:
-        from onnx_scatterx.equivalence.tensor import Tensor
-
         world = self.world
         if len(dims) == len(mask.dims) and all(
             world.same(d, e) for d, e in zip(dims, mask.dims, strict=True)

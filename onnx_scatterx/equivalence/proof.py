@@ -231,16 +231,13 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
 def _proven_sizes(
     judgement: Judgement, judged: Callable[[Mapping[str, int], float], Judgement], left: float
 ) -> Iterator[Mapping[str, int]]:
-    """Yield the sizes of those tried for which everything is proven; nothing if one is not."""
+    """Yield the sizes of those tried for which everything is proven."""
     until = time.monotonic() + left
-    found = []
     for sizes in possible_sizes(judgement, _LARGEST, _COMBINATIONS):
         if time.monotonic() > until:
             break
         one = judged(sizes, until - time.monotonic())
         if one.facts.status == "proven":
             continue
-        if any(v.kind != "proven" for v in verdicts(one).values()):
-            return
-        found.append(sizes)
-    yield from found
+        if all(v.kind == "proven" for v in verdicts(one).values()):
+            yield sizes

@@ -98,7 +98,7 @@ def read(model: onnx.ModelProto) -> Graph:
         for i in graph.initializer
         if i.name not in given
     }
-    nodes = tuple(_node(n, versions) for n in graph.node)
+    nodes = tuple(node_of(n, versions) for n in graph.node)
     return Graph(inputs, constants, nodes, tuple(o.name for o in graph.output))
 
 
@@ -106,7 +106,8 @@ def _array(proto: onnx.TensorProto) -> np.ndarray:
     return np.asarray(numpy_helper.to_array(proto))
 
 
-def _node(proto: onnx.NodeProto, versions: dict[str, int]) -> Node:
+def node_of(proto: onnx.NodeProto, versions: dict[str, int]) -> Node:
+    """Return a node, given the version of each operator set."""
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in proto.attribute}
     version = versions.get(proto.domain, versions.get("", 0) if proto.domain == "" else 0)
     version = version or versions.get("ai.onnx", 0)

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, divide, modulo, multiply
+from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    divide,
+    exact_quotient,
+    modulo,
+    multiply,
+)
 from onnx_scatterx.equivalence.terms import Term
 
 Dims = tuple[Term, ...]
@@ -90,8 +98,6 @@ def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int],
 
 def _smaller(product: Term, other: Term, factors: Dims) -> bool:
     """Return whether a product looks like a part of the other: a guess that only costs."""
-    from onnx_scatterx.equivalence.arithmetic import exact_quotient
-
     if exact_quotient(other, product) is not None:
         return True
     if exact_quotient(product, other) is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_scatterx.equivalence import tables
 from onnx_scatterx.equivalence.arithmetic import ZERO, integer, multiply, number
+from onnx_scatterx.equivalence.logic import at_most, choose
 from onnx_scatterx.equivalence.terms import Term, variable
 
 Coordinates = tuple[Term, ...]
@@ -115,16 +116,13 @@ def tensor_of(dtype: str, terms: Sequence[Term]) -> Tensor:
     kept = list(terms)
 
     def define(at: Coordinates) -> Term:
-        from onnx_scatterx.equivalence.arithmetic import subtract
-        from onnx_scatterx.equivalence.logic import at_most, choose
-
         (position,) = at
         known = number(position)
         if known is not None:
             return kept[min(max(known, 0), len(kept) - 1)] if kept else ZERO
         made = kept[-1] if kept else ZERO
         for i in reversed(range(len(kept) - 1)):
-            made = choose(at_most(subtract(position, integer(i)), ZERO), kept[i], made)
+            made = choose(at_most(position, integer(i)), kept[i], made)
         return made
 
     return Tensor(dtype, (integer(len(kept)),), define)

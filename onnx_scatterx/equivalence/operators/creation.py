@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import numpy_helper
 
 from onnx_scatterx.equivalence.arithmetic import (
     ZERO,
@@ -14,9 +15,9 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.logic import at_most, equal, negation
+from onnx_scatterx.equivalence.logic import at_most, choose, equal, negation
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
-from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.reading import Node, dtype_name
 from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError, tensor_of
 from onnx_scatterx.equivalence.terms import Term
 from onnx_scatterx.equivalence.types import constant, sort_of
@@ -70,8 +71,6 @@ def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
 
 @operator("ConstantOfShape")
 def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    from onnx import numpy_helper
-
     dims = sizes_of(needed(inputs, 0), world, "ConstantOfShape: no size is negative")
     proto = node.get("value")
     array = np.zeros(1, np.float32) if proto is None else numpy_helper.to_array(proto)
@@ -82,9 +81,6 @@ def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("EyeLike")
 def eye(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    from onnx_scatterx.equivalence.logic import choose
-    from onnx_scatterx.equivalence.reading import dtype_name
-
     a = needed(inputs, 0)
     dtype = dtype_name(node.get("dtype")) if node.get("dtype") else a.dtype
     if sort_of(dtype) == "data" and dtype not in ("float32", "float64", "float16"):

@@ -147,6 +147,7 @@ def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     new = {positive(axis, rank) for axis in axes}
     if len(new) != len(axes):
         world.need(equal(ZERO, ONE), "Unsqueeze: no axis twice")
+        raise UnsupportedError("Unsqueeze of one axis twice")
     dims: list[Term] = []
     own = iter(a.shape)
     for axis in range(rank):

@@ -6,6 +6,7 @@ from onnx_scatterx.equivalence.arithmetic import (
     ONE,
     ZERO,
     add,
+    integer,
     maximum,
     minimum,
     number,
@@ -61,7 +62,6 @@ def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if a.rank == 0:
         raise UnsupportedError("NonZero of a scalar")
     view = _mask(a, world)
-    from onnx_scatterx.equivalence.arithmetic import integer
 
     def define(at: Coordinates) -> Term:
         return tensor_of("int64", view.places(at[1])).at((at[0],))
@@ -155,8 +155,6 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     (axis,) = reduced
     limit = a.shape[axis]
     length = number(limit)
-    from onnx_scatterx.equivalence.arithmetic import integer
-
     if length is not None and 0 < length <= _FEW:
 
         def several(at: Coordinates) -> Term:

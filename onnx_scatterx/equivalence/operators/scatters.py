@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, number
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, number, subtract
 from onnx_scatterx.equivalence.inversion import Inversion, Origin
 from onnx_scatterx.equivalence.logic import (
     at_most,
@@ -50,8 +52,6 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
 
 
 def _plain(node: Node) -> Node:
-    import onnx
-
     return Node(node.op, "", (), ("",), {}, node.version, onnx.NodeProto())
 
 
@@ -167,8 +167,7 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def define(at: Coordinates) -> Term:
         start = ZERO if starts is None else starts.at((at[0],))
-        place = add(at[axis], integer(0))
-        offset = add(place, _negative(start))
+        offset = subtract(at[axis], start)
         if circular:
             offset = modulo(offset, extent)
         hit = both(at_most(ZERO, offset), below(offset, length))
@@ -176,9 +175,3 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return choose(hit, new, data.at(at))
 
     return [Tensor(data.dtype, data.shape, define)]
-
-
-def _negative(term: Term) -> Term:
-    from onnx_scatterx.equivalence.arithmetic import scale
-
-    return scale(term, -1)
