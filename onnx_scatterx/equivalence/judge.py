@@ -24,6 +24,7 @@ from onnx_scatterx.equivalence.world import World
 
 Progress = Callable[[int, int], None]
 SECONDS = 60.0
+_MORE = 15.0
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 
 
@@ -125,11 +126,14 @@ def _judge(
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
     """Return whether all facts can hold at once: "refuted" if so; some sizes are tried, if hard."""
-    answer = world.solver.satisfiable()
+    solver = world.solver  # which may work some more, as all else is worth nothing without it
+    solver.budget = max(solver.budget, solver.spent + ALL // 8)
+    solver.until = max(solver.until, time.monotonic() + _MORE)
+    answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:
             break
-        tried = world.solver.satisfiable([equal(d, integer(size)) for d in sizes])
+        tried = solver.satisfiable([equal(d, integer(size)) for d in sizes])
         if tried.status == "refuted":
             answer = tried
     return answer
