@@ -34,14 +34,18 @@ def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
     """Compare two models as the arguments say, showing how far it is."""
     from onnx_scatterx.verification import verify
 
-    with progress("verifying") as tell:
-        return verify(before, after, progress=tell, **checks(args))
+    with progress("proving and verifying" if args.prove else "verifying") as tell:
+        return verify(before, after, progress=tell, proving=tell, **checks(args))
 
 
 def answer(verification: Verification | None, consequence: str = "") -> int:
     """Return the status that a verification asks for, with a line on stderr where it is not 0."""
-    if verification is None or verification.same:
+    if verification is None:
         return _DONE
+    if verification.same:
+        if verification.proof is None or verification.proof.proven:
+            return _DONE
+        return complain("not proven, though no drawn input shows a difference", _NO)
     if verification.conclusive:
         return complain(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")

@@ -101,6 +101,11 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         help="let the sign of a zero be a difference everywhere",
     )
     add_seed(command)
+    command.add_argument(
+        "--prove",
+        action="store_true",
+        help="prove it for every size and every input, by a solver; 1 where that fails",
+    )
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
@@ -154,7 +159,8 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return what verify is told, also by optimize."""
     told = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
-    return {**told, "samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    return {**told, **drawn, "prove": args.prove}
 
 
 def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:

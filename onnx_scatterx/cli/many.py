@@ -50,6 +50,8 @@ def optimize_directory(args: argparse.Namespace) -> int:
     if summary.failed:
         rest = len(summary.failed) - 1
         return complain(f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2)
+    if summary.unproven:
+        return complain(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 1)
     violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
     if args.strict and violating:
         count = f"{len(violating)} of {len(summary.outcomes)} models"

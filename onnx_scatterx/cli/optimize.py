@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         raise ScatterXError(f"{args.model}: no such file")
     if args.output == "-":
         raise ScatterXError("-o -: a model is written to a file; name one")
+    args.verify = args.verify or args.prove
     if not args.verify:
         refuse_idle(args, "without --verify", "samples", "seed", "strict_zeros")
     if os.path.isdir(args.model):

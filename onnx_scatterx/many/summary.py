@@ -20,7 +20,8 @@ class Outcome:
     """One model: its report, or the error that kept it from having one.
 
     ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
-    written. ``seconds`` is how long it took. ``files`` are those that were written.
+    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is
+    what was proven, if that was asked.
     """
 
     source: Path
@@ -30,6 +31,7 @@ class Outcome:
     error: str | None
     seconds: float
     files: tuple[Path, ...] = ()
+    proof: str | None = None
 
     @property
     def is_written(self) -> bool:
@@ -45,7 +47,8 @@ class Outcome:
         count = len(self.report.violations)
         left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
         kept = "".join(f"; {line}" for line in self.report.opset_lines())
-        return self.report.summary() + left + kept + verified[self.same]
+        proof = f", {'not proven' if self.proof == 'unknown' else self.proof}" if self.proof else ""
+        return self.report.summary() + left + kept + verified[self.same] + proof
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
@@ -54,6 +57,7 @@ class Outcome:
             "output": str(self.output) if self.is_written else None,
             "error": self.error,
             "same": self.same,
+            **({} if self.proof is None else {"proof": self.proof}),
             "seconds": round(self.seconds, 3),
             "report": None if self.report is None else self.report.to_dict(),
         }
@@ -75,6 +79,11 @@ class Summary:
     def differing(self) -> tuple[Outcome, ...]:
         """Those that ``verify`` found to differ."""
         return tuple(o for o in self.outcomes if o.same is False)
+
+    @property
+    def unproven(self) -> tuple[Outcome, ...]:
+        """Those of which a proof was asked and not found."""
+        return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
 
     def summary(self) -> str:
         """Return the summary in one sentence."""

@@ -106,7 +106,7 @@ def run_task(task: Task) -> Outcome:
             writing.make_directory(task.output.parent)
             writing.claim(task.output, "the output")
             result = optimize(task.source, **task.options)
-            same = None
+            same = proof = None
             if task.verify is not None:
                 checks = dict(task.verify)
                 if (rest := left()) is not None:
@@ -114,6 +114,7 @@ def run_task(task: Task) -> Outcome:
                 verification = verify(task.source, result.model, **checks)
                 left()
                 same = verification.same
+                proof = None if verification.proof is None else verification.proof.kind
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
                     return failed(task, f"not compared, as it ran on no input: {reason}")
@@ -132,7 +133,7 @@ def run_task(task: Task) -> Outcome:
     except Exception as error:  # one model that shows a bug must not stop the others
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, result.report, same, None, seconds, written)
+    return Outcome(task.source, task.output, result.report, same, None, seconds, written, proof)
 
 
 class _LateError(Exception):

@@ -4,6 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from onnx_scatterx.verification.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.verification.proving import needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.runner import Runner
 from onnx_scatterx.verification.zero_signs import outputs_of_new_where
@@ -42,6 +44,8 @@ def verify(
     distrust_dims: bool = False,
     strict_zeros: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    prove: bool = False,
+    proving: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs bit for bit.
 
@@ -66,10 +70,13 @@ def verify(
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: let the sign of a zero be a difference everywhere.
         progress: is told, after each draw, how many are accepted and how many are wanted.
+        prove: decide first, by a solver, whether the two are the same for every size and every
+            input; the answer is `proof` of the result. Needs z3-solver.
+        proving: is told how many nodes are looked at, and how many there are.
 
     Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
     different input names, random operators, inputs that cannot be drawn, an original that ONNX
-    Runtime cannot load, an operator that it does not know.
+    Runtime cannot load, an operator that it does not know, a proof without z3-solver.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
@@ -79,6 +86,8 @@ def verify(
 
     """
     start = time.monotonic()
+    if prove:
+        needed()
     beside = directory_of(before) or directory_of(after)
     first, second = opened(before, beside), opened(after, beside)
     require_deterministic(first, "the first model")
@@ -111,9 +120,13 @@ def verify(
             return Verification(0, 0, interface=(failure,), seed=seed)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
+        proof = None
+        if prove:
+            proof = proven(first, second, comparison, assumed, distrust_dims, proving)
         if source is not None:
             comparison.many(source, samples, progress)
-    return comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    return replace(result, proof=proof)
 
 
 def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:

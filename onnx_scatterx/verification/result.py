@@ -3,12 +3,15 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnx_scatterx.verification.compare import ArrayDifference
 from onnx_scatterx.visible import in_lines
+
+if TYPE_CHECKING:
+    from onnx_scatterx.equivalence.proof import Proof
 
 _SHOWN = 5
 
@@ -107,6 +110,7 @@ class Verification:
     seed: int = 0
     seconds: float = 0.0
     assumed: tuple[str, ...] = ()
+    proof: "Proof | None" = None
 
     @property
     def same(self) -> bool:
@@ -151,6 +155,8 @@ class Verification:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             )
+        if self.proof is not None:
+            lines[:0] = str(self.proof).split("\n")
         return in_lines(lines)
 
     def _counts(self) -> str:
@@ -182,6 +188,7 @@ class Verification:
             "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
+            **({} if self.proof is None else {"proof": self.proof.to_dict()}),
         }
 
 

@@ -1,0 +1,199 @@
+"""Small faults put into an optimized model: what a judge of models must find.
+
+A mutant changes one node that the optimizer wrote: a bound off by one, the inputs of a Concat
+swapped or one left out, another axis, the branches of a Where swapped, a write dropped, `<` for
+`<=`, a Squeeze of another axis, And for Or, Add for Sub. It counts only if it is seen to differ
+from the original, or to fail where that runs, on some input.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+_BOUNDED = {"Slice", "Pad", "Add", "Sub", "Gather", "Range", "Mod", "Expand", "Less", "Concat"}
+_BOUNDED |= {"Reshape", "Where", "Equal", "Max"}
+_OTHER = {
+    "Less": "LessOrEqual",
+    "LessOrEqual": "Less",
+    "Greater": "GreaterOrEqual",
+    "GreaterOrEqual": "Greater",
+    "Equal": "LessOrEqual",
+    "Or": "And",
+    "And": "Or",
+    "Add": "Sub",
+    "Sub": "Add",
+    "Max": "Min",
+    "ReduceMax": "ReduceMin",
+    "ReduceMin": "ReduceMax",
+    "Not": "Identity",
+}
+_DROPPED = ("Concat", "Where", "Mul", "Pad", "Reshape", "Transpose", "Or", "Slice")
+Feed = dict[str, np.ndarray]
+
+
+def key(node: onnx.NodeProto) -> tuple[object, ...]:
+    """Return what tells nodes apart."""
+    attributes = tuple(sorted(a.SerializeToString(deterministic=True) for a in node.attribute))
+    return node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes
+
+
+def new_nodes(before: onnx.ModelProto, after: onnx.ModelProto) -> list[int]:
+    """Return the positions of the nodes that the second model has and the first has not."""
+    old = {key(n) for n in before.graph.node}
+    return [i for i, n in enumerate(after.graph.node) if key(n) not in old]
+
+
+def mutate(
+    before: onnx.ModelProto, after: onnx.ModelProto, rng: random.Random
+) -> tuple[str, onnx.ModelProto] | None:
+    """Return a mutant of the second model and what was done; None if the try came to nothing."""
+    places = new_nodes(before, after)
+    if not places:
+        return None
+    model = onnx.ModelProto()
+    model.CopyFrom(after)
+    node = model.graph.node[rng.choice(places)]
+    known = {i.name: i for i in model.graph.initializer}
+    kinds = [name for name, ways in _WAYS.items() if node.op_type in ways]
+    if not kinds:
+        return None
+    kind = rng.choice(kinds)
+
+    def constant(array: np.ndarray) -> str:
+        name = f"mutant {len(model.graph.initializer)}"
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+        return name
+
+    done = False
+    if kind in ("bound", "squeezed axis"):
+        among = [k for k, n in enumerate(node.input) if n in known and known[n].data_type in (6, 7)]
+        among = [k for k in among if kind == "bound" or k == 1]
+        if among:
+            k = rng.choice(among)
+            array = numpy_helper.to_array(known[node.input[k]]).copy()
+            if array.size:
+                with np.errstate(over="ignore"):
+                    array.reshape(-1)[rng.randrange(array.size)] += rng.choice([-1, 1])
+                node.input[k] = constant(array)
+                done = True
+    elif kind == "swap" and len(node.input) > 1:
+        k = rng.randrange(len(node.input) - 1) if node.op_type == "Concat" else 1
+        node.input[k], node.input[k + 1] = node.input[k + 1], node.input[k]
+        done = True
+    elif kind == "input left out" and len(node.input) > 1:
+        del node.input[rng.randrange(len(node.input))]
+        done = True
+    elif kind == "axis":
+        axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+        _set(node, "axis", axis + rng.choice([-1, 1]))
+        done = True
+    elif kind == "permutation":
+        order = next((list(a.ints) for a in node.attribute if a.name == "perm"), [])
+        shuffled = rng.sample(order, len(order))
+        done = shuffled != order
+        if done:
+            _set(node, "perm", shuffled)
+    elif kind == "another operator":
+        node.op_type = _OTHER[node.op_type]
+        done = True
+    elif kind == "dropped":
+        kept = node.input[rng.randrange(len(node.input))]
+        node.op_type = "Identity"
+        del node.input[:], node.attribute[:]
+        node.input.append(kept)
+        done = True
+    return (kind, model) if done else None
+
+
+_WAYS: dict[str, set[str]] = {
+    "bound": _BOUNDED,
+    "squeezed axis": {"Squeeze", "Unsqueeze"},
+    "swap": {"Concat", "Where"},
+    "input left out": {"Concat"},
+    "axis": {"Concat", "Gather", "GatherElements"},
+    "permutation": {"Transpose"},
+    "another operator": set(_OTHER),
+    "dropped": set(_DROPPED),
+}
+
+
+def _set(node: onnx.NodeProto, name: str, value: object) -> None:
+    for attribute in list(node.attribute):
+        if attribute.name == name:
+            node.attribute.remove(attribute)
+    node.attribute.append(helper.make_attribute(name, value))
+
+
+def session(model: onnx.ModelProto) -> ort.InferenceSession:
+    """Load a model on one thread, without graph optimizations."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model.SerializeToString(), options)
+
+
+def feeds(model: onnx.ModelProto, path: Path, seed: int) -> Iterator[Feed]:
+    """Yield inputs: those that are stored beside a model, then drawn ones of several sizes."""
+    for suffix in (".in.npz", ".in2.npz"):
+        stored = path.with_suffix(suffix)
+        if stored.exists():
+            with np.load(stored) as archive:
+                yield {name: archive[name] for name in archive.files}
+    rng = np.random.default_rng(seed)
+    known = {i.name for i in model.graph.initializer}
+    for trial, most in enumerate((2, 3, 5, 8, 12, 1, 4, 6, 16, 9)):
+        sizes: dict[str, int] = {}
+        feed = {}
+        for value in model.graph.input:
+            if value.name in known:
+                continue
+            tensor = value.type.tensor_type
+            shape = []
+            for k, dim in enumerate(tensor.shape.dim):
+                name = dim.dim_param or f"{value.name}[{k}]"
+                drawn = most if trial % 2 else int(rng.integers(trial < 6, most + 1))
+                fixed = dim.HasField("dim_value")
+                shape.append(dim.dim_value if fixed else sizes.setdefault(name, drawn))
+            kind = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+            if kind.kind == "b":
+                feed[value.name] = rng.random(shape) < 0.5
+            elif kind.kind in "iu":
+                feed[value.name] = rng.integers(0, (2, 3, 4, 1, 6)[trial % 5], shape).astype(kind)
+            elif kind.kind == "f":
+                feed[value.name] = rng.standard_normal(shape).astype(kind)
+            else:
+                return
+        yield feed
+
+
+def replay(before: onnx.ModelProto, after: onnx.ModelProto, feed: Mapping[str, np.ndarray]) -> str:
+    """Return how two models differ on inputs: "" if they do not, or the first does not run."""
+    names = [o.name for o in before.graph.output]
+    try:
+        expected = session(before).run(names, dict(feed))
+    except Exception:
+        return ""
+    try:
+        actual = session(after).run(names, dict(feed))
+    except Exception as error:
+        return f"fails: {error}"
+    for name, one, other in zip(names, expected, actual, strict=True):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return f"{name} has another shape or type"
+        if not np.array_equal(one, other, equal_nan=one.dtype.kind == "f"):
+            return f"{name} differs"
+    return ""
+
+
+def differs(before: onnx.ModelProto, after: onnx.ModelProto, path: Path, seed: int) -> str:
+    """Return how two models are seen to differ on drawn inputs, "" if they are not."""
+    found = (replay(before, after, feed) for feed in feeds(before, path, seed))
+    return next(filter(None, found), "")

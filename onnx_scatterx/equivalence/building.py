@@ -1,0 +1,244 @@
+"""A model as tensors, node by node; nodes of both models that do the same on the same are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import ZERO, integer
+from onnx_scatterx.equivalence.computed_dims import computed_dims
+from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
+from onnx_scatterx.equivalence.logic import FALSE, below, both, implies, within
+from onnx_scatterx.equivalence.masks import most
+from onnx_scatterx.equivalence.operators import OPERATORS
+from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
+from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name, node_of
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
+from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.types import range_of, sort_of
+from onnx_scatterx.equivalence.world import Debt, World
+
+_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
+_RANDOM |= {"Multinomial"}
+COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
+
+Scope = dict[str, Tensor]
+Equal = Callable[[Tensor, Tensor], bool]
+
+
+@dataclass
+class Opaque:
+    """A node that is an unknown function of what it reads: its inputs, and what it captures."""
+
+    node: Node
+    read: tuple[Tensor | None, ...]
+    outputs: list[Tensor]
+
+
+@dataclass
+class Builder:
+    """Makes tensors of nodes, for both models in turn.
+
+    ``whole`` names values that both models compute by the same node. Of floats that such a node
+    computes, the elements are unknown functions of the coordinates: how does not matter.
+    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
+    """
+
+    world: World
+    sizes: dict[str, Term] = field(default_factory=dict)
+    made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
+    opaque: list[Opaque] = field(default_factory=list)
+    whole: set[str] = field(default_factory=set)
+    fixed: dict[str, int] = field(default_factory=dict)
+    trusted: bool = True
+    unmodelled: dict[str, str] = field(default_factory=dict)
+    _kept: list[Any] = field(default_factory=list)
+    _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
+
+    def constant(self, array: np.ndarray, dtype: str) -> Tensor:
+        """Return a constant, the same tensor for the same content."""
+        content = repr(array.tolist()) if array.dtype == object else array.tobytes()
+        key = (dtype, array.shape, content)
+        if key not in self._constants:
+            self._constants[key] = constant(array, dtype)
+        return self._constants[key]
+
+    def input(self, declared: Input) -> Tensor:
+        """Return an input: each element is unknown, and so is each dim that has a name or none."""
+        name, dtype = declared.name, declared.dtype
+        low, high = range_of(dtype)
+
+        def define(at: Coordinates) -> Term:
+            return apply(f"input {name}", at, sort_of(dtype), low, high)
+
+        if declared.dims is None or not is_tensor(dtype):
+            return Tensor(dtype, None, define)
+        dims = [self._size(d, name, axis) for axis, d in enumerate(declared.dims)]
+        return Tensor(dtype, tuple(dims), define)
+
+    def _size(self, dim: int | str | None, name: str, axis: int) -> Term:
+        if isinstance(dim, int):
+            return integer(dim)
+        key = dim if dim and self.trusted else f"{name}[{axis}]"
+        if key in self.fixed:
+            return integer(self.fixed[key])
+        if dim and key in self.sizes:
+            self.world.assume("inputs that name a dim alike agree in it")
+        self.world.assume("every axis is shorter than 2^31")
+        return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
+
+    def scope(self, graph: Graph, inputs: Scope) -> Scope:
+        """Return the values that a graph begins with."""
+        scope = dict(inputs)
+        for name, (array, dtype) in graph.constants.items():
+            scope[name] = self.constant(array, dtype)
+        return scope
+
+    def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
+        """Add what a node gives to a scope; return whether it was there already.
+
+        With ``equal``, a node that is not modelled may be the same as an earlier one of which the
+        inputs are proven equal.
+        """
+        if node.op in _RANDOM:
+            raise UnsupportedError(f"{node.op}: a model that draws at random")
+        content = constant_of(node)
+        if content is not None:
+            scope[node.outputs[0]] = self.constant(*content)
+            return True
+        inputs = tuple(scope[n] if n else None for n in node.inputs)
+        while inputs and inputs[-1] is None:
+            inputs = inputs[:-1]
+        captured = tuple(scope[n] for n in node.captured if n in scope)
+        key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
+        found = self.made.get(key)
+        if found is None:
+            found = self._made(node, inputs, scope, equal)
+            self.made[key] = found
+            self._kept.append((inputs, captured))
+            known = False
+        else:
+            known = True
+        for name, tensor in zip(node.outputs, found, strict=False):
+            if name:
+                scope[name] = tensor
+        return known
+
+    def _made(
+        self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
+    ) -> list[Tensor]:
+        operator = OPERATORS.get(node.op) if node.standard else None
+        debts, reason = len(self.world.debts), f"operator {node.op} is not modelled"
+        try:
+            if node.op == "If" and node.standard:
+                branch = self._branch(node, inputs, scope, equal)
+                if branch is not None:
+                    return branch
+            if operator is not None:
+                return self._taken_whole(node, operator(node, inputs, self.world))
+        except UnsupportedError as error:
+            reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
+            del self.world.debts[debts:]
+        captured = tuple(scope.get(n) for n in node.captured)  # the same names: it is the same text
+        read = (*inputs, *captured)
+        if equal is not None:
+            for other in self.opaque:
+                if other.node.kind == node.kind and _alike(other.read, read, equal):
+                    return other.outputs
+        if self.world.owing:
+            self.world.debts.append(Debt(FALSE, reason))
+        outputs = self._unknown(node, inputs)
+        for name in node.outputs:
+            self.unmodelled[name] = reason
+        self.opaque.append(Opaque(node, read, outputs))
+        return outputs
+
+    def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:
+        if self.world.owing or node.op not in COMPUTING or node.outputs[0] not in self.whole:
+            return outputs
+        (output,) = outputs
+        if sort_of(output.dtype) != "data":
+            return outputs
+        name = f"{node.op} whole {len(self.made)}"
+        return [Tensor(output.dtype, output.dims, lambda at: apply(name, at))]
+
+    def _branch(
+        self,
+        node: Node,
+        inputs: Sequence[Tensor | None],
+        scope: Scope,
+        equal: Equal | None,
+    ) -> list[Tensor] | None:
+        """Return what an If gives, if it is known which branch it takes."""
+        condition = inputs[0]
+        if condition is None or condition.rank:
+            return None
+        taken = self.world.decide(condition.at(()))
+        if taken is None:
+            return None
+        graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
+        inner = dict(scope)
+        for initializer in graph.initializer:
+            array = np.asarray(onnx.numpy_helper.to_array(initializer))
+            inner[initializer.name] = self.constant(array, dtype_name(initializer.data_type))
+        for proto in graph.node:
+            self.run(node_of(proto, {"": node.version}), inner, equal)
+        return [inner[o.name] for o in graph.output]
+
+    def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
+        mark = len(self.opaque)
+        types = inferred(node, inputs)
+        outputs = []
+        for k, name in enumerate(node.outputs):
+            dtype, dims = types.get(name, ("unknown", None))
+            slid = computed_dims(node, inputs) if node.standard else None
+            if dims is not None and slid is not None:
+                dims = [d or own for d, own in zip(dims, slid, strict=True)]
+            low, high = range_of(dtype)
+            along = pointing(node, k, inputs)
+            if along is not None:
+                low, high = 0, most(along)
+
+            def define(
+                at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
+            ) -> Term:
+                return apply(f"{node.op} {mark} {k}", at, sort_of(dtype), low, high)
+
+            known: tuple[Term, ...] | None = None
+            if dims is not None:
+                known = tuple(
+                    d or apply(f"size {node.op} {mark} {k} {axis}", (), "integer", 0, LARGEST_SIZE)
+                    for axis, d in enumerate(dims)
+                )
+            outputs.append(Tensor(dtype, known, define))
+            if along is not None and known is not None:
+                outputs[-1].watch(self._below(along, known))
+        return outputs
+
+    def _below(self, limit: Term, dims: tuple[Term, ...]) -> Callable[[Coordinates, Term], None]:
+        """Return what tells that elements are positions on an axis of this length."""
+
+        def told(at: Coordinates, element: Term) -> None:
+            there = (within(c, ZERO, d) for c, d in zip(at, dims, strict=True))
+            fact = implies(both(*there), below(element, limit))
+            self.world.witnesses.attach(element, fact)
+
+        return told
+
+
+def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
+    if len(one) != len(other):
+        return False
+    pairs = list(zip(one, other, strict=True))
+    if any((a is None) != (b is None) for a, b in pairs):
+        return False
+    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+
+
+def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:
+    """Return what tells nodes apart when all else is the same: what they do, on which names."""
+    return {(n.kind, n.inputs, n.outputs) for n in nodes}

@@ -1,0 +1,128 @@
+"""From what Z3 holds against a statement to inputs that can be run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from onnx_scatterx.equivalence.arithmetic import integer
+from onnx_scatterx.equivalence.comparing import Comparison
+from onnx_scatterx.equivalence.judge import Judgement
+from onnx_scatterx.equivalence.logic import at_most, both, equal, negation
+from onnx_scatterx.equivalence.solver import Solver
+from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.types import sort_of
+
+_SMALL = (2, 4, 9)
+_ELEMENTS = 1 << 16  # of one input
+_ASKED = 2048  # elements of one input that Z3 is asked for; others are 0
+_STATEMENTS = 5
+_RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
+
+Feeds = dict[str, np.ndarray]
+
+
+def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[str, int], Feeds]]:
+    """Yield sizes and inputs on which the models may differ, the smallest first."""
+    doubted = [c for _, c in judgement.owed]
+    doubted += [r.found for r in judgement.regions] + list(judgement.outputs.values())
+    goals: dict[Term, Comparison] = {}
+    for comparison in doubted:
+        if comparison.status == "differ":
+            goals.setdefault(comparison.goal, comparison)
+    rng = np.random.default_rng(seed)
+    for comparison in itertools.islice(goals.values(), _STATEMENTS):
+        model = _smallest(judgement, comparison)
+        if model is not None:
+            yield from _feeds(judgement, model, rng)
+    yield from _accepted(judgement, rng)
+
+
+def _accepted(
+    judgement: Judgement, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, int], Feeds]]:
+    """Yield inputs that the facts allow, for doubts of which Z3 has nothing to show."""
+    solver = judgement.world.solver
+    sizes = list(judgement.sizes.values())
+    for least, most in _RANGES if sizes else _RANGES[:1]:
+        wanted = [at_most(d, integer(most)) for d in sizes]
+        wanted += [at_most(integer(least), d) for d in sizes]
+        answer = solver.satisfiable(wanted)
+        if answer.status == "refuted":
+            yield from _feeds(judgement, answer.model, rng)
+
+
+def _smallest(judgement: Judgement, comparison: Comparison) -> Any:
+    solver = judgement.world.solver
+    solver.until = float("inf")
+    solver.budget = max(solver.budget, solver.spent + 40_000_000)
+    for most in _SMALL:
+        wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
+        answer = solver.against(comparison.goal, wanted)
+        if answer.status == "refuted":
+            return answer.model
+        if not wanted:
+            break
+    return comparison.model
+
+
+def _feeds(
+    judgement: Judgement, model: Any, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, int], Feeds]]:
+    solver = judgement.world.solver
+    sizes = {name: int(solver.value(model, d)) for name, d in judgement.sizes.items()}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, tensor in judgement.inputs.items():
+        shapes[name] = tuple(int(solver.value(model, d)) for d in tensor.shape)
+        if int(np.prod(shapes[name], dtype=object)) > _ELEMENTS:
+            return
+    for spread in (1.0, 1e3):
+        feeds = {}
+        for name, shape in shapes.items():
+            feeds[name] = _array(judgement, name, shape, solver, model, rng, spread)
+        if all(f is not None for f in feeds.values()):
+            yield sizes, {name: f for name, f in feeds.items() if f is not None}
+
+
+def _array(
+    judgement: Judgement,
+    name: str,
+    shape: Sequence[int],
+    solver: Solver,
+    model: Any,
+    rng: np.random.Generator,
+    spread: float,
+) -> np.ndarray | None:
+    tensor = judgement.inputs[name]
+    if tensor.dtype == "string":
+        return rng.integers(0, 9, shape).astype(str).astype(object)
+    if sort_of(tensor.dtype) == "data":
+        try:
+            kind = np.dtype(tensor.dtype)
+        except TypeError:
+            kind = np.dtype(getattr(ml_dtypes, tensor.dtype))
+        return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
+    array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)
+    for index in itertools.islice(np.ndindex(*shape), _ASKED):
+        array[index] = solver.value(model, tensor.at(tuple(map(integer, index))))
+    return array
+
+
+def possible_sizes(judgement: Judgement, most: int, count: int) -> Iterator[Mapping[str, int]]:
+    """Yield sizes, none above ``most``, that the facts allow: no two the same."""
+    solver = judgement.world.solver
+    excluded: list[Term] = []
+    wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
+    wanted += [at_most(integer(1), d) for d in judgement.sizes.values()]
+    for _ in range(count):
+        answer = solver.satisfiable([*wanted, *excluded])
+        if answer.status != "refuted":
+            return
+        found = {n: int(solver.value(answer.model, d)) for n, d in judgement.sizes.items()}
+        yield found
+        same = [equal(d, integer(found[n])) for n, d in judgement.sizes.items()]
+        excluded.append(negation(both(*same)))

@@ -1,0 +1,167 @@
+"""Terms in the language of Z3."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import z3
+
+from onnx_scatterx.equivalence.tables import Table
+from onnx_scatterx.equivalence.terms import Term, limit_of
+from onnx_scatterx.equivalence.types import constant
+
+_RUNS = 64
+
+
+class Encoder:
+    """Terms of one solver in Z3, each made once."""
+
+    def __init__(self) -> None:
+        self.context = z3.Context()
+        self.data = z3.DeclareSort("Data", self.context)
+        self._made: dict[Term, Any] = {}
+        self._typing: dict[Term, list[Any]] = {}
+        self._tables: dict[Table, Any] = {}
+
+    def __call__(self, root: Term) -> Any:
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            if term in self._made:
+                stack.pop()
+                continue
+            missing = [a for a in term.args if a not in self._made]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            self._made[term] = self._of(term, [self._made[a] for a in term.args])
+        return self._made[root]
+
+    def typing(self, term: Term) -> list[Any]:
+        """Return what holds of a term by itself: its interval, its limit, what division is."""
+        if term not in self._typing:
+            self._typing[term] = self._holds(term)
+        return self._typing[term]
+
+    def _holds(self, term: Term) -> list[Any]:
+        if term.sort != "integer" or term.op not in (
+            "variable",
+            "apply",
+            "table",
+            "divide",
+            "modulo",
+            "wrap",
+        ):
+            return []
+        if term.op == "table" and len(_runs(term.data)) <= _RUNS:
+            return []
+        made = self(term)
+        holds = [made >= term.low, made <= term.high]
+        limit = limit_of(term)
+        if limit is not None:
+            holds.append(made < self(limit))
+        if term.op == "divide" and not _positive(term.args[1]):
+            a, b = self(term.args[0]), self(term.args[1])
+            rest = self._function("modulo", a, b)
+            holds.append(
+                z3.If(b >= 1, z3.And(a == b * made + rest, rest >= 0, rest < b), made == 0)
+            )
+        if term.op == "modulo" and not _positive(term.args[1]):
+            a, b = self(term.args[0]), self(term.args[1])
+            whole = self._function("divide", a, b)
+            holds.append(
+                z3.If(b >= 1, z3.And(a == b * whole + made, made >= 0, made < b), made == 0)
+            )
+        return holds
+
+    def _function(self, name: str, *args: Any, sort: Any = None) -> Any:
+        result = z3.IntSort(self.context) if sort is None else sort
+        return z3.Function(name, *(a.sort() for a in args), result)(*args)
+
+    def _sort(self, term: Term) -> Any:
+        if term.sort == "integer":
+            return z3.IntSort(self.context)
+        return z3.BoolSort(self.context) if term.sort == "condition" else self.data
+
+    def _of(self, term: Term, args: list[Any]) -> Any:
+        match term.op:
+            case "integer":
+                return z3.IntVal(term.data, self.context)
+            case "true" | "false":
+                return z3.BoolVal(term.op == "true", self.context)
+            case "literal":
+                return z3.Const(f"literal {term.data[0]} {term.data[1].hex()}", self.data)
+            case "variable":
+                return z3.Int(f"{term.data} {term.number}", self.context)
+            case "apply":
+                name = f"{term.data[0]} {term.sort}"
+                if not args:
+                    return z3.Const(name, self._sort(term))
+                return self._function(name, *args, sort=self._sort(term))
+            case "polynomial":
+                return self._sum(term)
+            case "minimum":
+                return z3.If(args[0] <= args[1], args[0], args[1])
+            case "maximum":
+                return z3.If(args[0] >= args[1], args[0], args[1])
+            case "divide" | "modulo":
+                if _positive(term.args[1]):
+                    return args[0] / args[1] if term.op == "divide" else args[0] % args[1]
+                return self._function(term.op, *args)
+            case "wrap":
+                inside = z3.And(args[0] >= term.low, args[0] <= term.high)
+                return z3.If(inside, args[0], self._function(f"wrap {term.data}", args[0]))
+            case "table":
+                return self._table(term, args[0])
+            case "at most 0":
+                return args[0] <= 0
+            case "equals 0":
+                return args[0] == 0
+            case "same":
+                return args[0] == args[1]
+            case "not":
+                return z3.Not(args[0])
+            case "and":
+                return z3.And(*args)
+            case "choose":
+                return z3.If(*args)
+        raise AssertionError(term.op)
+
+    def _sum(self, term: Term) -> Any:
+        parts = []
+        for monomial, coefficient in term.data:
+            made = z3.IntVal(coefficient, self.context)
+            for atom in monomial:
+                one = self._made[atom]
+                made = one if z3.is_int_value(made) and made.as_long() == 1 else made * one
+            parts.append(made)
+        return z3.Sum(*parts) if len(parts) > 1 else parts[0]
+
+    def _table(self, term: Term, index: Any) -> Any:
+        table: Table = term.data
+        runs = _runs(table)
+        if len(runs) > _RUNS:
+            number = self._tables.setdefault(table, len(self._tables))
+            return self._function(f"table {number}", index, sort=self._sort(term))
+        made = self(constant(table.array[runs[-1]], table.dtype))
+        for start, end in reversed(list(itertools.pairwise(runs))):
+            value = self(constant(table.array[start], table.dtype))
+            made = z3.If(index < end, value, made)
+        return made
+
+
+def _positive(term: Term) -> bool:
+    return term.op == "integer" and bool(term.data > 0)
+
+
+def _runs(table: Table) -> list[int]:
+    """Return where runs of equal elements begin."""
+    array = table.array
+    if array.dtype.kind == "f":
+        array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    if array.dtype.kind not in "iub":
+        return list(range(len(array)))
+    return [0, *(np.flatnonzero(array[1:] != array[:-1]) + 1).tolist()]

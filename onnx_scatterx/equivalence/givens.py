@@ -1,0 +1,85 @@
+"""What a user knows of the inputs, as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, subtract
+from onnx_scatterx.equivalence.logic import at_most, below, both, equal, implies, negation
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.types import sort_of
+from onnx_scatterx.equivalence.world import World
+
+_SIGNS: dict[str, Callable[[Term, Term], Term]] = {
+    "<=": at_most,
+    "<": below,
+    ">=": lambda a, b: at_most(b, a),
+    ">": lambda a, b: below(b, a),
+    "==": equal,
+    "!=": lambda a, b: negation(equal(a, b)),
+}
+
+
+@dataclass(frozen=True)
+class Given:
+    """Something that is so of a size, or of every element of an integer input.
+
+    ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0. The bound is a
+    number or the name of a size. The sign ``contiguous`` says that along the last axis each
+    element is the one before it plus 1.
+    """
+
+    name: str
+    sign: str
+    bound: int | str = 0
+    modulus: int = 0
+
+    def __str__(self) -> str:
+        if self.sign == "contiguous":
+            return f"{self.name}: contiguous"
+        rest = f" % {self.modulus}" if self.modulus else ""
+        return f"{self.name}{rest} {self.sign} {self.bound}"
+
+
+def take(
+    given: Iterable[Given], sizes: Mapping[str, Term], inputs: Mapping[str, Tensor], world: World
+) -> None:
+    """Add to the facts what is given; what is said of nothing there is left out."""
+    for one in given:
+        bound = sizes.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
+        if bound is None:
+            continue
+        size, tensor = sizes.get(one.name), inputs.get(one.name)
+        if size is not None:
+            world.solver.assume(_said(one, size, bound))
+            world.assume(str(one))
+        elif tensor is not None and sort_of(tensor.dtype) == "integer" and tensor.dims is not None:
+            tensor.watch(_teller(one, tensor, bound, world))
+            world.assume(str(one))
+
+
+def _said(given: Given, value: Term, bound: Term) -> Term:
+    if given.modulus:
+        value = modulo(value, integer(given.modulus))
+    return _SIGNS[given.sign](value, bound)
+
+
+def _teller(
+    given: Given, tensor: Tensor, bound: Term, world: World
+) -> Callable[[Coordinates, Term], None]:
+    def told(at: Coordinates, element: Term) -> None:
+        there = both(
+            *(both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, tensor.shape, strict=True))
+        )
+        if given.sign != "contiguous":
+            world.witnesses.attach(element, implies(there, _said(given, element, bound)))
+        elif at and at[-1] is not ZERO:
+            first = tensor.at((*at[:-1], ZERO))
+            fact = equal(element, add(first, at[-1]))
+            # The numbers end where the type does.
+            whole = at_most(add(first, subtract(tensor.shape[-1], ONE)), integer(element.high))
+            world.witnesses.attach(element, implies(there, both(fact, whole)))
+
+    return told

@@ -1,0 +1,93 @@
+"""The types and dims of what is not modelled, as ONNX infers them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ml_dtypes
+import numpy as np
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import integer, number
+from onnx_scatterx.equivalence.reading import Node, dtype_name
+from onnx_scatterx.equivalence.tensor import Tensor
+from onnx_scatterx.equivalence.terms import Term
+
+
+def is_tensor(dtype: str) -> bool:
+    return dtype not in ("sequence_type", "optional_type", "map_type", "sparse_tensor_type", "None")
+
+
+def pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None:
+    """Return the length of the axis that an output gives positions on."""
+    if not node.standard or (node.op, k) not in (("TopK", 1), ("ArgMax", 0), ("ArgMin", 0)):
+        return None
+    a = inputs[0]
+    if a is None or a.dims is None:
+        return None
+    axis = node.get("axis", -1 if node.op == "TopK" else 0)
+    return a.dims[axis] if -a.rank <= axis < a.rank else None
+
+
+def inferred(
+    node: Node, inputs: Sequence[Tensor | None]
+) -> dict[str, tuple[str, list[Term | None] | None]]:
+    """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
+
+    The node is shown alone, so that nothing that a model claims of its values counts.
+    """
+    if not node.standard or node.captured:
+        return {}
+    names: dict[str, Term] = {}
+    values, constants = {}, {}
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    del proto.input[:]
+    for position, tensor in enumerate(inputs):
+        proto.input.append("" if tensor is None else f"i{position}")
+        if tensor is None or not is_tensor(tensor.dtype) or tensor.dtype == "unknown":
+            continue
+        element = _element_type(tensor.dtype)
+        shape: list[int | str] | None = None
+        if tensor.dims is not None:
+            shape = []
+            for d in tensor.dims:
+                known = number(d)
+                names[f"d{d.number}"] = d
+                shape.append(f"d{d.number}" if known is None else known)
+        values[f"i{position}"] = onnx.helper.make_tensor_type_proto(element, shape)
+        if tensor.array is not None and tensor.array.size < 64 and tensor.dtype != "string":
+            constants[f"i{position}"] = onnx.numpy_helper.from_array(tensor.array)
+    try:
+        schema = onnx.defs.get_schema(node.op, node.version, "")
+        found = onnx.shape_inference.infer_node_outputs(
+            schema,
+            proto,
+            values,
+            constants,
+            opset_imports=[onnx.helper.make_opsetid("", node.version)],
+        )
+    except Exception:
+        return {}
+    result: dict[str, tuple[str, list[Term | None] | None]] = {}
+    for name, kind in found.items():
+        if kind.WhichOneof("value") != "tensor_type":
+            continue
+        dims: list[Term | None] | None = None
+        if kind.tensor_type.HasField("shape"):
+            dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
+        result[name] = (dtype_name(kind.tensor_type.elem_type), dims)
+    return result
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension, names: dict[str, Term]) -> Term | None:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return integer(dim.dim_value)
+    return names.get(dim.dim_param)
+
+
+def _element_type(dtype: str) -> int:
+    if dtype == "string":
+        return int(onnx.TensorProto.STRING)
+    kind = getattr(ml_dtypes, dtype, None)
+    return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))

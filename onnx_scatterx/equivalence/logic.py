@@ -1,0 +1,163 @@
+"""Conditions, and terms that depend on them."""
+
+from __future__ import annotations
+
+from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
+    add,
+    content,
+    highest,
+    integer,
+    lowest,
+    monomials,
+    polynomial,
+    scale,
+    subtract,
+)
+from onnx_scatterx.equivalence.terms import Sort, Term, make
+
+
+def _condition(op: str, args: tuple[Term, ...] = (), data: object = None) -> Term:
+    return make(op, args, data, "condition")
+
+
+TRUE, FALSE = _condition("true"), _condition("false")
+
+
+def truth(value: bool) -> Term:
+    """Return a condition that is known."""
+    return TRUE if value else FALSE
+
+
+def at_most(a: Term, b: Term) -> Term:
+    """Return ``a <= b``."""
+    difference = subtract(a, b)
+    if highest(difference) <= 0:
+        return TRUE
+    if lowest(difference) > 0:
+        return FALSE
+    divisor = content(difference)
+    parts = dict(monomials(difference))
+    constant = parts.pop((), 0)
+    reduced = {m: c // divisor for m, c in parts.items()}
+    reduced[()] = -((-constant) // divisor)
+    return _condition("at most 0", (polynomial(reduced),))
+
+
+def below(a: Term, b: Term) -> Term:
+    """Return ``a < b``."""
+    return at_most(add(a, ONE), b)
+
+
+def equal(a: Term, b: Term) -> Term:
+    """Return ``a = b``, of any sort."""
+    if a is b:
+        return TRUE
+    if a.sort == "condition":
+        if a in (TRUE, FALSE):
+            return b if a is TRUE else negation(b)
+        if b in (TRUE, FALSE):
+            return a if b is TRUE else negation(a)
+        if negation(a) is b:
+            return FALSE
+        a, b = sorted((a, b), key=lambda t: t.number)
+        return _condition("same", (a, b))
+    if a.sort == "data":
+        a, b = sorted((a, b), key=lambda t: t.number)
+        return _condition("same", (a, b))
+    difference = subtract(a, b)
+    if lowest(difference) > 0 or highest(difference) < 0:
+        return FALSE
+    divisor = content(difference)
+    parts = monomials(difference)
+    if divisor and parts.get((), 0) % divisor:
+        return FALSE
+    first = next(c for m, c in sorted(parts.items(), key=lambda i: [x.number for x in i[0]]) if m)
+    reduced = {m: c // (divisor if first > 0 else -divisor) for m, c in parts.items()}
+    return _condition("equals 0", (polynomial(reduced),))
+
+
+def within(a: Term, low: Term, limit: Term) -> Term:
+    """Return ``low <= a < limit``."""
+    return both(at_most(low, a), below(a, limit))
+
+
+def negation(a: Term) -> Term:
+    """Return what is true where a is not."""
+    if a is TRUE or a is FALSE:
+        return FALSE if a is TRUE else TRUE
+    if a.op == "not":
+        return a.args[0]
+    if a.op == "at most 0":
+        return at_most(integer(1), a.args[0])
+    return _condition("not", (a,))
+
+
+def both(*terms: Term) -> Term:
+    """Return the conjunction."""
+    kept: dict[Term, None] = {}
+    for term in terms:
+        for part in term.args if term.op == "and" else (term,):
+            if part is FALSE or negation(part) in kept:
+                return FALSE
+            if part is not TRUE:
+                kept[part] = None
+    if len(kept) < 2:
+        return next(iter(kept), TRUE)
+    return _condition("and", tuple(sorted(kept, key=lambda t: t.number)))
+
+
+def either(*terms: Term) -> Term:
+    """Return the disjunction."""
+    return negation(both(*(negation(t) for t in terms)))
+
+
+def implies(a: Term, b: Term) -> Term:
+    """Return ``a -> b``."""
+    return either(negation(a), b)
+
+
+def choose(condition: Term, a: Term, b: Term) -> Term:
+    """Return a where the condition is true, else b."""
+    if condition is TRUE or a is b:
+        return a
+    if condition is FALSE:
+        return b
+    if condition.op == "not":
+        condition, a, b = condition.args[0], b, a
+    a, b = _under(a, condition, True), _under(b, condition, False)
+    if a is b:
+        return a
+    if a.sort == "condition":
+        return either(both(condition, a), both(negation(condition), b))
+    sort: Sort = a.sort
+    return make("choose", (condition, a, b), None, sort, min(a.low, b.low), max(a.high, b.high))
+
+
+def _under(term: Term, condition: Term, value: bool) -> Term:
+    """Return a term where a condition is known; only choices at its top are looked at."""
+    while term.op == "choose":
+        own = term.args[0]
+        if own is condition:
+            term = term.args[1 if value else 2]
+        elif negation(condition) is own:
+            term = term.args[2 if value else 1]
+        elif own.op == "and" and not value and condition in own.args:
+            term = term.args[2]
+        elif condition.op == "and" and value and own in condition.args:
+            term = term.args[1]
+        else:
+            break
+    return term
+
+
+def from_condition(condition: Term) -> Term:
+    """Return 1 where the condition is true, else 0."""
+    return choose(condition, ONE, subtract(ONE, ONE))
+
+
+def as_condition(term: Term) -> Term:
+    """Return whether a number is not 0."""
+    if term.op == "choose":
+        return choose(term.args[0], as_condition(term.args[1]), as_condition(term.args[2]))
+    return negation(equal(term, scale(ONE, 0)))

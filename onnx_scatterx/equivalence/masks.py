@@ -1,0 +1,219 @@
+"""Masks: how many elements are true, where the p-th of them is, and how many come before one.
+
+For a mask m of n elements in row-major order, with N of them true:
+
+    place(p)    the p-th true element,        0 <= p < N:   m[place(p)] and rank(place(p)) = p
+    rank(c)     how many are true before c,   m[c]:         rank(c) < N and place(rank(c)) = c
+
+NonZero gives the places, the sum of the mask is N, its running sum is the rank. Masks that are
+known to be equal, of whichever shape, share these functions; a mask that does not change along its
+last axes is taken as one without them, each true element of which counts for all of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    divide,
+    modulo,
+    multiply,
+)
+from onnx_scatterx.equivalence.logic import at_most, below, both, equal, from_condition, implies
+from onnx_scatterx.equivalence.reshaping import flattened, remapped, unflattened
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, walk
+from onnx_scatterx.equivalence.witnesses import Definition
+
+if TYPE_CHECKING:
+    from onnx_scatterx.equivalence.world import World
+
+
+def most(d: Term) -> int:
+    """Return the greatest coordinate that an axis can have."""
+    return max(0, d.high - 1)
+
+
+@dataclass(eq=False)
+class Mask:
+    """One mask with its functions."""
+
+    name: str
+    dims: tuple[Term, ...]
+    at: Callable[[Coordinates], Term]
+
+    @property
+    def count(self) -> Term:
+        """How many elements are true."""
+        return apply(f"count {self.name}", (), "integer", 0, LARGEST_SIZE)
+
+    def places(self, p: Term) -> Coordinates:
+        """Return the coordinates of the p-th true element."""
+        return tuple(
+            ZERO if d is ONE else apply(f"place {self.name} {k}", (p,), "integer", 0, most(d))
+            for k, d in enumerate(self.dims)
+        )
+
+    def rank(self, at: Coordinates) -> Term:
+        """Return how many elements before this one are true."""
+        return apply(f"rank {self.name}", at, "integer", 0, LARGEST_SIZE)
+
+    def inside(self, at: Coordinates) -> Term:
+        """Return that the mask has such an element."""
+        limits = (both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True))
+        return both(*limits)
+
+    def count_facts(self, count: Term) -> list[Term]:
+        """Return what holds of the count."""
+        return [at_most(count, multiply(*self.dims))]
+
+    def place_facts(self, place: Term) -> list[Term]:
+        """Return what holds of a place."""
+        (p,) = place.args
+        at = self.places(p)
+        exists = both(at_most(ZERO, p), below(p, self.count))
+        return [implies(exists, both(self.inside(at), self.at(at), equal(self.rank(at), p)))]
+
+    def rank_facts(self, rank: Term) -> list[Term]:
+        """Return what holds of a rank."""
+        at = rank.args
+        inside = self.inside(at)
+        true = self.at(at)
+        through = add(rank, from_condition(true))
+        back = (equal(q, c) for q, c in zip(self.places(rank), at, strict=True))
+        return [
+            implies(inside, at_most(through, self.count)),
+            implies(inside, at_most(rank, flattened(at, self.dims))),
+            implies(both(inside, true), both(*back)),
+        ]
+
+
+@dataclass(frozen=True)
+class View:
+    """A mask as a tensor of some shape has it.
+
+    ``inner`` are the last dims, along which it does not change; ``outward`` and ``inward`` lead
+    from the coordinates on the others to those of the mask, and back.
+    """
+
+    mask: Mask
+    dims: tuple[Term, ...]
+    inner: tuple[Term, ...]
+    outward: Callable[[Coordinates], Coordinates]
+    inward: Callable[[Coordinates], Coordinates]
+
+    @property
+    def each(self) -> Term:
+        """For how many elements one of the mask counts."""
+        return multiply(*self.inner)
+
+    @property
+    def count(self) -> Term:
+        """How many elements are true."""
+        return multiply(self.mask.count, self.each)
+
+    def places(self, p: Term) -> Coordinates:
+        """Return the coordinates of the p-th true element."""
+        if not self.inner:
+            return self.inward(self.mask.places(p))
+        outer = self.inward(self.mask.places(divide(p, self.each)))
+        return (*outer, *unflattened(modulo(p, self.each), self.inner))
+
+    def rank(self, at: Coordinates) -> Term:
+        """Return how many elements before this one are true."""
+        cut = len(self.dims) - len(self.inner)
+        before = multiply(self.mask.rank(self.outward(at[:cut])), self.each)
+        return add(before, self._within(at))
+
+    def _within(self, at: Coordinates) -> Term:
+        """Return how many elements that a true one counts for come before this one, if it is."""
+        cut = len(self.dims) - len(self.inner)
+        own = self.mask.at(self.outward(at[:cut]))
+        return multiply(from_condition(own), flattened(at[cut:], self.inner))
+
+    def there(self, at: Coordinates) -> Term:
+        """Return that the mask has such an element."""
+        limits = (both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True))
+        return both(*limits)
+
+    def true(self, at: Coordinates) -> Term:
+        """Return whether an element is true."""
+        return self.mask.at(self.outward(at[: len(self.dims) - len(self.inner)]))
+
+    def back(self, at: Coordinates) -> dict[Term, Term]:
+        """Return what the functions of the mask are at the rank of a true element."""
+        outer = self.outward(at[: len(self.dims) - len(self.inner)])
+        rank = self.mask.rank(outer)
+        pairs = zip(self.mask.places(rank), outer, strict=True)
+        return {place: c for place, c in pairs if place is not ZERO}
+
+
+@dataclass
+class Masks:
+    """The masks of both models."""
+
+    world: World
+    known: list[Mask] = field(default_factory=list)
+    views: list[View] = field(default_factory=list)
+
+    def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
+        """Return a mask of a tensor, one that is known already if it is equal to it."""
+        cut = self._cut(dims, at)
+        outer, inner = dims[:cut], dims[cut:]
+
+        def own(c: Coordinates) -> Term:
+            return at((*c, *(ZERO for _ in inner)))
+
+        for mask in self.known:
+            found = self._as(mask, outer, own)
+            if found is not None:
+                view = View(mask, dims, inner, *found)
+                break
+        else:
+            mask = Mask(str(len(self.known)), outer, own)
+            self.known.append(mask)
+            self._define(mask)
+            view = View(mask, dims, inner, lambda c: c, lambda c: c)
+        self.views.append(view)
+        return view
+
+    def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:
+        points = Tensor("bool", dims, at).points("mask")
+        parts = set(walk([at(points)]))
+        cut = len(dims)
+        while cut > 1 and points[cut - 1] not in parts:
+            cut -= 1
+        return cut
+
+    def _as(
+        self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
+    ) -> tuple[Callable[[Coordinates], Coordinates], Callable[[Coordinates], Coordinates]] | None:
+        world = self.world
+        if len(dims) == len(mask.dims) and all(
+            world.same(d, e) for d, e in zip(dims, mask.dims, strict=True)
+        ):
+            there = back = None
+        elif world.same(multiply(*dims), multiply(*mask.dims)):
+            there, back = (
+                remapped(dims, mask.dims, world.same),
+                remapped(mask.dims, dims, world.same),
+            )
+        else:
+            return None
+        outward = there or (lambda c: c)
+        inward = back or (lambda c: c)
+        points = Tensor("bool", dims, at).points("mask")
+        question = equal(at(points), mask.at(outward(points)))
+        return (outward, inward) if world.solver.follows(question) else None
+
+    def _define(self, mask: Mask) -> None:
+        define = self.world.witnesses.define
+        define(f"count {mask.name}", Definition(mask.count_facts))
+        define(f"rank {mask.name}", Definition(mask.rank_facts))
+        for k in range(len(mask.dims)):
+            define(f"place {mask.name} {k}", Definition(mask.place_facts))

@@ -1,0 +1,280 @@
+"""Operators on one element of each input: exact on integers, unknown functions of floats.
+
+Of floats only these identities are used, which hold for every float, NaN included:
+x * 1 = x, x + -0 = x, x - 0 = x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from onnx_scatterx.equivalence.arithmetic import (
+    ZERO,
+    add,
+    divide,
+    integer,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    scale,
+    subtract,
+)
+from onnx_scatterx.equivalence.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    from_condition,
+    implies,
+    negation,
+)
+from onnx_scatterx.equivalence.operators import broadcasting
+from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
+from onnx_scatterx.equivalence.reading import Node, dtype_name
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.terms import Term, apply
+from onnx_scatterx.equivalence.types import constant, range_of, sort_of, wrapped
+from onnx_scatterx.equivalence.world import World
+
+UNARY = (
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh"),
+    *("Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish"),
+    *("Neg", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh"),
+    *("Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+)
+BINARY = (
+    *("Add", "Sub", "Mul", "Div", "Mod", "Pow", "PRelu"),
+    *("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+)
+
+
+def quotient(a: Term, b: Term) -> Term:
+    """Return the quotient rounded towards zero, as integers divide in C++."""
+    flipped = choose(below(b, ZERO), scale(a, -1), a)
+    size = choose(below(b, ZERO), scale(b, -1), b)
+    whole = divide(flipped, size)
+    up = scale(divide(scale(flipped, -1), size), -1)
+    return choose(at_most(ZERO, flipped), whole, up)
+
+
+def remainder(a: Term, b: Term) -> Term:
+    """Return the remainder with the sign of the divisor, as Mod gives it."""
+    size = choose(below(b, ZERO), scale(b, -1), b)
+    flipped = choose(below(b, ZERO), scale(a, -1), a)
+    rest = modulo(flipped, size)
+    return choose(below(b, ZERO), scale(rest, -1), rest)
+
+
+INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
+    "Add": add,
+    "Sub": subtract,
+    "Mul": multiply,
+    "Div": quotient,
+    "Mod": remainder,
+}
+INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
+    "Neg": lambda a: scale(a, -1),
+    "Abs": lambda a: choose(below(a, ZERO), scale(a, -1), a),
+    "Relu": lambda a: maximum(a, ZERO),
+    "Sign": lambda a: choose(below(a, ZERO), integer(-1), from_condition(below(ZERO, a))),
+}
+
+
+def _neutral(dtype: str, value: float) -> Term | None:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        return None
+    return constant(kind.type(value), dtype) if kind.kind == "f" else None
+
+
+def _known_branch(term: Term, neutral: Term) -> bool:
+    return term.op == "choose" and neutral in term.args[1:]
+
+
+def float_binary(name: str, dtype: str, a: Term, b: Term) -> Term:
+    """Return an operator on two floats, by the identities where they help."""
+    sides = {"Mul": (1.0, True), "Add": (-0.0, True), "Sub": (0.0, False)}
+    if name in sides:
+        value, both_ways = sides[name]
+        neutral = _neutral(dtype, value)
+        if neutral is not None:
+            if b is neutral:
+                return a
+            if both_ways and a is neutral:
+                return b
+            # An identity within a choice helps if the choice is made first.
+            for term in (a, b):
+                if _known_branch(term, neutral):
+                    condition, yes, no = term.args
+                    other = b if term is a else a
+                    pairs = []
+                    for branch, value_of in ((yes, True), (no, False)):
+                        rest = _chosen(other, condition, value_of)
+                        pair = (branch, rest) if term is a else (rest, branch)
+                        pairs.append(float_binary(name, dtype, *pair))
+                    return choose(condition, *pairs)
+    return apply(f"{name} {dtype}", (a, b))
+
+
+def _chosen(term: Term, condition: Term, value: bool) -> Term:
+    while term.op == "choose":
+        own = term.args[0]
+        if own is condition:
+            term = term.args[1 if value else 2]
+        elif own is negation(condition):
+            term = term.args[2 if value else 1]
+        else:
+            break
+    return term
+
+
+def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) -> Term:
+    """Return an operator on two elements of a type."""
+    sort = sort_of(dtype)
+    if sort == "data":
+        return float_binary(f"{name}{_flavour(node)}", dtype, a, b)
+    if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
+        value = INTEGER_BINARY[name](a, b)
+        made = wrapped(value, dtype)
+        low, high = range_of(dtype)
+        if made.op == "wrap":
+            fits = at_most(integer(low), value), at_most(value, integer(high))
+            if all(world.known(f) for f in fits):
+                return value
+        return made
+    low, high = range_of(dtype)
+    return apply(f"{name}{_flavour(node)} {dtype}", (a, b), sort, low, high)
+
+
+def _flavour(node: Node) -> str:
+    kept = [a for a in node.kind[3] if a[0] not in ("axis", "axes")]
+    return f" {kept}" if kept else ""
+
+
+@operator(*BINARY)
+def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, b = needed(inputs, 0), needed(inputs, 1)
+    dims = broadcasting.shape([a.shape, b.shape], world, f"{node.op}: the shapes fit")
+    if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
+        points = b.points("divisor")
+        exist = both(*(below(ZERO, d) for d in dims))
+        nonzero = negation(equal(b.at(points), ZERO))
+        world.need_all(points, implies(exist, nonzero), f"{node.op}: not by 0")
+    if node.op == "Pow" and a.dtype != b.dtype:
+        raise UnsupportedError("Pow of two types")
+
+    def define(at: Coordinates) -> Term:
+        x = broadcasting.read(a, dims, at, world)
+        y = broadcasting.read(b, dims, at, world)
+        return binary(node.op, node, a.dtype, x, y, world)
+
+    return [Tensor(a.dtype, dims, define)]
+
+
+@operator(*UNARY)
+def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    low, high = range_of(a.dtype)
+
+    def define(at: Coordinates) -> Term:
+        x = a.at(at)
+        if x.sort == "integer" and node.op in INTEGER_UNARY:
+            return wrapped(INTEGER_UNARY[node.op](x), a.dtype)
+        return apply(f"{node.op}{_flavour(node)} {a.dtype}", (x,), x.sort, low, high)
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("Min", "Max")
+def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    dtype = tensors[0].dtype
+    dims = broadcasting.shape([t.shape for t in tensors], world, f"{node.op}: the shapes fit")
+    pick = minimum if node.op == "Min" else maximum
+
+    def define(at: Coordinates) -> Term:
+        parts = [broadcasting.read(t, dims, at, world) for t in tensors]
+        made = parts[0]
+        for part in parts[1:]:
+            if sort_of(dtype) == "integer":
+                made = pick(made, part)
+            else:
+                made = apply(f"{node.op} {dtype}", (made, part))
+        return made
+
+    return [Tensor(dtype, dims, define)]
+
+
+@operator("Clip")
+def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    bounds = [t for t in inputs[1:] if t is not None]
+    if sort_of(a.dtype) == "integer" and len(inputs) < 3:
+        inputs = [*inputs, None, None]
+
+    def define(at: Coordinates) -> Term:
+        x = a.at(at)
+        if x.sort == "integer" and node.version >= 11:
+            low, high = inputs[1], inputs[2]
+            x = x if low is None else maximum(x, low.at(()))
+            return x if high is None else minimum(x, high.at(()))
+        given = "".join("-" if t is None else "+" for t in inputs[1:])
+        limits = range_of(a.dtype)
+        name = f"Clip{_flavour(node)} {given} {a.dtype}"
+        return apply(name, (x, *(t.at(()) for t in bounds)), x.sort, *limits)
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("Cast")
+def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    to = dtype_name(node.get("to"))
+    if a.dtype == to:
+        return [a]
+    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to))]
+
+
+def converted(x: Term, dtype: str, to: str) -> Term:
+    """Return an element as another type has it."""
+    target = sort_of(to)
+    low, high = range_of(to)
+    if x.op == "choose":
+        condition, yes, no = x.args
+        return choose(condition, converted(yes, dtype, to), converted(no, dtype, to))
+    if x.sort == "condition":
+        if target == "integer":
+            return from_condition(x)
+        zero, one = _neutral(to, 0.0), _neutral(to, 1.0)
+        if zero is not None and one is not None:
+            return choose(x, one, zero)
+        return choose(x, apply(f"true as {to}", ()), apply(f"false as {to}", ()))
+    if x.sort == "integer":
+        if target == "integer":
+            return wrapped(x, to)
+        if target == "condition":
+            return either(below(x, ZERO), below(ZERO, x))
+        if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
+            return constant(np.dtype(to).type(x.data), to)
+        return apply(f"Cast {dtype} {to}", (x,))
+    if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
+        return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
+    return apply(f"Cast {dtype} {to}", (x,), target, low, high)
+
+
+@operator("Identity")
+def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    return [needed(inputs, 0)]
+
+
+@operator("Dropout")
+def dropout(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    if len(node.outputs) > 1 or len(inputs) > 2:
+        raise UnsupportedError("Dropout that may train")
+    return [needed(inputs, 0)]

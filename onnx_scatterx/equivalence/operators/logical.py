@@ -1,0 +1,88 @@
+"""Comparisons, conditions, and choices by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnx_scatterx.equivalence.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    negation,
+)
+from onnx_scatterx.equivalence.operators import broadcasting
+from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
+from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.terms import Term, apply
+from onnx_scatterx.equivalence.world import World
+
+_INTEGERS: dict[str, Callable[[Term, Term], Term]] = {
+    "Less": below,
+    "LessOrEqual": at_most,
+    "Greater": lambda a, b: below(b, a),
+    "GreaterOrEqual": lambda a, b: at_most(b, a),
+    "Equal": equal,
+}
+_CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
+    "And": both,
+    "Or": either,
+    "Xor": lambda a, b: negation(equal(a, b)),
+    "Equal": equal,
+}
+
+
+@operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "And", "Or", "Xor")
+def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, b = needed(inputs, 0), needed(inputs, 1)
+    dims = broadcasting.shape([a.shape, b.shape], world, f"{node.op}: the shapes fit")
+
+    def define(at: Coordinates) -> Term:
+        x = broadcasting.read(a, dims, at, world)
+        y = broadcasting.read(b, dims, at, world)
+        if x.sort == "integer":
+            return _INTEGERS[node.op](x, y)
+        if x.sort == "condition":
+            return _CONDITIONS[node.op](x, y)
+        return compared(node.op, a.dtype, x, y)
+
+    return [Tensor("bool", dims, define)]
+
+
+def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
+    """Return a comparison of floats or strings, of which nothing else is known."""
+    return apply(f"{name} {dtype}", (x, y), "condition")
+
+
+@operator("Not")
+def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    return [Tensor("bool", a.shape, lambda at: negation(a.at(at)))]
+
+
+@operator("IsNaN", "IsInf")
+def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    name = f"{node.op} {node.kind[3]} {a.dtype}"
+    return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
+
+
+@operator("Where")
+def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    condition, a, b = (needed(inputs, i) for i in range(3))
+    shapes = [condition.shape, a.shape, b.shape]
+    dims = broadcasting.shape(shapes, world, "Where: the shapes fit")
+
+    def define(at: Coordinates) -> Term:
+        test = broadcasting.read(condition, dims, at, world)
+        if test.op == "true":
+            return broadcasting.read(a, dims, at, world)
+        if test.op == "false":
+            return broadcasting.read(b, dims, at, world)
+        yes = broadcasting.read(a, dims, at, world)
+        return choose(test, yes, broadcasting.read(b, dims, at, world))
+
+    return [Tensor(a.dtype, dims, define)]

@@ -1,0 +1,262 @@
+"""Operators that move elements: Transpose, Concat, Split, Unsqueeze, Squeeze, Expand, Tile, Pad."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    integer,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    number,
+    subtract,
+)
+from onnx_scatterx.equivalence.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    equal,
+)
+from onnx_scatterx.equivalence.operators import broadcasting
+from onnx_scatterx.equivalence.operators.creation import sizes_of
+from onnx_scatterx.equivalence.operators.registry import (
+    Inputs,
+    axes_of,
+    given,
+    needed,
+    numbers,
+    operator,
+    positive,
+)
+from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.types import constant, sort_of
+from onnx_scatterx.equivalence.world import World
+
+
+@operator("Transpose")
+def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    order = node.get("perm") or list(reversed(range(a.rank)))
+    if sorted(order) != list(range(a.rank)):
+        raise UnsupportedError("Transpose of other axes than there are")
+
+    def define(at: Coordinates) -> Term:
+        own = [ZERO] * a.rank
+        for c, axis in zip(at, order, strict=True):
+            own[axis] = c
+        return a.at(own)
+
+    return [Tensor(a.dtype, tuple(a.shape[axis] for axis in order), define)]
+
+
+@operator("Concat")
+def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    first = tensors[0]
+    axis = positive(node.get("axis"), first.rank)
+    dims = list(first.shape)
+    for t in tensors[1:]:
+        if t.rank != first.rank:
+            world.need(equal(ZERO, ONE), "Concat: the ranks agree")
+            raise UnsupportedError("Concat of different ranks")
+        for k, (d, e) in enumerate(zip(first.shape, t.shape, strict=True)):
+            if k != axis:
+                world.need(equal(d, e), "Concat: the other dims agree")
+                if number(dims[k]) is None and number(e) is not None:
+                    dims[k] = e
+    ends = [ZERO]
+    for t in tensors:
+        ends.append(add(ends[-1], t.shape[axis]))
+    dims[axis] = ends[-1]
+
+    def define(at: Coordinates) -> Term:
+        def own(i: int) -> Term:
+            moved = list(at)
+            moved[axis] = subtract(at[axis], ends[i])
+            return tensors[i].at(moved)
+
+        parts: list[tuple[Term, int]] = []
+        for i in range(len(tensors)):
+            before = below(at[axis], ends[i + 1])
+            if before.op == "false" or number(tensors[i].shape[axis]) == 0:
+                continue
+            parts.append((before, i))
+            if before.op == "true":
+                break
+        if not parts:
+            return first.at(at)
+        made = own(parts[-1][1])
+        for before, i in reversed(parts[:-1]):
+            made = choose(before, own(i), made)
+        return made
+
+    return [Tensor(first.dtype, tuple(dims), define)]
+
+
+@operator("Split")
+def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axis = positive(node.get("axis", 0), a.rank)
+    count = len(node.outputs)
+    sizes: list[Term]
+    lengths = given(inputs, 1)
+    if lengths is not None:
+        sizes = sizes_of(lengths, world, "Split: no size is negative")
+    elif node.get("split"):
+        sizes = [integer(s) for s in node.get("split")]
+    else:
+        total = number(a.shape[axis])
+        if total is None or (total % count and node.version < 18):
+            raise UnsupportedError("Split in equal parts of an axis of unknown size")
+        each = -(-total // count)
+        if total <= each * (count - 1):  # which ONNX Runtime refuses
+            raise UnsupportedError("Split into more parts than there are elements")
+        sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
+    if len(sizes) != count:
+        raise UnsupportedError("Split into another number of parts than there are outputs")
+    world.need(equal(add(*sizes), a.shape[axis]), "Split: the parts are as long as the axis")
+    outputs, start = [], ZERO
+    for length in sizes:
+        outputs.append(_part(a, axis, start, length))
+        start = add(start, length)
+    return outputs
+
+
+def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
+    def define(at: Coordinates) -> Term:
+        return a.at((*at[:axis], add(at[axis], start), *at[axis + 1 :]))
+
+    return Tensor(a.dtype, (*a.shape[:axis], length, *a.shape[axis + 1 :]), define)
+
+
+@operator("Unsqueeze")
+def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = axes_of(node, inputs, 1)
+    if axes is None:
+        raise UnsupportedError("Unsqueeze without axes")
+    rank = a.rank + len(axes)
+    new = {positive(axis, rank) for axis in axes}
+    if len(new) != len(axes):
+        world.need(equal(ZERO, ONE), "Unsqueeze: no axis twice")
+        raise UnsupportedError("Unsqueeze of one axis twice")
+    dims: list[Term] = []
+    own = iter(a.shape)
+    for axis in range(rank):
+        dims.append(ONE if axis in new else next(own))
+    old = [axis for axis in range(rank) if axis not in new]
+    return [Tensor(a.dtype, tuple(dims), lambda at: a.at([at[axis] for axis in old]))]
+
+
+@operator("Squeeze")
+def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = axes_of(node, inputs, 1)
+    if axes is None:
+        if any(number(d) is None for d in a.shape):
+            raise UnsupportedError("Squeeze of all axes of size 1, where sizes are not known")
+        gone = {axis for axis, d in enumerate(a.shape) if d is ONE}
+    else:
+        gone = {positive(axis, a.rank) for axis in axes}
+    for axis in gone:
+        world.need(equal(a.shape[axis], ONE), "Squeeze: the axis has size 1")
+
+    def define(at: Coordinates) -> Term:
+        own = iter(at)
+        return a.at([ZERO if axis in gone else next(own) for axis in range(a.rank)])
+
+    dims = tuple(d for axis, d in enumerate(a.shape) if axis not in gone)
+    return [Tensor(a.dtype, dims, define)]
+
+
+@operator("Expand")
+def expand(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    wanted = sizes_of(needed(inputs, 1), world, "Expand: no size is negative")
+    dims = broadcasting.shape([a.shape, wanted], world, "Expand: the shapes fit")
+    return [broadcasting.stretched(a, dims, world)]
+
+
+@operator("Tile")
+def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    times = sizes_of(needed(inputs, 1), world, "Tile: no count is negative")
+    if len(times) != a.rank:
+        world.need(equal(ZERO, ONE), "Tile: one count for each axis")
+        raise UnsupportedError("Tile with a count too many or too few")
+    dims = tuple(multiply(d, n) for d, n in zip(a.shape, times, strict=True))
+
+    def define(at: Coordinates) -> Term:
+        own = []
+        for c, d, n in zip(at, a.shape, times, strict=True):
+            own.append(ZERO if d is ONE else c if n is ONE else modulo(c, d))
+        return a.at(own)
+
+    return [Tensor(a.dtype, dims, define)]
+
+
+@operator("Pad")
+def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if node.version < 11:
+        raise UnsupportedError("Pad of operator sets before 11")
+    mode = node.get("mode", b"constant").decode()
+    amounts = needed(inputs, 1).elements()
+    axes_input = given(inputs, 3)
+    axes = list(range(a.rank))
+    if axes_input is not None:
+        axes = [positive(axis, a.rank) for axis in numbers(axes_input, "axes")]
+    if len(amounts) != 2 * len(axes):
+        world.need(equal(ZERO, ONE), "Pad: two amounts for each axis")
+        raise UnsupportedError("Pad with amounts for other axes")
+    before, after = [ZERO] * a.rank, [ZERO] * a.rank
+    for i, axis in enumerate(axes):
+        before[axis], after[axis] = amounts[i], amounts[i + len(axes)]
+    dims = []
+    for d, low, high in zip(a.shape, before, after, strict=True):
+        dims.append(add(low, d, high))
+        world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
+        if world.owing:  # what ONNX Runtime refuses at least, and at most
+            for amount in (low, high):
+                rest = add(d, minimum(amount, ZERO))
+                world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
+    filler = given(inputs, 2)
+    if filler is not None:
+        value = filler.at(tuple(ZERO for _ in filler.shape))
+    elif sort_of(a.dtype) == "data" and a.dtype not in ("float16", "float32", "float64"):
+        raise UnsupportedError(f"Pad of {a.dtype} without a value")
+    else:
+        value = constant(np.dtype(a.dtype).type(0), a.dtype)
+
+    def define(at: Coordinates) -> Term:
+        own = [subtract(c, low) for c, low in zip(at, before, strict=True)]
+        inside = []
+        for c, d, low, high in zip(own, a.shape, before, after, strict=True):
+            if low is not ZERO:
+                inside.append(at_most(ZERO, c))
+            if high is not ZERO:
+                inside.append(below(c, d))
+        if mode == "constant":
+            test = both(*inside)
+            return value if test.op == "false" else choose(test, a.at(own), value)
+        return a.at([_clamped(c, d) for c, d in zip(own, a.shape, strict=True)])
+
+    if mode == "edge":
+        for d, low, high in zip(a.shape, before, after, strict=True):
+            if (low, high) != (ZERO, ZERO):
+                world.need(below(ZERO, d), "Pad: there is an edge")
+    elif mode != "constant":
+        raise UnsupportedError(f"Pad of mode {mode}")
+    return [Tensor(a.dtype, tuple(dims), define)]
+
+
+def _clamped(c: Term, d: Term) -> Term:
+    return minimum(maximum(c, ZERO), subtract(d, ONE))

@@ -1,0 +1,121 @@
+"""Gather, GatherElements, GatherND, and Compress by a constant: elements at computed positions."""
+
+from __future__ import annotations
+
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number, scale
+from onnx_scatterx.equivalence.logic import at_most, below, both, choose, equal, implies
+from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, positive
+from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.world import World
+
+
+def counted_from_front(index: Term, d: Term, world: World) -> Term:
+    """Return an index, that from the end as one from the front."""
+    negative = below(index, ZERO)
+    if negative.op == "false" or world.decide(negative) is False:
+        return index
+    return choose(negative, add(index, d), index)
+
+
+def in_range(index: Term, d: Term) -> Term:
+    """Return that there is an element at an index."""
+    return both(at_most(scale(d, -1), index), below(index, d))
+
+
+def need_in_range(
+    indices: Tensor, d: Term, world: World, what: str, column: int | None = None
+) -> None:
+    """Take it as needed that all elements of a tensor, or of one column, are in range."""
+    if indices.array is not None:
+        part = indices.array if column is None else indices.array[..., column]
+        if part.size:
+            for extreme in (part.min(), part.max()):
+                world.need(in_range(integer(int(extreme)), d), what)
+        return
+    points = list(indices.points("index"))
+    if column is not None:
+        points[-1] = integer(column)
+    world.need_all(tuple(points), in_range(indices.at(points), d), what)
+    if world.owing:
+        return
+
+    def told(at: Coordinates, element: Term) -> None:
+        if column is not None and number(at[-1]) != column:
+            return
+        there = [
+            both(at_most(ZERO, c), below(c, n)) for c, n in zip(at, indices.shape, strict=True)
+        ]
+        world.witnesses.attach(element, implies(both(*there), in_range(element, d)))
+
+    indices.watch(told)
+    # What holds for all positions holds for the first and the last: facts on the sizes.
+    for corner in ({ZERO}, {ONE}):
+        at = [
+            c if number(c) is not None else (ZERO if ZERO in corner else add(n, scale(ONE, -1)))
+            for c, n in zip(points, indices.shape, strict=True)
+        ]
+        exist = both(*(below(ZERO, n) for n in indices.shape))
+        element = indices.at(at)
+        world.solver.assume(implies(exist, in_range(element, d)))
+
+
+@operator("Gather")
+def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, indices = needed(inputs, 0), needed(inputs, 1)
+    axis = positive(node.get("axis", 0), a.rank)
+    d = a.shape[axis]
+    need_in_range(indices, d, world, "Gather: the indices are in range")
+    dims = (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :])
+
+    def define(at: Coordinates) -> Term:
+        index = indices.at(at[axis : axis + indices.rank])
+        own = counted_from_front(index, d, world)
+        return a.at((*at[:axis], own, *at[axis + indices.rank :]))
+
+    return [Tensor(a.dtype, dims, define)]
+
+
+@operator("GatherElements")
+def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, indices = needed(inputs, 0), needed(inputs, 1)
+    axis = positive(node.get("axis", 0), a.rank)
+    if indices.rank != a.rank:
+        raise UnsupportedError("GatherElements of different ranks")
+    d = a.shape[axis]
+    exist = both(*(below(ZERO, n) for n in indices.shape))
+    for k, (n, m) in enumerate(zip(indices.shape, a.shape, strict=True)):
+        if k != axis:
+            world.need(implies(exist, at_most(n, m)), "GatherElements: no more than there are")
+    need_in_range(indices, d, world, "GatherElements: the indices are in range")
+
+    def define(at: Coordinates) -> Term:
+        own = counted_from_front(indices.at(at), d, world)
+        return a.at((*at[:axis], own, *at[axis + 1 :]))
+
+    return [Tensor(a.dtype, indices.shape, define)]
+
+
+@operator("GatherND")
+def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, indices = needed(inputs, 0), needed(inputs, 1)
+    batch = node.get("batch_dims", 0)
+    columns = number(indices.shape[-1]) if indices.rank else None
+    if columns is None or columns + batch > a.rank:
+        raise UnsupportedError("GatherND with an unknown number of columns")
+    for k in range(batch):
+        world.need(equal(a.shape[k], indices.shape[k]), "GatherND: the batches agree")
+    for k in range(columns):
+        d = a.shape[batch + k]
+        need_in_range(indices, d, world, "GatherND: the indices are in range", k)
+    outer = indices.rank - 1
+
+    def define(at: Coordinates) -> Term:
+        own = [
+            counted_from_front(indices.at((*at[:outer], integer(k))), a.shape[batch + k], world)
+            for k in range(columns)
+        ]
+        return a.at((*at[:batch], *own, *at[outer:]))
+
+    return [Tensor(a.dtype, (*indices.shape[:-1], *a.shape[batch + columns :]), define)]

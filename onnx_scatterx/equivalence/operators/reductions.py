@@ -1,0 +1,199 @@
+"""NonZero, running sums and sums of masks, and the greatest or least integer along an axis."""
+
+from __future__ import annotations
+
+from onnx_scatterx.equivalence.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    integer,
+    maximum,
+    minimum,
+    number,
+)
+from onnx_scatterx.equivalence.logic import (
+    as_condition,
+    at_most,
+    below,
+    both,
+    equal,
+    from_condition,
+    implies,
+    within,
+)
+from onnx_scatterx.equivalence.masks import View
+from onnx_scatterx.equivalence.operators.registry import (
+    Inputs,
+    axes_of,
+    needed,
+    numbers,
+    operator,
+    positive,
+)
+from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, tensor_of
+from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.types import sort_of
+from onnx_scatterx.equivalence.witnesses import Definition, Universal
+from onnx_scatterx.equivalence.world import World
+
+_FEW = 8
+
+
+def _mask(a: Tensor, world: World) -> View:
+    """Return a tensor as a mask: where it is not 0."""
+
+    def at(c: Coordinates) -> Term:
+        x = a.at(c)
+        if x.sort == "condition":
+            return x
+        return (
+            as_condition(x)
+            if x.sort == "integer"
+            else apply(f"Cast {a.dtype} bool", (x,), "condition")
+        )
+
+    return world.masks.view(a.shape, at)
+
+
+@operator("NonZero")
+def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if a.rank == 0:
+        raise UnsupportedError("NonZero of a scalar")
+    view = _mask(a, world)
+
+    def define(at: Coordinates) -> Term:
+        return tensor_of("int64", view.places(at[1])).at((at[0],))
+
+    return [Tensor("int64", (integer(a.rank), view.count), define)]
+
+
+def _counts(a: Tensor) -> bool:
+    """Return whether all elements are known to be 0 or 1."""
+    if sort_of(a.dtype) != "integer":
+        return False
+    x = a.at(a.points("counted"))
+    return x.low >= 0 and x.high <= 1
+
+
+@operator("CumSum")
+def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axis = positive(numbers(needed(inputs, 1), "axes")[0], a.rank)
+    others = [d for k, d in enumerate(a.shape) if k != axis]
+    if not _counts(a) or any(d is not ONE for d in others) or node.get("reverse"):
+        raise UnsupportedError("CumSum of what is no mask of one axis")
+    view = _mask(a, world)
+
+    def define(at: Coordinates) -> Term:
+        before = view.rank(at)
+        return before if node.get("exclusive") else add(before, from_condition(view.true(at)))
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("ReduceSum")
+def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = _reduced_axes(node, inputs, a)
+    if axes is None:
+        return [a]
+    left = [d for k, d in enumerate(a.shape) if k not in axes]
+    if not _counts(a) or any(d is not ONE for d in left):
+        raise UnsupportedError("ReduceSum of what is no whole mask")
+    view = _mask(a, world)
+    return [Tensor(a.dtype, _kept(node, a, axes), lambda _: view.count)]
+
+
+def _reduced_axes(node: Node, inputs: Inputs, a: Tensor) -> set[int] | None:
+    axes = axes_of(node, inputs, 1)
+    if not axes:
+        if node.get("noop_with_empty_axes"):
+            return None
+        return set(range(a.rank))
+    return {positive(axis, a.rank) for axis in axes}
+
+
+def _kept(node: Node, a: Tensor, axes: set[int]) -> tuple[Term, ...]:
+    if node.get("keepdims", 1):
+        return tuple(ONE if k in axes else d for k, d in enumerate(a.shape))
+    return tuple(d for k, d in enumerate(a.shape) if k not in axes)
+
+
+@operator("ReduceMax", "ReduceMin")
+def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = _reduced_axes(node, inputs, a)
+    if axes is None:
+        return [a]
+    reduced = [k for k in sorted(axes) if a.shape[k] is not ONE]
+    if sort_of(a.dtype) != "integer" or len(reduced) > 1:
+        raise UnsupportedError(f"{node.op} of other than integers along one axis")
+    kept = node.get("keepdims", 1)
+    if world.owing:
+        exist = both(*(below(ZERO, d) for k, d in enumerate(a.shape) if k not in axes))
+        for k in axes:
+            world.need(implies(exist, below(ZERO, a.shape[k])), f"{node.op}: of some elements")
+
+    def own(at: Coordinates, point: Term) -> Term:
+        rest = iter(at)
+        found = []
+        for k in range(a.rank):
+            if k in axes:
+                if kept:
+                    next(rest)
+                found.append(point if k in reduced else ZERO)
+            else:
+                found.append(next(rest))
+        return a.at(found)
+
+    pick = maximum if node.op == "ReduceMax" else minimum
+    dims = _kept(node, a, axes)
+    if not reduced:
+        return [Tensor(a.dtype, dims, lambda at: own(at, ZERO))]
+    (axis,) = reduced
+    limit = a.shape[axis]
+    length = number(limit)
+    if length is not None and 0 < length <= _FEW:
+
+        def several(at: Coordinates) -> Term:
+            made = own(at, ZERO)
+            for i in range(1, length):
+                made = pick(made, own(at, integer(i)))
+            return made
+
+        return [Tensor(a.dtype, dims, several)]
+    name = world.name(a, (*a.shape, integer(axis)))
+    value_name, point_name = f"{node.op} {name}", f"where {node.op} {name}"
+
+    def value_at(at: Coordinates) -> Term:
+        sample = own(at, variable("any", limit=limit))
+        return apply(value_name, at, "integer", sample.low, sample.high)
+
+    def facts(term: Term) -> list[Term]:
+        at = term.args
+        value = value_at(at)
+        point = apply(point_name, at, "integer", 0, LARGEST_SIZE)
+        there = within(point, ZERO, limit)
+        return [implies(below(ZERO, limit), both(there, equal(value, own(at, point))))]
+
+    def universals(term: Term) -> list[Universal]:
+        at = term.args
+        value = value_at(at)
+
+        def instance(point: Term) -> Term:
+            element = own(at, point)
+            bound = at_most(element, value) if pick is maximum else at_most(value, element)
+            return implies(within(point, ZERO, limit), bound)
+
+        return [Universal(limit, instance)]
+
+    world.witnesses.define(value_name, Definition(facts, universals))
+    world.witnesses.define(point_name, Definition(facts, universals, lambda _: limit))
+
+    def define(at: Coordinates) -> Term:
+        # Wherever the value is spoken of, so is the point: their facts name both.
+        return value_at(at)
+
+    return [Tensor(a.dtype, dims, define)]

@@ -1,0 +1,177 @@
+"""ScatterND, ScatterElements and TensorScatter: at a point, the update that goes there, or data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, number, subtract
+from onnx_scatterx.equivalence.inversion import Inversion, Origin
+from onnx_scatterx.equivalence.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    implies,
+)
+from onnx_scatterx.equivalence.operators.elementwise import binary
+from onnx_scatterx.equivalence.operators.logical import compared
+from onnx_scatterx.equivalence.operators.reads import counted_from_front, need_in_range
+from onnx_scatterx.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    operator,
+    positive,
+)
+from onnx_scatterx.equivalence.reading import Node
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.terms import Term, substitute
+from onnx_scatterx.equivalence.world import World
+
+
+def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
+    """Return what is written over an element."""
+    mode = node.get("reduction", b"none").decode()
+    if mode == "none":
+        return new
+    if old.sort == "condition":
+        if mode in ("add", "max"):
+            return either(old, new)
+        return both(old, new)
+    if mode in ("add", "mul"):
+        return binary({"add": "Add", "mul": "Mul"}[mode], _plain(node), dtype, old, new, world)
+    if old.sort == "integer":
+        keeps = below(new, old) if mode == "max" else below(old, new)
+    else:
+        keeps = compared({"max": "Greater", "min": "Less"}[mode], dtype, old, new)
+    return choose(keeps, old, new)
+
+
+def _plain(node: Node) -> Node:
+    return Node(node.op, "", (), ("",), {}, node.version, onnx.NodeProto())
+
+
+def written(
+    node: Node,
+    data: Tensor,
+    inversion: Inversion,
+    target: Callable[[Coordinates], Sequence[Term]],
+    update: Callable[[Origin, Coordinates], Term],
+    world: World,
+) -> Tensor:
+    """Return data with updates written into it."""
+    reduces = node.get("reduction", b"none") != b"none"
+    if reduces:
+        inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
+
+    def define(at: Coordinates) -> Term:
+        made = data.at(at)
+        origins = inversion.all_origins if reduces else lambda c: [inversion.origin(c)]
+        for origin in origins(target(at)):
+            if origin.hit.op == "false":
+                continue
+            new = reduced(node, data.dtype, made, update(origin, at), world)
+            made = choose(origin.hit, substitute(new, origin.simpler), made)
+        return made
+
+    return Tensor(data.dtype, data.shape, define)
+
+
+@operator("ScatterND")
+def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, indices, updates = (needed(inputs, i) for i in range(3))
+    columns = number(indices.shape[-1]) if indices.rank else None
+    if columns is None or not 0 < columns <= data.rank:
+        raise UnsupportedError("ScatterND with an unknown number of columns")
+    expected = (*indices.shape[:-1], *data.shape[columns:])
+    if updates.rank != len(expected):
+        world.need(equal(ZERO, ONE), "ScatterND: the updates fit")
+        raise UnsupportedError("ScatterND with updates of another rank")
+    for d, e in zip(updates.shape, expected, strict=True):
+        world.need(equal(d, e), "ScatterND: the updates fit")
+    for k in range(columns):
+        need_in_range(indices, data.shape[k], world, "ScatterND: the indices are in range", k)
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        return tuple(
+            counted_from_front(indices.at((*point, integer(k))), data.shape[k], world)
+            for k in range(columns)
+        )
+
+    inversion = Inversion(indices.shape[:-1], target, world.name(indices, data.shape), world)
+
+    def update(origin: Origin, at: Coordinates) -> Term:
+        return updates.at((*origin.point, *at[columns:]))
+
+    return [written(node, data, inversion, lambda at: at[:columns], update, world)]
+
+
+@operator("ScatterElements", "Scatter")
+def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, indices, updates = (needed(inputs, i) for i in range(3))
+    axis = positive(node.get("axis", 0), data.rank)
+    if not data.rank == indices.rank == updates.rank:
+        world.need(equal(ZERO, ONE), "ScatterElements: the ranks agree")
+        raise UnsupportedError("ScatterElements of different ranks")
+    exist = both(*(below(ZERO, n) for n in indices.shape))
+    for k, (n, m, d) in enumerate(zip(indices.shape, updates.shape, data.shape, strict=True)):
+        world.need(equal(n, m), "ScatterElements: the updates fit")
+        if k != axis:
+            world.need(implies(exist, at_most(n, d)), "ScatterElements: no more than there are")
+    need_in_range(indices, data.shape[axis], world, "ScatterElements: the indices are in range")
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        own = counted_from_front(indices.at(tuple(point)), data.shape[axis], world)
+        return (*point[:axis], own, *point[axis + 1 :])
+
+    name = world.name(indices, (*data.shape, integer(axis)))
+    inversion = Inversion(indices.shape, target, name, world)
+    return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
+
+
+@operator("TensorScatter")
+def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, updates = needed(inputs, 0), needed(inputs, 1)
+    starts = given(inputs, 2)
+    axis = positive(node.get("axis", -2), data.rank)
+    circular = node.get("mode", b"linear") == b"circular"
+    length, extent = updates.shape[axis], data.shape[axis]
+    if updates.rank != data.rank or axis == 0:
+        raise UnsupportedError("TensorScatter of different ranks")
+    for k, (d, e) in enumerate(zip(data.shape, updates.shape, strict=True)):
+        if k != axis:
+            world.need(equal(d, e), "TensorScatter: the updates fit")
+    world.need(at_most(length, extent), "TensorScatter: no more than there are")
+    if starts is not None:
+        world.need(equal(starts.shape[0], data.shape[0]), "TensorScatter: a start each")
+        points = starts.points("start")
+        first = starts.at(points)
+        fits = at_most(ZERO, first)
+        if not circular:
+            fits = both(fits, at_most(add(first, length), extent))
+        world.need_all(points, fits, "TensorScatter: the starts are in range")
+
+        def told(at: Coordinates, start: Term) -> None:
+            bound = both(at_most(ZERO, at[0]), below(at[0], starts.shape[0]))
+            fits = at_most(ZERO, start)
+            if not circular:
+                fits = both(fits, at_most(add(start, length), extent))
+            world.witnesses.attach(start, implies(bound, fits))
+
+        if not world.owing:
+            starts.watch(told)
+
+    def define(at: Coordinates) -> Term:
+        start = ZERO if starts is None else starts.at((at[0],))
+        offset = subtract(at[axis], start)
+        if circular:
+            offset = modulo(offset, extent)
+        hit = both(at_most(ZERO, offset), below(offset, length))
+        new = updates.at((*at[:axis], offset, *at[axis + 1 :]))
+        return choose(hit, new, data.at(at))
+
+    return [Tensor(data.dtype, data.shape, define)]

@@ -1,0 +1,142 @@
+"""Questions to Z3, each with a limit on the work that it may take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import z3
+
+from onnx_scatterx.equivalence.encode import Encoder
+from onnx_scatterx.equivalence.logic import FALSE, TRUE, negation
+from onnx_scatterx.equivalence.terms import Term, walk
+from onnx_scatterx.equivalence.witnesses import Witnesses, coordinates
+
+Status = Literal["proven", "refuted", "limit"]
+
+QUICK, FULL, ALL = 400_000, 8_000_000, 120_000_000
+"""Z3's units of work: for a question along the way, for one that counts, for a pair of models."""
+
+
+@dataclass
+class Answer:
+    """What Z3 says of a statement; where it may be wrong, a model of that."""
+
+    status: Status
+    model: Any = None
+
+
+@dataclass
+class Solver:
+    """Facts, and statements that may follow from them."""
+
+    witnesses: Witnesses = field(default_factory=Witnesses)
+    encode: Encoder = field(default_factory=Encoder)
+    facts: dict[Term, None] = field(default_factory=dict)
+    budget: int = ALL
+    until: float = math.inf
+    spent: int = 0
+    asked: int = 0
+    telling: bool = False
+    _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
+
+    def assume(self, fact: Term) -> None:
+        """Take a statement as a fact."""
+        for part in fact.args if fact.op == "and" else (fact,):
+            if part is not TRUE:
+                assert not coordinates(part), "a coordinate is no one point"
+                self.facts[part] = None
+
+    def follows(self, goal: Term, hypotheses: Sequence[Term] = (), quick: bool = False) -> bool:
+        """Return whether a statement is known to follow."""
+        return self.ask(goal, hypotheses, quick).status == "proven"
+
+    def ask(
+        self,
+        goal: Term,
+        hypotheses: Sequence[Term] = (),
+        quick: bool = False,
+    ) -> Answer:
+        """Ask whether a statement follows from the facts and the hypotheses."""
+        if goal is TRUE:
+            return Answer("proven")
+        if goal in self.facts or goal in hypotheses:
+            return Answer("proven")
+        return self._check([*hypotheses, negation(goal)], quick)
+
+    def against(self, goal: Term, wanted: Sequence[Term]) -> Answer:
+        """Ask for what speaks against a statement with all facts: "refuted", with a model."""
+        return self._check([negation(goal), *wanted], False, everything=True)
+
+    def satisfiable(self, wanted: Iterable[Term] = ()) -> Answer:
+        """Ask whether all facts can hold at once: "refuted", with a model, if so."""
+        return self._check(list(wanted), False, everything=True)
+
+    def _check(self, roots: list[Term], quick: bool, everything: bool = False) -> Answer:
+        if any(r is FALSE for r in roots):
+            return Answer("proven")
+        left = self.budget - self.spent
+        if left <= 0 or time.monotonic() > self.until:
+            return Answer("limit")
+        facts = list(self.facts) if everything else self._relevant(roots)
+        self.telling = True
+        try:
+            told = self.witnesses.told([*roots, *facts])
+        finally:
+            self.telling = False
+        if FALSE in told or FALSE in facts:
+            return Answer("proven")
+        solver = z3.Solver(ctx=self.encode.context)
+        solver.set("rlimit", min(QUICK if quick else FULL, left))
+        solver.set("timeout", 2_000 if quick else 10_000)
+        statements = [*roots, *facts, *told]
+        for statement in statements:
+            solver.add(self.encode(statement))
+        for part in walk(statements):
+            solver.add(*self.encode.typing(part))
+        before = _work(solver)
+        result = solver.check()
+        self.spent += max(_work(solver) - before, 1000)
+        self.asked += 1
+        if result == z3.unsat:
+            return Answer("proven")
+        if result == z3.sat:
+            return Answer("refuted", solver.model())
+        return Answer("limit")
+
+    def value(self, model: Any, term: Term) -> Any:
+        """Return what a term is in a model."""
+        found = model.eval(self.encode(term), model_completion=True)
+        if term.sort == "condition":
+            return z3.is_true(found)
+        return found.as_long() if term.sort == "integer" else found
+
+    def _relevant(self, roots: Sequence[Term]) -> list[Term]:
+        """Return the facts that share unknowns with a question, directly or by others."""
+        known: set[Term] = set()
+        for root in roots:
+            known |= self._unknowns(root)
+        left = list(self.facts)
+        taken: list[Term] = []
+        while True:
+            near = [f for f in left if self._unknowns(f) & known or not self._unknowns(f)]
+            if not near:
+                return taken
+            taken += near
+            left = [f for f in left if f not in set(near)]
+            for fact in near:
+                known |= self._unknowns(fact)
+
+    def _unknowns(self, term: Term) -> frozenset[Term]:
+        if term not in self._anchors:
+            found = (t for t in walk([term]) if t.op in ("variable", "apply"))
+            self._anchors[term] = frozenset(found)
+        return self._anchors[term]
+
+
+def _work(solver: Any) -> int:
+    found = dict(iter(solver.statistics()))
+    return int(found.get("rlimit count", 0))

@@ -1,0 +1,95 @@
+"""Constants as terms: one element, a formula of the coordinates, or a table that is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from onnx_scatterx.equivalence.arithmetic import add, integer, multiply, number, scale
+from onnx_scatterx.equivalence.terms import Term, make
+from onnx_scatterx.equivalence.types import constant, sort_of
+
+
+@dataclass(frozen=True)
+class Table:
+    """A flat constant, known by its type and its bytes."""
+
+    dtype: str
+    content: bytes
+    array: np.ndarray = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, array: np.ndarray, dtype: str) -> Table:
+        """Return the table of an array."""
+        if array.dtype == object:
+            content = repr(array.ravel().tolist()).encode()
+        else:
+            content = np.ascontiguousarray(array).tobytes()
+        return cls(dtype, content, array.ravel())
+
+
+def entry(table: Table, index: Term) -> Term:
+    """Return the element of a table at a flat index."""
+    at = number(index)
+    if at is not None:
+        inside = min(max(at, 0), len(table.array) - 1)  # outside, any value may stand
+        return constant(table.array[inside], table.dtype)
+    sort = sort_of(table.dtype)
+    low = high = 0
+    if sort == "integer":
+        low, high = int(table.array.min()), int(table.array.max())
+    return make("table", (index,), table, sort, low, high)
+
+
+def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
+    """Return the element of a constant at some coordinates."""
+    known = [number(c) for c in coordinates]
+    if not array.size:
+        return constant(np.zeros(1, array.dtype)[0], dtype)
+    index: list[slice | int] = [slice(None) if k is None else k for k in known]
+    for axis, (k, n) in enumerate(zip(known, array.shape, strict=True)):
+        if k is not None:
+            index[axis] = min(max(k, 0), n - 1)
+    rest = array[tuple(index)]
+    left = [c for c, k in zip(coordinates, known, strict=True) if k is None]
+    # An axis along which nothing changes does not count.
+    for axis in reversed(range(rest.ndim)):
+        first = np.take(rest, [0], axis)
+        if _same(rest, first):
+            rest = np.take(rest, 0, axis)
+            del left[axis]
+    if not left:
+        return constant(np.asarray(rest).reshape(-1)[0], dtype)
+    if sort_of(dtype) == "integer":
+        steps = affine(rest)
+        if steps is not None:
+            parts = [scale(c, s) for c, s in zip(left, steps, strict=True)]
+            return add(integer(int(rest.reshape(-1)[0])), *parts)
+    flat = integer(0)
+    for c, n in zip(left, rest.shape, strict=True):
+        flat = add(multiply(flat, integer(n)), c)
+    return entry(Table.of(rest, dtype), flat)
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    if one.dtype == object or one.dtype.kind in "iubUS":
+        return bool(np.all(one == other))
+    other = np.broadcast_to(other, one.shape)
+    return np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
+
+
+def affine(array: np.ndarray) -> tuple[int, ...] | None:
+    """Return by how much an array grows along each axis, if that is the same everywhere."""
+    wide = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
+    first = int(wide.reshape(-1)[0])
+    steps, made = [], np.full(array.shape, first, wide.dtype)
+    for axis, n in enumerate(array.shape):
+        at = [0] * array.ndim
+        at[axis] = 1
+        steps.append(int(wide[tuple(at)]) - first if n > 1 else 0)
+        shape = [1] * array.ndim
+        shape[axis] = n
+        made = made + steps[-1] * np.arange(n).reshape(shape)
+    return tuple(steps) if np.array_equal(made, wide) else None

@@ -1,0 +1,38 @@
+"""A second judge for some of the soundness tests: what `optimize` made is proven, if it can be.
+
+Which tests have it is drawn anew every day, or by the seed SCATTERX_PROVE_SEED; the share of them
+is SCATTERX_PROVE_SHARE. A difference that the solver finds, and a run shows, fails the test.
+"""
+
+import datetime
+import os
+import random
+
+import onnx
+import pytest
+
+from onnx_scatterx.equivalence.proof import prove
+from onnx_scatterx.targets import AnyTarget
+from tests import support
+from tests.equivalence_support import replayed
+
+SEED = os.environ.get("SCATTERX_PROVE_SEED", str(datetime.date.today()))
+SHARE = float(os.environ.get("SCATTERX_PROVE_SHARE", "0.03"))
+
+
+@pytest.fixture(autouse=True)
+def second_judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `assert_sound` prove what it runs, in a random sample of tests."""
+    if random.Random(f"{SEED} {request.node.nodeid}").random() >= SHARE:
+        return
+    optimize = support.optimize
+
+    def optimized(
+        original: onnx.ModelProto, target: AnyTarget = "standard", *, reads: bool = False
+    ) -> onnx.ModelProto:
+        made = optimize(original, target, reads=reads)
+        found = prove(original, made, replay=replayed(original, made), seconds=10)
+        assert found.kind != "refuted", f"{found} (SCATTERX_PROVE_SEED={SEED})"
+        return made
+
+    monkeypatch.setattr(support, "optimize", optimized)
