@@ -32,6 +32,10 @@ kernel:
 sanitize SECONDS="15":
     .ci/sanitizers {{SECONDS}}
 
+# Mutants of the real exports, before and after.
+mutate SECONDS="60":
+    .ci/mutate --seconds {{SECONDS}}
+
 # The part of ONNX Runtime's ABI that the library declares, against the official header.
 abi:
     .ci/abi
