@@ -7,6 +7,7 @@ so only inputs without zeros, NaN and infinities are compared, and only where th
 with itself.
 """
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.verification.compare import compare
 from onnx_scatterx.verification.draws import Source
 from onnx_scatterx.verification.interface import Interface, require_deterministic
+from tests.defined import are_defined, joins
 from tests.support import rejections
 
 Feed = Mapping[str, np.ndarray]
@@ -162,16 +164,42 @@ def _accepted_runs(model: onnx.ModelProto, seed: int) -> Iterator[tuple[str, Fee
         drawn = list(feeds(model, seed, _DRAWS))
     except refused:
         return
+    seen = _Joins(model)
     count = 0
     for flavour, feed in drawn:
         try:
             found = original.run(None, dict(feed))
         except rejections():
             continue
+        if not seen.are_defined(feed):
+            continue
         yield flavour, feed, found
         count += 1
         if count == _WANTED:
             return
+
+
+class _Joins:
+    """The Concats of the main graph, and a session that shows what they join."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.found = joins(model.graph.node)
+        shown = onnx.ModelProto()
+        shown.CopyFrom(model)
+        known = {o.name for o in model.graph.output}
+        self.names = list(dict.fromkeys(n for _, names in self.found for n in names))
+        shown.graph.output.extend(onnx.ValueInfoProto(name=n) for n in self.names if n not in known)
+        self.session: Any = None
+        if self.found:
+            with contextlib.suppress(*rejections()):
+                self.session = session(shown, default=False)
+
+    def are_defined(self, feed: Feed) -> bool:
+        """Return whether every element is set on inputs that the model accepts."""
+        if self.session is None:
+            return True
+        values = self.session.run(self.names, dict(feed))
+        return are_defined(self.found, dict(zip(self.names, values, strict=True)))
 
 
 def _loaded(model: onnx.ModelProto, *, default: bool, library: bool) -> Any:
