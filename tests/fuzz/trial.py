@@ -11,6 +11,7 @@ import contextlib
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,10 @@ def session(model: onnx.ModelProto, *, default: bool, library: bool = False) -> 
         return onnx_scatterx.session(model, session_options=options)
     data = model.SerializeToString()
     return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+SESSIONS = (partial(session, default=False), partial(session, default=True))
+"""How models are loaded, in turn."""
 
 
 def feeds(model: onnx.ModelProto, seed: int, count: int) -> Iterator[tuple[str, Feed]]:
