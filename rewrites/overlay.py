@@ -45,10 +45,8 @@ class OverlayForm(Form):
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         if len(region.cells) < 2 or not has_kernel(planner.dtype, "none"):
             return Refusal(Reason.NO_RULE)
-        if region.rank > RANK:
+        if region.rank > RANK or planner.writer.version < _SINCE:
             return Refusal(Reason.NO_RULE)
-        if planner.writer.version < _SINCE:
-            return Refusal(Reason.OPSET, f"the fallback of ScatterX needs operator set {_SINCE}")
         best: Plan | Refusal = Refusal(Reason.NO_RULE)
         whole = (_base(c, region) for c in region.cells)
         for base in dict.fromkeys(value for value in whole if value is not None):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,10 @@ def open_session(
         return onnx_scatterx.session(model, session_options=options)
     data = model.SerializeToString()
     return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+SESSIONS = (open_session, partial(open_session, fused=True))
+"""How a model is loaded, in turn: without graph optimizations, and with the default options."""
 
 
 def agree(before: Any, after: Any, *, zeros: bool = False, close: bool = False) -> bool:

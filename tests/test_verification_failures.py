@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.verification import Draw, Verification, verify
 from onnx_scatterx.verification.comparison import Comparison
 from onnx_scatterx.verification.runner import Failure, ModelFile, Runner
@@ -157,3 +157,21 @@ def test_an_interrupt_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_was_compared_is_told(verification: Verification, told: str) -> None:
     assert str(verification) == told
+
+
+def test_a_function_that_is_named_like_an_operator_is_not_inlined() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, int64[1] i) => (float[1] y) {
+            j = Abs (i)
+            y = Gather (x, j) }
+        <domain: "", opset_import: ["" : 17]> Abs (a) => (b) { b = Neg (a) }"""
+    model = onnx.parser.parse_model(text)
+    assert verify(model, model, samples=3)
+
+
+def test_functions_that_cannot_be_inlined_are_named() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]> g (float[N] x) => (float[N] y) {
+            y = own.f (x) }
+        <domain: "own", opset_import: ["" : 17]> f (a) => (b) { b = Neg (a) }"""
+    model = onnx.parser.parse_model(text)
+    with pytest.raises(ModelError, match="cannot be inlined"):
+        verify(model, model, samples=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 
@@ -42,6 +43,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
 def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
     """Return whether 64 bits hold all that is compared or divided when a term is evaluated."""
 
+    @functools.cache
     def bounds(atom: Atom) -> Interval:
         low, high = atom.interval(lambda each: interval_of(each, bounds))
         return low, min(high, extents[atom.dim] - 1) if atom.dim in extents else high

@@ -95,9 +95,11 @@ def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
 def analysed(model: ir.Model) -> ir.Model:
     """Return a copy with functions inlined and shapes inferred, to look at and not to run."""
     copy = model.clone()
+    for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
+        del copy.functions[identifier]  # the operators of these names run (`called_function`)
     try:
         copy = InlinePass()(copy).model
-    except ir.passes.PassError as error:
+    except (ir.passes.PassError, ValueError) as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
     # Where inference fails, the declared shapes have to do: nobody needs to be warned.
     with quiet("onnx_ir.passes.common.shape_inference"):

@@ -1,9 +1,9 @@
 """Fuzzing with mutants of real exports: what is optimized must go on giving the same.
 
-``mutations`` changes a model a little, ``trial`` runs a mutant before and after ``optimize`` in
-ONNX Runtime, with its own optimizations off and with its default options, and ``campaign`` does so
-in processes of their own, since a mutant may end or hang ONNX Runtime. From the command line, for a
-minute, keeping what was found:
+``mutations`` changes a model a little (``inner``, ``nesting``, ``interface``). ``trial`` runs a
+mutant before and after ``optimize`` in ONNX Runtime, with its own optimizations off and with its
+default options. ``campaign`` does so in processes of their own, since a mutant may end or hang ONNX
+Runtime. From the command line, for a minute, keeping what was found:
 
     python -m tests.fuzz --seconds 60 --seed 7 --keep found
 """

@@ -24,6 +24,7 @@ from tests.fuzz.mutations import mutated
 from tests.fuzz.trial import FoundError, Options, trial
 
 _SECONDS = 8  # of the processor, for one mutant
+_WAITED = 60  # seconds that it may take on a machine that has more to do
 _MEMORY = 6 << 30  # bytes of address space
 
 
@@ -144,7 +145,7 @@ class _Worker:
         _, status = os.waitpid(self.process, 0)
         self.process = 0
         what = signal.Signals(status).name if status < 65 else f"status {status}"
-        if stage == "original" or what == "SIGPROF":
+        if stage == "original" or what in ("SIGPROF", "SIGALRM"):
             return {"died": True, "skipped": f"{stage} ended by {what}"}
         return {"died": True, "found": f"ended by {what} after it was optimized"}
 
@@ -170,8 +171,10 @@ def _serve(heard: int, told: int) -> None:
     for line in os.fdopen(heard):
         path, seed = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)
+        signal.alarm(_WAITED)
         tell(_tried(Case(Path(path), seed), tell))
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.alarm(0)
 
 
 def _tried(case: Case, tell: Callable[[dict[str, object]], None]) -> dict[str, object]:

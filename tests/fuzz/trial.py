@@ -1,8 +1,10 @@
 """One mutant: what it gives before and after ``optimize``, by the judge of all tests."""
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 import onnx_ir as ir
@@ -11,6 +13,7 @@ import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.verification.draws import Source
 from onnx_scatterx.verification.interface import Interface, require_deterministic
+from tests.defined import are_defined, joins
 from tests.pair import Feed, Pair, describe, open_session, rejections
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
@@ -99,13 +102,39 @@ def _accepted_feeds(model: onnx.ModelProto, seed: int) -> Iterator[Feed]:
         drawn = list(feeds(model, seed, _DRAWS))
     except refused:
         return
+    seen = _Joins(model)
     count = 0
     for feed in drawn:
         try:
             original.run(None, dict(feed))
         except rejections():
             continue
+        if not seen.are_defined(feed):
+            continue
         yield feed
         count += 1
         if count == _WANTED:
             return
+
+
+class _Joins:
+    """The Concats of the main graph, and a session that shows what they join."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.found = joins(model.graph.node)
+        shown = onnx.ModelProto()
+        shown.CopyFrom(model)
+        known = {o.name for o in model.graph.output}
+        self.names = list(dict.fromkeys(n for _, names in self.found for n in names))
+        shown.graph.output.extend(onnx.ValueInfoProto(name=n) for n in self.names if n not in known)
+        self.session: Any = None
+        if self.found:
+            with contextlib.suppress(*rejections()):
+                self.session = open_session(shown)
+
+    def are_defined(self, feed: Feed) -> bool:
+        """Return whether every element is set on inputs that the model accepts."""
+        if self.session is None:
+            return True
+        values = self.session.run(self.names, dict(feed))
+        return are_defined(self.found, dict(zip(self.names, values, strict=True)))

@@ -16,7 +16,7 @@ from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.indexing.terms import coord, floor_div, minimum, pos, size, step, table, term
 from tests.drawing import SIZES, Chain, feed_of
 from tests.judged import Judged, judge
-from tests.pair import rejections
+from tests.pair import SESSIONS, rejections
 from tests.support import assert_sound, i64, parse, sample
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
@@ -188,7 +188,7 @@ def test_chains_of_extreme_numbers() -> None:
     for seed in range(EXAMPLES):
         rng = random.Random(seed)
         model = _grown(rng)
-        judged = Judged(model)
+        judged = Judged(model, SESSIONS[seed % 2])
         for n, m in SIZES:
             feed = dict(feed_of(n, m, seed))
             if rng.random() < 0.5:
