@@ -17,7 +17,7 @@ import os, signal, sys, time
 import onnx_scatterx.cli
 from onnx_scatterx.cli import supervised
 
-def work():
+def work(_):
     print(os.getpid(), flush=True)
     try:
         {work}

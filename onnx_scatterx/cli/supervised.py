@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from types import FrameType
 
 from onnx_scatterx.cli.output import complain
@@ -23,10 +24,10 @@ _FAILED, _SIGNAL = 2, 128  # as a shell reports signals
 _GRACE = 3.0  # seconds to undo what was begun
 
 
-def run() -> int:
-    """Run the command line that this process was given, and return its exit status."""
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command, by default that which this process was given; return its exit status."""
     if sys.platform == "win32":
-        return _work()
+        return _work(argv)
     life, held = os.pipe()
     passed_on = {getattr(signal, name) for name in _PASSED_ON} | {signal.SIGTSTP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
@@ -36,7 +37,7 @@ def run() -> int:
         os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on once
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
-        return _work()
+        return _work(argv)
     os.close(life)
     _pass_on(child, passed_on)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -44,10 +45,10 @@ def run() -> int:
     return _told(os.waitstatus_to_exitcode(status))
 
 
-def _work() -> int:
+def _work(argv: Sequence[str] | None) -> int:
     from onnx_scatterx.cli import main
 
-    return main()
+    return main(argv)
 
 
 def _told(status: int) -> int:
