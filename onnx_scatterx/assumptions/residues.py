@@ -105,7 +105,7 @@ def _together(allowed: Mapping[int, Ranges]) -> dict[int, Ranges]:
             return {1: []}
         times = missing // common * pow(modulus // common, -1, m // common) % (m // common)
         modulus, residue = modulus * m // common, residue + modulus * times
-    found: Ranges = [(residue, residue)]
-    if modulus in rest:
-        found = both(rest.pop(modulus), found)
-    return {**rest, modulus: found} if modulus > 1 else rest
+    if modulus > 1:
+        found: Ranges = [(residue, residue)]
+        rest[modulus] = both(rest.get(modulus, found), found)
+    return rest

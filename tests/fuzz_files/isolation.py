@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.cli import supervised
 
 MEMORY = 6 << 30  # bytes of addresses: ONNX Runtime reserves more than it uses
 _PATIENCE = 4  # times the CPU seconds, for all processes together
@@ -76,7 +76,7 @@ def _child(
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-        status = main(arguments)
+        status = supervised.run(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:

@@ -1,0 +1,139 @@
+"""The process that the user starts: what it says and does if the one that works ends or stops."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="forks, and signals")
+
+PROGRAM = """
+import os, signal, sys, time
+import onnx_scatterx.cli
+from onnx_scatterx.cli import supervised
+
+def work(_):
+    print(os.getpid(), flush=True)
+    try:
+        {work}
+    except KeyboardInterrupt:
+        time.sleep(0.3)  # a second Ctrl-C would interrupt this
+        print("undone", flush=True)
+        return 130
+    return 0
+
+onnx_scatterx.cli.main = work
+sys.exit(supervised.run())
+"""
+
+
+class Started:
+    """A command in a process, and the number of the process that works for it."""
+
+    def __init__(self, work: str, *before: str) -> None:
+        command = [*before, sys.executable, "-c", PROGRAM.format(work=work)]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        self.worker = int(self.process.stdout.readline())
+
+    def end(self) -> tuple[int, str, str]:
+        """Wait for the end; return the status and what was printed."""
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+    @staticmethod
+    def wait_for(pid: int, *states: str) -> None:
+        """Wait until a process is in a state, or until it is gone where that is none."""
+        for _ in range(1000):
+            found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True)
+            state = found.stdout.decode().strip()[:1]
+            if state in states or (not states and state in ("", "Z")):
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"{pid} is {state}")
+
+
+@pytest.fixture
+def sleeping() -> Iterator[Started]:
+    started = Started("time.sleep(60)")
+    yield started
+    for pid in started.process.pid, started.worker:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    started.process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("work", "status", "said"),
+    [
+        ("return 1", 1, ""),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", 2, "a library crashed (SIGSEGV), as onnx does"),
+        ("os.abort()", 2, "a library crashed (SIGABRT), as onnx does"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", 2, "the process was killed, perhaps"),
+        ("os.kill(os.getpid(), signal.SIGTERM)", 143, ""),
+    ],
+)
+def test_how_it_ends(work: str, status: int, said: str) -> None:
+    found, _, err = Started(work).end()
+    assert found == status
+    assert len(err.splitlines()) == bool(said)
+    assert said in err
+
+
+def test_a_model_on_which_onnx_crashes(tmp_path: Path) -> None:
+    """Its inference writes beyond the shape; a later onnx may say so instead."""
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[2, 3] x, float[3] s) => (y, z) {
+        y, z = LayerNormalization <axis = 9223372036854775807> (x, s) }"""
+    (tmp_path / "m.onnxtxt").write_text(
+        text.replace("(y, z) {", "(float[2, 3] y, float[2, 1] z) {")
+    )
+    command = [sys.executable, "-m", "onnx_scatterx", "verify", "m.onnxtxt", "m.onnxtxt"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 2
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("onnx-scatterx: ")
+
+
+def test_ctrl_c_comes_once(sleeping: Started) -> None:
+    os.killpg(sleeping.process.pid, signal.SIGINT)
+    assert sleeping.end() == (130, "undone\n", "")
+
+
+def test_a_signal_is_passed_on(sleeping: Started) -> None:
+    sleeping.process.send_signal(signal.SIGTERM)
+    assert sleeping.end() == (143, "", "")
+    sleeping.wait_for(sleeping.worker)
+
+
+def test_a_killed_parent(sleeping: Started) -> None:
+    sleeping.process.kill()
+    sleeping.wait_for(sleeping.worker)
+
+
+def test_ctrl_z(sleeping: Started) -> None:
+    sleeping.process.send_signal(signal.SIGTSTP)
+    for pid in sleeping.process.pid, sleeping.worker:
+        sleeping.wait_for(pid, "T")
+    sleeping.process.send_signal(signal.SIGCONT)
+    for pid in sleeping.process.pid, sleeping.worker:
+        sleeping.wait_for(pid, "S")
+
+
+def test_nohup() -> None:
+    started = Started("time.sleep(1)", "nohup")
+    started.process.send_signal(signal.SIGHUP)
+    status, _, _ = started.end()
+    assert status == 0
