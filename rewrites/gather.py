@@ -36,9 +36,10 @@ class GatherForm(Form):
         best: Plan | Refusal = Refusal(Reason.NO_RULE)
         for axis in range(region.rank):
             found = self._along(region, axis, planner)
-            if isinstance(best, Refusal) or (
-                isinstance(found, Plan) and found.weight < best.weight
-            ):
+            if isinstance(found, Refusal):
+                telling = isinstance(best, Refusal) and best.reason is Reason.NO_RULE
+                best = found if telling else best
+            elif isinstance(best, Refusal) or found.weight < best.weight:
                 best = found
         return best
 

@@ -60,7 +60,7 @@ def test_the_two_commands_install_what_exists() -> None:
     assert "pip install ." in COMMANDS
     assert 'pip install ".[test]"' in COMMANDS
     assert {"test", "dev"} <= set(project["optional-dependencies"])
-    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.cli:main"
+    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.cli.supervised:run"
     assert [c for c in COMMANDS if not c.startswith(("onnx-scatterx ", "pip "))] == ["pytest"]
 
 

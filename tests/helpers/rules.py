@@ -1,0 +1,166 @@
+"""Tests of one rule: what it makes of a model, as a golden text, and what it leaves alone.
+
+What the rule makes is run in ONNX Runtime beside the original, on every feed.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx import Reason
+from onnx_scatterx.targets import AnyTarget
+from tests import pair
+from tests.helpers.golden import GoldenFile
+from tests.helpers.onnx_text import text_of, value_names
+from tests.support import parse, sample
+
+_DIFFER = "{}\n\nis not the golden text of {}; `pytest --update-golden` writes it, if it is right"
+
+
+def sizes(**dims: Sequence[int]) -> list[dict[str, int]]:
+    """Return every choice of symbolic sizes, each as a feed.
+
+    >>> sizes(N=(0, 1), T=(3,))
+    [{'N': 0, 'T': 3}, {'N': 1, 'T': 3}]
+    """
+    return [dict(zip(dims, chosen, strict=True)) for chosen in product(*dims.values())]
+
+
+def rows(name: str, of: str, axis: int = 0, start: str = "") -> str:
+    """Return the lines that make a column of all positions of an axis, as indices of a ScatterND.
+
+    Args:
+        name: what the indices are called.
+        of: the tensor whose axis it is.
+        axis: the axis.
+        start: a scalar that is added to the positions.
+    """
+    moved = f"{name}_m = Add ({name}_r, {start})" if start else ""
+    return f"""{name}_s = Shape <start = {axis}, end = {axis + 1}> ({of})
+            {name}_n = Squeeze ({name}_s)
+            {name}_0 = Constant <value = int64 {{0}}> ()
+            {name}_1 = Constant <value = int64 {{1}}> ()
+            {name}_r = Range ({name}_0, {name}_n, {name}_1)
+            {moved}
+            {name}_a = Constant <value = int64[1] {{-1}}> ()
+            {name} = Unsqueeze ({name}_{"m" if start else "r"}, {name}_a)"""
+
+
+class Golden:
+    """Optimizes a model with all rules and holds the result against the golden text of a test.
+
+    The report must name the rule of the test file, and no others than it and those in `by`.
+    """
+
+    def __init__(self, rule: str, file: GoldenFile, test: str, *, update: bool) -> None:
+        self.rule = rule
+        self._file = file
+        self._test = test
+        self._update = update
+
+    def __call__(
+        self,
+        model: str | onnx.ModelProto,
+        *feeds: Mapping[str, Any],
+        by: Sequence[str] = (),
+        target: AnyTarget = "standard",
+        opset: int = 18,
+        **options: Any,
+    ) -> None:
+        """Check what becomes of a model.
+
+        Args:
+            model: ONNX text of a graph, or a model.
+            feeds: for each run, symbolic sizes and inputs by name; other inputs are drawn.
+            by: the other rules that take part.
+            target: for whom to optimize.
+            opset: the operator set of the text.
+            options: what else `optimize` takes.
+        """
+        original = parse_text(model, opset)
+        result = onnx_scatterx.optimize(original, target=target, **options)
+        entries = result.report.entries
+        assert {form for e in entries for form in e.forms} == {self.rule, *by}, str(result.report)
+        assert "kept" not in {e.to_dict()["action"] for e in entries}, str(result.report)
+        onnx.checker.check_model(result.model, full_check=True)
+        assert_same(original, result.model, feeds or ({},))
+        before, after = text_of(original), text_of(result.model, value_names(original))
+        _, _, body = after.partition(" {\n")
+        self._compare(f"{before} becomes {{\n{body}")
+
+    def _compare(self, text: str) -> None:
+        if self._update:
+            self._file.update(self._test, text)
+        elif self._file.sections().get(self._test) != text:
+            pytest.fail(_DIFFER.format(text, self._test), pytrace=False)
+
+
+class Refuses:
+    """Asserts that a rule, alone with those `beside` it, leaves the last scatter, and why."""
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+
+    def __call__(
+        self,
+        model: str | onnx.ModelProto,
+        reason: Reason,
+        *,
+        beside: Sequence[str] = (),
+        target: AnyTarget = "standard",
+        opset: int = 18,
+        **options: Any,
+    ) -> None:
+        """Check what becomes of the last scatter, or gather, of a model."""
+        original = parse_text(model, opset)
+        rules = [self.rule, *beside]
+        report = onnx_scatterx.optimize(original, target=target, rules=rules, **options).report
+        last = report.entries[-1]
+        assert self.rule not in last.forms, str(report)
+        assert last.reason is reason, str(report)
+
+
+def parse_text(model: str | onnx.ModelProto, opset: int) -> onnx.ModelProto:
+    """Return a model by its text; the IR version is one that allows the operator set."""
+    return parse(model, opset, 11 if opset > 22 else 8) if isinstance(model, str) else model
+
+
+def assert_same(
+    original: onnx.ModelProto, optimized: onnx.ModelProto, given: Sequence[Mapping[str, Any]]
+) -> None:
+    """Run two models on the same feeds, and compare them."""
+    feeds = [feed_of(original, some, seed) for seed, some in enumerate(given)]
+    native = any(node.domain for node in optimized.graph.node)
+    pair.assert_same(original, optimized, feeds, library=native)
+
+
+def feed_of(model: onnx.ModelProto, given: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:
+    """Return a feed of all inputs: as given, or drawn where only sizes are.
+
+    >>> model = parse("g (float[N,2] x, int64[N] i) => (float[N,2] y) { y = Gather (x, i) }")
+    >>> {name: array.shape for name, array in feed_of(model, {"i": [0, 1, 1]}, 0).items()}
+    {'x': (3, 2), 'i': (3,)}
+    """
+    dims: dict[str | int, int] = {name: n for name, n in given.items() if isinstance(n, int)}
+    feed: dict[str, np.ndarray] = {}
+    inputs = sorted(model.graph.input, key=lambda i: i.name not in given)
+    for n, value in enumerate(inputs):
+        tensor = value.type.tensor_type
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        declared = [d.dim_param or d.dim_value for d in tensor.shape.dim]
+        shape = [dims.get(d, d) for d in declared]
+        if value.name in given:
+            array = np.asarray(given[value.name], kind)
+            if array.ndim != len(shape):  # an empty list
+                array = array.reshape([int(n) for n in shape])
+            feed[value.name] = array
+            dims.update(zip(declared, array.shape, strict=True))
+        else:
+            name = "string" if kind.kind == "O" else kind.name
+            feed[value.name] = np.asarray(sample(name, *map(int, shape), seed=seed + n))
+    return {i.name: feed[i.name] for i in model.graph.input}

@@ -1,0 +1,28 @@
+"""What the tests of the rules share: `golden` and `refuses`, for the rule of the test file."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.golden import GoldenFile
+from tests.helpers.rules import Golden, Refuses
+
+
+def _rule(path: Path) -> str:
+    return path.stem.removeprefix("test_")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Return what checks that the rule rewrites a model, and how."""
+    rule = _rule(request.path)
+    file = GoldenFile(request.path.parent / "golden" / f"{rule}.txt", request.path)
+    test = request.node.originalname
+    assert request.node.name == test, "a golden text is of one test without parameters"
+    return Golden(rule, file, test, update=request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def refuses(request: pytest.FixtureRequest) -> Refuses:
+    """Return what checks that the rule leaves a model alone."""
+    return Refuses(_rule(request.path))

@@ -1,0 +1,161 @@
+"""constant: a region of constants is a constant."""
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses
+
+ZEROS = """g (float like) => (float[2,4] y)
+    <int64[2] shape = {2, 4}, int64[1,1] i = {1}, float[1,4] u = {1, 2, 3, 4}> {
+        x = ConstantOfShape (shape)
+        y = ScatterND (x, i, u) }"""
+NUMBERS = """g (float like) => (int64[8] y)
+    <int64[8] x = {0, 1, 2, 3, 4, 5, 6, 7}, int64[3,1] i = {7, 3, -3}, int64[3] u = {9, 8, 7}>
+    { y = ScatterND (x, i, u) }"""
+ALL = """g (float[2,2] x) => (float[2,2] y)
+    <int64[2,1] i = {0, 1}, float[2,2] u = {1, 2, 3, 4}, int64[2] s = {2, 2}, int64[1] axis = {0},
+     int64[1] minus = {-1}, int64[1] far = {-9}, float[3,2] large = {0, 0, 1, 2, 3, 4},
+     int64[1] one = {1}, int64[1] three = {3}, float[1,2,2] tall = {1, 2, 3, 4}> {
+        %s
+        y = ScatterND (x, i, v) }"""
+
+
+def test_numbers_into_zeros(golden: Golden) -> None:
+    golden(ZEROS)
+
+
+def test_numbers_into_numbers(golden: Golden) -> None:
+    golden(NUMBERS)
+
+
+def test_a_part_of_a_larger_tensor(golden: Golden) -> None:
+    golden(
+        """g (float[2] v) => (float[8] y)
+        <float[6] x = {0, 1, 2, 3, 4, 5}, int64[3,1] i = {4, 3, 0}, float[3] u = {9, 8, 7}> {
+            z = ScatterND (x, i, u)
+            y = Concat <axis = 0> (v, z) }""",
+        by=["concat", "view"],
+    )
+
+
+def test_what_fills_all_is_written_out(golden: Golden) -> None:
+    text = ALL % "v = ConstantOfShape <value = float[1] {7.0}> (s)"
+    golden(text, rules=["constant"])
+
+
+def test_a_large_constant_takes_the_place_of_the_one_it_is_made_of(golden: Golden) -> None:
+    numbers = ", ".join(map(str, range(1100)))
+    golden(
+        f"""g (float like) => (float[1100] y)
+        <float[1100] x = {{{numbers}}}, int64[1,1] i = {{1}}, float[1] u = {{9}}>
+        {{ y = ScatterND (x, i, u) }}"""
+    )
+
+
+def test_a_transposed_constant(golden: Golden) -> None:
+    golden(ALL % "v = Transpose (u)")
+
+
+def test_a_reversed_constant(golden: Golden) -> None:
+    golden(ALL % "v = Slice (u, minus, far, axis, minus)")
+
+
+def test_a_part_of_a_constant(golden: Golden) -> None:
+    golden(ALL % "v = Slice (large, one, three, axis)")
+
+
+def test_a_constant_without_its_first_axis(golden: Golden) -> None:
+    golden(ALL % "v = Squeeze (tall, axis)")
+
+
+def test_a_constant_with_another_axis(golden: Golden) -> None:
+    golden(
+        """g (float[2,2,1] x) => (float[2,2,1] y)
+        <int64[2,1] i = {0, 1}, float[2,2] u = {1, 2, 3, 4}, int64[1] last = {-1}> {
+            v = Unsqueeze (u, last)
+            y = ScatterND (x, i, v) }"""
+    )
+
+
+def test_a_constant_that_is_reshaped_is_written_before(golden: Golden) -> None:
+    golden(
+        """g (float like) => (float[2,2,2] y)
+        <float[2,4] x = {0, 1, 2, 3, 4, 5, 6, 7}, int64[1,1] i = {1}, float[1,4] u = {9, 8, 7, 6},
+         int64[3] s = {2, 2, 2}> {
+            z = ScatterND (x, i, u)
+            y = Reshape (z, s) }"""
+    )
+
+
+def test_a_constant_that_is_there_is_not_stored_again(refuses: Refuses) -> None:
+    refuses(ALL % "v = Identity (u)", Reason.NO_RULE)
+
+
+def test_updates_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        ZEROS.replace("float like", "float[1,4] v").replace("(x, i, u)", "(x, i, v)"),
+        Reason.NO_RULE,
+    )
+
+
+def test_numbers_that_are_added(refuses: Refuses) -> None:
+    refuses(NUMBERS.replace("ScatterND", 'ScatterND <reduction = "add">'), Reason.NO_RULE)
+
+
+def test_strings(refuses: Refuses) -> None:
+    refuses(
+        """g (float like) => (string[2] y) <string[2] x = {"a", "b"}, int64[1,1] i = {1},
+        string[1] u = {"c"}> { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_a_tensor_without_elements(refuses: Refuses) -> None:
+    refuses(
+        """g (float[0,4] u) => (float[0,4] y) <float[0,4] x = {}, int64[0,1] i = {}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_a_size_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        """g (float[N] like) => (float[M] y) <int64[1,1] i = {1}, float[1] u = {1}> {
+            s = Shape (like)
+            x = ConstantOfShape (s)
+            y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_a_position_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        """g (float[N] like) => (float[8] y)
+        <float[8] x = {0, 1, 2, 3, 4, 5, 6, 7}, float[1] u = {1}, int64[1] four = {4},
+         int64[1] last = {-1}> {
+            s = Shape (like)
+            quarter = Div (s, four)
+            i = Unsqueeze (quarter, last)
+            y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_a_row_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        """g (float[N] like, float[1,2] x) => (float[1,2] y)
+        <float[4,2] rows = {0, 1, 2, 3, 4, 5, 6, 7}, int64[1,1] i = {0}, int64[1] four = {4}> {
+            n = Shape (like)
+            quarter = Div (n, four)
+            u = Gather (rows, quarter)
+            y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_constants_that_are_much_larger_than_what_they_are_made_of(refuses: Refuses) -> None:
+    text = ZEROS.replace("[2,4] y", "[1025] y").replace("[2] shape = {2, 4}", "[1] shape = {1025}")
+    refuses(text.replace("float[1,4] u = {1, 2, 3, 4}", "float[1] u = {1}"), Reason.NO_RULE)
+
+
+def test_a_constant_of_4096_bytes_is_always_written(golden: Golden) -> None:
+    text = ZEROS.replace("[2,4] y", "[1024] y").replace("[2] shape = {2, 4}", "[1] shape = {1024}")
+    golden(text.replace("float[1,4] u = {1, 2, 3, 4}", "float[1] u = {1}"))

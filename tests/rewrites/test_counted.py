@@ -1,0 +1,262 @@
+"""counted: a write by a mask takes, for each true element, the update that its count names."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses
+
+NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
+     int64 first = {0}, int64 second = {1}>"""
+ELEMENTS = f"""g (float[A,4] x, bool[A,4] m, float[K] u) => (float[A,4] y) {NUMBERS} {{
+        n = NonZero (m)
+        i = Transpose (n)
+        y = ScatterND (x, i, u) }}"""
+ROWS = f"""g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) {NUMBERS} {{
+        n = NonZero (m)
+        i = Transpose (n)
+        y = ScatterND (x, i, u) }}"""
+ROUTED = f"""g (float[T,3] x, bool[%s,T] m, float[K,3] u) => (float[T,3] y) {NUMBERS} {{
+        n = NonZero (m)
+        d = Gather (n, second)
+        i = Unsqueeze (d, minus)
+        y = ScatterND <reduction = "add"> (x, i, u) }}"""
+
+
+def masks(*shapes: tuple[int, ...], more: int = 0) -> list[dict[str, Any]]:
+    """Return masks of which no element is true, all are, and some; K counts them."""
+    rng = np.random.default_rng(0)
+    found = [rng.random(shape) < share for shape in shapes for share in (0.0, 1.1, 0.5)]
+    return [{"m": m, "K": int(m.sum()) + more} for m in found]
+
+
+def test_elements(golden: Golden) -> None:
+    golden(ELEMENTS, *masks((0, 4), (1, 4), (3, 4)))
+
+
+def test_rows(golden: Golden) -> None:
+    golden(ROWS, *masks((0,), (1,), (3,)))
+
+
+def test_the_first_elements_of_a_vector_need_not_be_cut_from_it(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,4] x, bool[A,4] m, float[K] v) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            k = Shape <start = 1> (n)
+            i = Transpose (n)
+            u = Slice (v, zero, k)
+            y = ScatterND (x, i, u) }}""",
+        *masks((0, 4), (1, 4), (3, 4), more=2),
+    )
+
+
+def test_columns(golden: Golden) -> None:
+    golden(
+        f"""g (float[4,A] x, bool[A] m, float[4,K] u) => (float[4,A] y) {NUMBERS} {{
+            n = NonZero (m)
+            four = Constant <value = int64[2] {{4, 1}}> ()
+            i = Expand (n, four)
+            y = ScatterElements <axis = 1> (x, i, u) }}""",
+        *masks((0,), (1,), (3,)),
+    )
+
+
+def test_a_mask_with_its_axes_exchanged(golden: Golden) -> None:
+    golden(
+        f"""g (int32[4,A] x, bool[A,4] m, int32[K] u) => (int32[4,A] y) {NUMBERS} {{
+            n = NonZero (m)
+            rows = Gather (n, second)
+            columns = Gather (n, first)
+            r = Unsqueeze (rows, minus)
+            c = Unsqueeze (columns, minus)
+            i = Concat <axis = 1> (r, c)
+            y = ScatterND (x, i, u) }}""",
+        *masks((0, 4), (1, 4), (3, 4)),
+    )
+
+
+def test_a_row_that_is_named_twice_is_written_twice(golden: Golden) -> None:
+    golden(ROUTED % 2, *masks((2, 0), (2, 1), (2, 3)))
+
+
+def test_a_mask_of_one_row(golden: Golden) -> None:
+    golden(ROUTED % 1, *masks((1, 0), (1, 1), (1, 3)))
+
+
+def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
+    small = np.array([[True, False, True, False]])
+    feeds = ({"A": 3, "K": 2, "m": np.pad(small, ((0, n), (0, 0)))} for n in (0, 2, 4))
+    golden(ELEMENTS.replace("bool[A,4] m", "bool[B,4] m"), *feeds)
+
+
+def test_the_first_columns_of_some_rows(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,4] x, bool[A] m, float[K,3] u) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            t = Transpose (n)
+            three = Constant <value = int64[2] {{1, 3}}> ()
+            i = Expand (t, three)
+            y = ScatterElements <axis = 0> (x, i, u) }}""",
+        *masks((0,), (1,), (3,)),
+    )
+
+
+def test_an_axis_of_one_position(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,1] x, bool[A] m, float[K,1] u) => (float[A,1] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            y = ScatterND (x, i, u) }}""",
+        *masks((0,), (1,), (3,)),
+    )
+
+
+def test_the_first_column_of_some_rows(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,4] x, bool[A] m, float[K,1] u) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            y = ScatterElements <axis = 0> (x, i, u) }}""",
+        *masks((0,), (1,), (3,)),
+    )
+
+
+def test_one_element_that_a_mask_of_one_chooses(golden: Golden) -> None:
+    golden(
+        f"""g (float[1,1] x, bool[1] m, float[K,1] u) => (float[1,1] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            y = ScatterND (x, i, u) }}""",
+        *masks((1,)),
+    )
+
+
+def test_elements_from_the_second_on_are_cut(golden: Golden) -> None:
+    golden(
+        f"""g (float[A] x, bool[A] m, float[K] v) => (float[A] y) {NUMBERS} {{
+            n = NonZero (m)
+            k = Shape <start = 1> (n)
+            i = Transpose (n)
+            end = Add (k, one)
+            u = Slice (v, one, end)
+            y = ScatterND (x, i, u) }}""",
+        *masks((0,), (1,), (3,), more=2),
+    )
+
+
+def test_positions_that_are_no_mask(refuses: Refuses) -> None:
+    text = ELEMENTS.replace("bool[A,4] m", "int64[2,K] n").replace("n = NonZero (m)", "")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_positions_behind_those_of_a_mask(refuses: Refuses) -> None:
+    text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Add (t, one)")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_the_first_of_the_true_elements(refuses: Refuses) -> None:
+    text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, two)")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_a_diagonal_where_a_mask_is_true(refuses: Refuses) -> None:
+    text = ROWS.replace("i = Transpose (n)", "t = Transpose (n) i = Concat <axis = 1> (t, t)")
+    refuses(text.replace("[A,4]", "[A,A]").replace("[K,4]", "[K]"), Reason.UNKNOWN_INDICES)
+
+
+def test_the_first_true_element(refuses: Refuses) -> None:
+    text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, one)")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_rows_that_are_fed(refuses: Refuses) -> None:
+    text = ROWS.replace("bool[A] m", "int64[K] p").replace("n = NonZero (m)", "")
+    refuses(text.replace("Transpose (n)", "Unsqueeze (p, minus)"), Reason.UNKNOWN_INDICES)
+
+
+def test_elements_that_are_fed_as_pairs(refuses: Refuses) -> None:
+    text = ELEMENTS.replace("bool[A,4] m", "int64[K,2] i").replace("n = NonZero (m)", "")
+    refuses(text.replace("i = Transpose (n)", ""), Reason.UNKNOWN_INDICES)
+
+
+def test_elements_of_an_axis_of_one_position(refuses: Refuses) -> None:
+    column = "t = Transpose (n) z = Mul (t, zero) i = Concat <axis = 1> (t, z)"
+    text = ROWS.replace("i = Transpose (n)", column)
+    refuses(text.replace("[A,4]", "[A,1]").replace("[K,4]", "[K]"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_mask_of_unknown_rank(refuses: Refuses) -> None:
+    refuses(
+        f"""g (float[A,4] x, bool[A] b, int64[R] s, float[K,4] u) => (float[A,4] y) {NUMBERS} {{
+            m = Reshape (b, s)
+            n = NonZero (m)
+            r = Gather (n, first)
+            i = Unsqueeze (r, minus)
+            y = ScatterND (x, i, u) }}""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_a_mask_of_the_graph_outside(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A,4] x, bool[A] m, float[K,4] u, bool c) => (float[A,4] y) {
+            n = NonZero (m)
+            i = Transpose (n)
+            y = If (c) <
+                then_branch = a () => (float[A,4] b) { b = ScatterND (x, i, u) },
+                else_branch = d () => (float[A,4] e) { e = Identity (x) }> }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+TWO = f"""g (float[4,4] x, bool[4,4] m, bool[4,4] o, float[%s] u) => (float[4,4] y) {NUMBERS} {{
+        n = NonZero (m)
+        p = NonZero (o)
+        rows = Gather (n, first)
+        columns = Gather (%s)
+        r = Unsqueeze (rows, minus)
+        c = Unsqueeze (columns, minus)
+        %s
+        y = ScatterND (x, i, u) }}"""
+
+
+def test_rows_of_one_mask_and_columns_of_another(refuses: Refuses) -> None:
+    refuses(TWO % ("K", "p, second", "i = Concat <axis = 1> (r, c)"), Reason.UNKNOWN_INDICES)
+
+
+def test_every_row_of_a_mask_with_every_column(refuses: Refuses) -> None:
+    crossed = """k = Shape (rows)
+        l = Concat <axis = 0> (k, k, one)
+        a = Expand (c, l)
+        d = Unsqueeze (r, one)
+        b = Expand (d, l)
+        i = Concat <axis = 2> (b, a)"""
+    refuses(TWO % ("K,K", "n, second", crossed), Reason.UNKNOWN_INDICES)
+
+
+def test_rows_that_a_mask_names_too_often(refuses: Refuses) -> None:
+    refuses(ROUTED % 9, Reason.UNKNOWN_INDICES)
+
+
+def test_a_count_of_rows_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(ROUTED % "R", Reason.UNKNOWN_INDICES)
+
+
+@pytest.mark.parametrize("kind", ["complex64", "int16", "string"])
+@pytest.mark.parametrize("text", [ELEMENTS, ROWS, ROUTED % 2])
+def test_element_types_without_kernels(kind: str, text: str, refuses: Refuses) -> None:
+    refuses(text.replace("float", kind), Reason.NO_KERNEL)
+
+
+def test_counting_needs_operator_set_11(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) <int64[2] four = {1, 4}> {
+            n = NonZero (m)
+            t = Transpose (n)
+            i = Expand (t, four)
+            y = Scatter <axis = 0> (x, i, u) }""",
+        Reason.NO_KERNEL,
+        opset=10,
+    )

@@ -1,0 +1,99 @@
+"""fold: every position folds its updates into its element, in their order."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from onnx_scatterx.targets import Target
+from tests.helpers.rules import Golden, Refuses
+
+DENSE = Target("dense", dense_limit=1 << 20)
+SMALL = Target("small", dense_limit=1000)
+
+
+def nd(size: str, count: str, reduction: str, kind: str = "float") -> str:
+    """Return rows that are combined at any positions."""
+    return f"""g ({kind}[{size},3] x, int64[{count},1] i, {kind}[{count},3] u) => ({kind}[{size},3] y)
+    {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+
+
+PER_ROW = """g (float[B,7] x, int64[B,N] i, float[B,N] u) => (float[B,7] y)
+    { y = ScatterElements <axis = 1, reduction = "%s"> (x, i, u) }"""
+
+
+def for_rows(size: int, *counts: int) -> list[dict[str, Any]]:
+    """Return positions from both ends of an axis, some of them twice."""
+    rng = np.random.default_rng(0)
+    return [{"i": rng.integers(-size, size, (n, 1)), "P": size} for n in counts]
+
+
+def per_row() -> list[dict[str, Any]]:
+    """Return positions of every row."""
+    rng = np.random.default_rng(0)
+    return [{"i": rng.integers(-7, 7, (b, n))} for b in (0, 1, 3) for n in (0, 1, 20)]
+
+
+def test_a_sum(golden: Golden) -> None:
+    golden(nd("5", "N", "add"), *for_rows(5, 0, 1, 9))
+
+
+def test_a_sum_of_integers(golden: Golden) -> None:
+    golden(nd("5", "N", "add", "int32"), *for_rows(5, 0, 1, 9))
+
+
+def test_a_sum_for_each_row(golden: Golden) -> None:
+    golden(PER_ROW % "add", *per_row())
+
+
+def test_few_updates(golden: Golden) -> None:
+    golden(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3))
+
+
+def test_a_maximum_of_integers(golden: Golden) -> None:
+    golden(nd("5", "N", "max", "int64"), *for_rows(5, 0, 1, 9))
+
+
+def test_a_minimum_of_integers(golden: Golden) -> None:
+    golden(nd("5", "N", "min", "int8"), *for_rows(5, 0, 1, 9))
+
+
+def test_a_maximum_of_floats_for_each_row(golden: Golden) -> None:
+    golden(PER_ROW % "max", *per_row())
+
+
+def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
+    golden(nd("50", "20", "min"), *for_rows(50, 20), target=DENSE)
+
+
+def test_a_write(refuses: Refuses) -> None:
+    refuses(nd("5", "N", "none"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_product(refuses: Refuses) -> None:
+    refuses(nd("5", "N", "mul"), Reason.NO_KERNEL)
+
+
+def test_many_of_both(refuses: Refuses) -> None:
+    refuses(nd("50", "20", "add"), Reason.UNKNOWN_INDICES)
+
+
+def test_more_elements_than_the_target_allows(refuses: Refuses) -> None:
+    refuses(nd("50", "20", "add"), Reason.TOO_LARGE, target=SMALL)
+
+
+def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
+    refuses(
+        """g (float[7] x, float[7] u) => (float[7] y) <int64[7,1] i = {0, 1, 2, 3, 4, 5, 6}>
+        { y = ScatterND <reduction = "add"> (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduction"),
+    [("float16", "add"), ("float16", "max"), ("int16", "max"), ("bool", "add")],
+)
+def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refuses) -> None:
+    refuses(nd("5", "N", reduction, kind), Reason.NO_KERNEL)

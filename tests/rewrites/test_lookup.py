@@ -1,0 +1,239 @@
+"""lookup: every position looks its update up among all of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from onnx_scatterx.targets import Target
+from tests.helpers.rules import Golden, Refuses, rows
+
+DENSE = Target("dense", dense_limit=1 << 20)
+SMALL = Target("small", dense_limit=1000)
+
+
+def nd(size: str, count: str, reduction: str = "none", kind: str = "float") -> str:
+    """Return a write of rows to any positions."""
+    return f"""g ({kind}[{size},3] x, int64[{count},1] i, {kind}[{count},3] u) => ({kind}[{size},3] y)
+    {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+
+
+PER_ROW = """g (float[B,S] x, int64[B,N] i, float[B,N] u) => (float[B,S] y)
+    { y = ScatterElements <axis = 1> (x, i, u) }"""
+ONE_NUMBER = """g (float[B,S] x, int64[B,N] i) => (float[B,S] y) <float number = {%s}> {
+        s = Shape (i)
+        u = Expand (number, s)
+        y = ScatterElements <axis = 1, reduction = "%s"> (x, i, u) }"""
+
+
+def positions(size: int, *shape: int) -> np.ndarray:
+    """Draw positions from both ends of an axis, some of them twice."""
+    return np.random.default_rng(0).integers(-size, size, shape)
+
+
+def for_rows(size: int, *counts: int) -> list[dict[str, Any]]:
+    """Return positions on an axis, as rows of one number."""
+    return [{"i": positions(size, n, 1), "P": size} for n in counts]
+
+
+def test_few_positions(golden: Golden) -> None:
+    golden(nd("5", "N"), *for_rows(5, 0, 1, 9))
+
+
+def test_few_updates(golden: Golden) -> None:
+    golden(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3))
+
+
+def test_positions_for_each_row(golden: Golden) -> None:
+    feeds = [{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)]
+    golden(PER_ROW, *feeds, target=Target("unbounded", dense_limit=float("inf")))
+
+
+def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
+    golden(nd("50", "20"), *for_rows(50, 20), target=DENSE)
+
+
+def test_one_number(golden: Golden) -> None:
+    text = (ONE_NUMBER % ("1.0", "none")).replace("B,S", "B,7")
+    golden(text, *({"i": positions(7, b, n)} for b in (0, 1, 3) for n in (0, 1, 20)))
+
+
+def test_a_negative_zero(golden: Golden) -> None:
+    text = (ONE_NUMBER % ("-0.0", "none")).replace("B,S", "B,7")
+    golden(text, *({"i": positions(7, b, n)} for b in (0, 1, 3) for n in (0, 1, 20)))
+
+
+def test_the_greater_of_a_number_and_what_is_there(golden: Golden) -> None:
+    text = (ONE_NUMBER % ("1.0", "max")).replace("B,S", "B,7")
+    golden(text, *({"i": positions(7, b, n)} for b in (0, 1, 3) for n in (0, 1, 20)))
+
+
+def test_pairs_of_positions(golden: Golden) -> None:
+    golden(
+        """g (float[2,3] x, int64[N,2] i, float[N] u) => (float[2,3] y)
+        { y = ScatterND (x, i, u) }""",
+        *({"i": positions(2, n, 2)} for n in (0, 1, 9)),
+    )
+
+
+def test_positions_of_32_bits(golden: Golden) -> None:
+    text = (
+        nd("5", "N")
+        .replace("int64[N,1] i", "int32[N,1] q")
+        .replace("{ y", "{ i = Cast <to = 7> (q) y")
+    )
+    golden(text, *({"q": f["i"]} for f in for_rows(5, 0, 1, 9)))
+
+
+def test_an_axis_that_counts_beside_one_that_is_fed(golden: Golden) -> None:
+    golden(
+        """g (float[4,3,2] x, int64[2,3] p, float[2,3,2] u) => (float[4,3,2] y)
+        <int64[1] last = {-1}, int64[2,3,1] columns = {0, 1, 2, 2, 1, 0}> {
+            r = Unsqueeze (p, last)
+            i = Concat <axis = -1> (r, columns)
+            y = ScatterND (x, i, u) }""",
+        {"p": positions(4, 2, 3)},
+    )
+
+
+COMPUTED = """g (float[5,3] x, int32[N] q, float[N,3] u) => (float[5,3] y)
+    <int64 two = {2}, int64[1] last = {-1}> {
+        c = Cast <to = 7> (q)
+        p = %s (c, two)
+        i = Unsqueeze (p, last)
+        y = ScatterND (x, i, u) }"""
+
+
+def test_twice_what_is_fed(golden: Golden) -> None:
+    golden(COMPUTED % "Mul", {"q": [0, 2, -1, 2]})
+
+
+def test_half_of_what_is_fed(golden: Golden) -> None:
+    golden(COMPUTED % "Div", {"q": [0, 9, 1, 2]})
+
+
+def test_the_first_of_what_is_fed(golden: Golden) -> None:
+    golden(
+        """g (float[5,3] x, int64[9] q, float[3,3] u) => (float[5,3] y)
+        <int64[1] zero = {0}, int64[1] three = {3}, int64[1] last = {-1}> {
+            p = Slice (q, zero, three)
+            i = Unsqueeze (p, last)
+            y = ScatterND (x, i, u) }""",
+        {"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]},
+    )
+
+
+def test_what_is_fed_with_its_axes_exchanged(golden: Golden) -> None:
+    golden(
+        """g (float[5] x, int64[2,3] q, float[3,2] u) => (float[5] y) <int64[1] last = {-1}> {
+            p = Transpose (q)
+            i = Unsqueeze (p, last)
+            y = ScatterND (x, i, u) }""",
+        {"q": [[0, 4, 1], [-1, 2, 2]]},
+    )
+
+
+def test_every_second_column_beside_rows_that_are_fed(golden: Golden) -> None:
+    golden(
+        f"""g (float[2,4] x, int64[N] p, float[N] u) => (float[2,4] y)
+        <int64 two = {{2}}, int64[1] last = {{-1}}> {{
+            {rows("r", "u")}
+            c = Mul (r, two)
+            q = Unsqueeze (p, last)
+            i = Concat <axis = 1> (q, c)
+            y = ScatterND (x, i, u) }}""",
+        *({"p": [0, -1][:n]} for n in (1, 2)),
+    )
+
+
+def test_a_column_that_sizes_decide_beside_rows_that_are_fed(golden: Golden) -> None:
+    golden(
+        """g (float[2,4] x, int64[3,1] p, float[K] like, float[3] u) => (float[2,4] y)
+        <int64[2] many = {3, 1}> {
+            k = Shape (like)
+            c = Expand (k, many)
+            i = Concat <axis = 1> (p, c)
+            y = ScatterND (x, i, u) }""",
+        *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3)),
+    )
+
+
+def test_a_diagonal(golden: Golden) -> None:
+    golden(
+        """g (float[3,3] x, float[3] u) => (float[3,3] y) <int64[3,2] i = {0,0, 1,1, 2,2}>
+        { y = ScatterND (x, i, u) }""",
+        rules=["lookup"],
+    )
+
+
+def test_some_of_the_rows(golden: Golden) -> None:
+    golden(
+        """g (float[3,5] x, int64[2,1] p, float[2,1] u) => (float[3,5] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        {"p": [[0], [-1]]},
+    )
+
+
+def test_one_number_at_positions_that_are_known_to_meet(golden: Golden) -> None:
+    golden(
+        """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
+        { y = ScatterND <reduction = "max"> (x, i, u) }""",
+        rules=["lookup"],
+    )
+
+
+def test_many_of_both(refuses: Refuses) -> None:
+    refuses(nd("50", "20"), Reason.UNKNOWN_INDICES)
+
+
+def test_more_comparisons_than_the_target_allows(refuses: Refuses) -> None:
+    refuses(nd("500", "20"), Reason.TOO_LARGE, target=SMALL)
+
+
+def test_a_size_without_a_bound_is_too_large(refuses: Refuses) -> None:
+    refuses(nd("P", "20"), Reason.TOO_LARGE, target=SMALL)
+
+
+def test_updates_that_are_known_to_meet(refuses: Refuses) -> None:
+    refuses(
+        """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.COLLIDES,
+    )
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max"])
+def test_updates_that_are_combined(reduction: str, refuses: Refuses) -> None:
+    refuses(nd("5", "N", reduction), Reason.UNKNOWN_INDICES)
+
+
+def test_one_number_that_is_added(refuses: Refuses) -> None:
+    refuses((ONE_NUMBER % ("1.0", "add")).replace("B,S", "B,7"), Reason.UNKNOWN_INDICES)
+
+
+def test_all_positions_in_their_own_order(refuses: Refuses) -> None:
+    refuses(
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
+    refuses(
+        """g (float[B,2,4,3] x, float[B,2,2,3] u, int64[B] p) => (float[B,2,4,3] y)
+        { y = TensorScatter <mode = "circular"> (x, u, p) }""",
+        Reason.UNKNOWN_INDICES,
+        opset=24,
+    )
+
+
+@pytest.mark.parametrize("kind", ["complex64", "string"])
+def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
+    refuses(nd("5", "N", kind=kind), Reason.NO_KERNEL)
+
+
+def test_a_maximum_of_integers_needs_operator_set_12(refuses: Refuses) -> None:
+    text = nd("P", "3").replace(' <reduction = "none">', "")
+    refuses(text, Reason.NO_KERNEL, opset=11)

@@ -1,0 +1,365 @@
+"""mask: a write to where a mask is true is a Where."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses
+from tests.support import parse
+
+NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
+     int64[1] four = {4}, int64[2] column = {-1, 1}>"""
+
+
+def masked(updates: str, *, reduction: str = "none", given: str = "float v") -> str:
+    """Return ``x[m] = u``; of the true elements, ``k`` is the count and ``i`` the positions."""
+    return f"""g (float[A,4] x, bool[A,4] m, {given}) => (float[A,4] y) {NUMBERS} {{
+        n = NonZero (m)
+        k = Shape <start = 1> (n)
+        i = Transpose (n)
+        {updates}
+        y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+
+
+def rows_masked(updates: str, *, given: str = "float[4] v", mask: str = "bool[A] m") -> str:
+    """Return ``x[m] = u`` where the mask chooses rows."""
+    return f"""g (float[A,4] x, {mask}, {given}) => (float[A,4] y) {NUMBERS} {{
+        w = Unsqueeze (m, minus)
+        s = Shape (x)
+        b = Expand (w, s)
+        n = NonZero (b)
+        i = Transpose (n)
+        f = NonZero (m)
+        k = Shape <start = 1> (f)
+        {updates}
+        y = ScatterND (x, i, u) }}"""
+
+
+def masks(*dims: int, sizes: tuple[int, ...] = (0, 1, 3)) -> list[dict[str, Any]]:
+    """Return masks of which no element is true, all are, and some; the first dim has every size."""
+    rng = np.random.default_rng(0)
+    shares = product(sizes, (0.0, 1.1, 0.5))
+    return [{"m": rng.random((size, *dims)) < share} for size, share in shares]
+
+
+FUNCTION = """
+    <domain: "local", opset_import: ["" : 18]> Slice (v, start, k) => (u) {
+        axis = Constant <value = int64[1] {0}> ()
+        back = Constant <value = int64[1] {-1}> ()
+        before = Sub (start, back)
+        u = Slice (v, k, before, axis, back) }"""
+NUMBER = "u = Expand (v, k)"
+VECTOR = """shape = Concat <axis = 0> (k, four)
+        e = Expand (v, shape)
+        u = Reshape (e, minus)"""
+
+
+def test_a_number(golden: Golden) -> None:
+    golden(masked(NUMBER), *masks(4))
+
+
+def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
+    text = masked(NUMBER, given="float like").replace(
+        "<int64[1] zero", "<float v = {-1}, int64[1] zero"
+    )
+    golden(text, *masks(4))
+
+
+def test_numbers_of_a_type_with_one_zero(golden: Golden) -> None:
+    golden(masked(NUMBER).replace("float", "int64"), *masks(4))
+
+
+def test_booleans(golden: Golden) -> None:
+    golden(masked(NUMBER).replace("float", "bool"), *masks(4))
+
+
+def test_a_number_that_is_added(golden: Golden) -> None:
+    golden(masked(NUMBER, reduction="add"), *masks(4))
+
+
+def test_a_vector_over_the_axis_behind_the_mask(golden: Golden) -> None:
+    golden(rows_masked(VECTOR), *masks())
+
+
+def test_a_tensor_under_a_mask_that_is_the_same_everywhere(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,4] x, bool flag, float[A,4] v, int64[1] k) => (float[A,4] y) {NUMBERS} {{
+            s = Shape (x)
+            m = Expand (flag, s)
+            n = NonZero (m)
+            i = Transpose (n)
+            shape = Concat <axis = 0> (k, s)
+            e = Expand (v, shape)
+            u = Reshape (e, minus)
+            y = ScatterND (x, i, u) }}""",
+        *({"A": a, "flag": flag, "k": [flag]} for a in (1, 3) for flag in (0, 1)),
+    )
+
+
+def test_elements_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
+    golden(masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4))
+
+
+def test_rows_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,4] x, bool[A] m, float[A,4] z) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            u = GatherND (z, i)
+            y = ScatterND (x, i, u) }}""",
+        *masks(),
+    )
+
+
+def test_the_first_elements_of_what_the_mask_reads_are_all(golden: Golden) -> None:
+    updates = """a = GatherND (z, i)
+        f = Reshape (a, minus)
+        u = Slice (f, zero, k)"""
+    golden(masked(updates, given="float[A,4] z"), *masks(4))
+
+
+def test_a_mask_of_numbers(golden: Golden) -> None:
+    text = masked(NUMBER).replace("bool[A,4] m", "float[A,4] m")
+    golden(text, *masks(4))
+
+
+def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
+    text = masked(NUMBER).replace("bool[A,4] m", "bool[B,4] m")
+    small = np.array([[True, False, True, False]])
+    golden(text, *({"A": 3, "m": np.pad(small, ((0, n), (0, 0)))} for n in (0, 2, 4)))
+
+
+def test_a_mask_that_is_computed_twice(golden: Golden) -> None:
+    golden(
+        f"""g (float[A,A] x, float[A,A] z, int64 c, int64[A] like) => (float[A,A] y) {NUMBERS} {{
+            nil = Constant <value = int64 {{0}}> ()
+            unit = Constant <value = int64 {{1}}> ()
+            s = Shape (like)
+            a = Squeeze (s)
+            both = Concat <axis = 0> (s, s)
+            r = Range (nil, a, unit)
+            e = Expand (r, both)
+            m = Less (e, c)
+            n = NonZero (m)
+            i = Transpose (n)
+            r2 = Range (nil, a, unit)
+            e2 = Expand (r2, both)
+            m2 = Less (e2, c)
+            n2 = NonZero (m2)
+            i2 = Transpose (n2)
+            u = GatherND (z, i2)
+            y = ScatterND (x, i, u) }}""",
+        *({"A": a, "c": c} for a in (0, 1, 3) for c in (0, 1, 5)),
+    )
+
+
+SAME_FORMULA = f"""g (float[N,N] x, float[N,N] z, float[A,B] like, int64 c) => (float[N,N] y)
+    {NUMBERS} {{
+        nil = Constant <value = int64 {{0}}> ()
+        unit = Constant <value = int64 {{1}}> ()
+        p = Shape (like)
+        q = Shape (turned)
+        wide = Gather (p, unit)
+        tall = Gather (q, unit)
+        r = Range (nil, wide, unit)
+        e = Expand (r, p)
+        m = Less (e, c)
+        n = NonZero (m)
+        i = Transpose (n)
+        r2 = Range (nil, tall, unit)
+        e2 = Expand (r2, q)
+        m2 = Less (e2, c)
+        n2 = NonZero (m2)
+        i2 = Transpose (n2)
+        u = GatherND (z, i2)
+        y = ScatterND (x, i, u) }}""".replace(
+    "q = Shape", "turned = Transpose (like)\n        q = Shape"
+)
+
+
+def test_masks_of_one_formula_and_two_shapes(refuses: Refuses) -> None:
+    refuses(SAME_FORMULA, Reason.UNKNOWN_INDICES)
+
+
+TWICE = "twice = Constant <value = int64[2] {1, 2}> ()"
+OUT_OF_ORDER = {
+    "the first of a vector": "u = Slice (v, zero, k)",
+    "a vector itself": "u = Identity (v)",
+    "numbers that are computed": "e = Expand (b, k) u = Neg (e)",
+    "numbers that are listed": "u = Constant <value = float[3] {1, 2, 3}> ()",
+    "the first numbers of a list": """f = Constant <value = float[2] {1, 2}> ()
+        u = Slice (f, zero, k)""",
+    "of a function that has the name of an operator": """a = GatherND (z, i)
+        u = local.Slice (a, zero, k)""",
+    "half of what is read, twice": f"""a = GatherND (z, i)
+        half = Div (k, two)
+        h = Slice (a, zero, half)
+        c = Reshape (h, column)
+        {TWICE}
+        e = Expand (c, twice)
+        u = Reshape (e, minus)""",
+    "the first half of what is read twice": f"""a = GatherND (z, i)
+        c = Reshape (a, column)
+        {TWICE}
+        e = Expand (c, twice)
+        f = Reshape (e, minus)
+        u = Slice (f, zero, k)""",
+    "what half of the rows read, twice": f"""half = Div (k, two)
+        j = Slice (i, zero, half)
+        a = GatherND (z, j)
+        c = Reshape (a, column)
+        {TWICE}
+        e = Expand (c, twice)
+        u = Reshape (e, minus)""",
+    "from the second on": """a = GatherND (z, i)
+        f = Reshape (a, minus)
+        end = Add (k, one)
+        u = Slice (f, one, end)""",
+    "from a start that only the run knows": """a = GatherND (z, i)
+        f = Reshape (a, minus)
+        u = Slice (f, start, k)""",
+    "every second": """a = GatherND (z, i)
+        f = Concat <axis = 0> (a, a)
+        far = Constant <value = int64[1] {9223372036854775807}> ()
+        u = Slice (f, zero, far, zero, two)""",
+    "what another mask reads": """p = NonZero (o)
+        j = Transpose (p)
+        u = GatherND (z, j)""",
+    "of a tensor of another shape": "u = GatherND (t, i)",
+    "of a tensor of another rank": """first = Slice (i, zero, one, one)
+        u = GatherND (line, first)""",
+    "of a tensor of unknown rank": "w = Reshape (z, shape) u = GatherND (w, i)",
+    "whole rows, of which the first elements": """first = Slice (i, zero, one, one)
+        a = GatherND (z, first)
+        f = Reshape (a, minus)
+        u = Slice (f, zero, k)""",
+    "columns and rows exchanged": """j = Slice (i, zero, one, one)
+        l = Slice (i, one, two, one)
+        back = Concat <axis = 1> (l, j)
+        u = GatherND (z, back)""",
+    "at half of the positions": "j = Div (i, two) u = GatherND (z, j)",
+    "at positions that are fed": "j = Transpose (given) u = GatherND (z, j)",
+    "at positions of unknown rank": "j = Reshape (given, shape) u = GatherND (z, j)",
+    "at positions that are cubes": """c = Unsqueeze (given, zero)
+        j = Transpose (c)
+        a = GatherND (z, j)
+        u = Reshape (a, minus)""",
+    "at positions that were floats": "j = Cast <to = 7> (places) u = GatherND (z, j)",
+    "of unknown rank, repeated": """w = Reshape (z, shape)
+        e = Expand (w, shape)
+        u = Reshape (e, minus)""",
+    "repeated as the run says": "e = Expand (v, shape) u = Reshape (e, minus)",
+}
+
+
+@pytest.mark.parametrize("how", OUT_OF_ORDER)
+def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
+    given = """float[K] v, float b, float[4,4] z, bool[4,4] o, float[B,4] t, float[4] line,
+        int64[1] start, int64[2,K] given, float[K,2] places, int64[R] shape"""
+    text = masked(OUT_OF_ORDER[how], given=given).replace("[A,4]", "[4,4]")
+    refuses(parse(text + FUNCTION, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+
+
+BATCHED = """g (float[A,B] x, float[A,B] z, bool[A] m) => (float[A,B] y)
+    { y = local.put <b = 1> (x, z, m) }
+    <domain: "local", opset_import: ["" : 18]> put <b> (x, z, m) => (y) {
+        column = Constant <value = int64[2] {-1, 1}> ()
+        n = NonZero (m)
+        i = Transpose (n)
+        a = GatherND <batch_dims: int = @b> (z, i)
+        c = Reshape (a, column)
+        s = Shape (x)
+        u = Expand (c, s)
+        y = ScatterND (x, i, u) }"""
+
+
+@pytest.mark.parametrize("batch_dims", [": int = @b", " = 1"])
+def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
+    # z[k, k] is repeated, which is not z[k, :].
+    text = BATCHED.replace(": int = @b", batch_dims)
+    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+
+
+def test_positions_that_are_no_mask(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A,4] x, int64[K,2] i, float[K] u) => (float[A,4] y)
+        { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_axes_in_another_order_than_the_mask_has_them(refuses: Refuses) -> None:
+    text = masked(f"j = Slice (i, zero, one, one) l = Slice (i, one, two, one) {NUMBER}")
+    text = text.replace("y =", "t = Concat <axis = 1> (l, j) y =").replace("(x, i, u)", "(x, t, u)")
+    refuses(text.replace("bool[A,4]", "bool[4,A]"), Reason.UNKNOWN_INDICES)
+
+
+def test_columns_that_a_mask_chooses(refuses: Refuses) -> None:
+    refuses(
+        f"""g (float[4,A] x, bool[A] m, float v) => (float[4,A] y) {NUMBERS} {{
+            n = NonZero (m)
+            k = Shape <start = 1> (n)
+            shape = Concat <axis = 0> (four, k)
+            u = Expand (v, shape)
+            i = Expand (n, shape)
+            y = ScatterElements <axis = 1> (x, i, u) }}""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_a_number_of_more_dims_than_the_data(refuses: Refuses) -> None:
+    updates = """ones = Constant <value = int64[1] {1}> ()
+        shape = Concat <axis = 0> (k, ones, four)
+        e = Expand (v, shape)
+        u = Reshape (e, minus)"""
+    refuses(rows_masked(updates, given="float[1,1,1] v"), Reason.UNKNOWN_RANK)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduction"), [("int16", "none"), ("bool", "max"), ("int16", "max")]
+)
+def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refuses) -> None:
+    text = masked(NUMBER, reduction=reduction).replace("float", kind)
+    refuses(text, Reason.NO_KERNEL)
+
+
+VECTORS = {
+    "two numbers in turn for four columns": ("float[2] v", "two"),
+    "a row of more than one dim": ("float[4,4] v", "four, four"),
+    "a row that is repeated twice each time": ("float[4] v", "four, four"),
+    "a row of more dims than the data": ("float[4,4,4] v", "four, four, four"),
+}
+
+
+@pytest.mark.parametrize("how", VECTORS)
+def test_a_vector_in_another_rhythm(how: str, refuses: Refuses) -> None:
+    given, dims = VECTORS[how]
+    updates = f"""shape = Concat <axis = 0> (count, {dims})
+        e = Expand (v, shape)
+        u = Reshape (e, minus)"""
+    refuses(rows_masked(updates, given=f"{given}, int64[1] count"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_vector_under_a_mask_of_numbers(refuses: Refuses) -> None:
+    refuses(rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_vector_under_a_mask_of_another_width(refuses: Refuses) -> None:
+    text = rows_masked(VECTOR, given="float[4] v, float[A,B] like")
+    refuses(text.replace("s = Shape (x)", "s = Shape (like)"), Reason.UNKNOWN_INDICES)
+
+
+@pytest.mark.parametrize(("opset", "reason"), [(9, Reason.OPSET), (12, Reason.NO_KERNEL)])
+def test_a_mask_is_cut_and_filled_up_from_operator_set_13_on(
+    opset: int, reason: Reason, refuses: Refuses
+) -> None:
+    text = """g (float[A] x, bool[B] m, float v) => (float[A] y) <int64[1] minus = {-1}> {
+        n = NonZero (m)
+        i = Reshape (n, minus)
+        k = Shape (i)
+        u = Expand (v, k)
+        y = Scatter (x, i, u) }"""
+    refuses(text if opset < 11 else text.replace("Scatter", "ScatterElements"), reason, opset=opset)

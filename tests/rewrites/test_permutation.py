@@ -1,0 +1,131 @@
+"""permutation: a write to all positions in a computed order is a Gather in the inverse order."""
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses, sizes
+from tests.support import parse
+
+
+def sorted_write(count: str, reduction: str = "none", keys: str = "S", kind: str = "float") -> str:
+    """Return a write in the order of the greatest of some keys, row by row."""
+    return f"""g (float[B,{keys}] keys, {kind}[B,S,3] x, {kind}[B,{count},3] u) => ({kind}[B,S,3] y)
+    <int64[1] last = {{-1}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] four = {{4}}> {{
+        s = Shape (x)
+        all = Slice (s, one, two)
+        values, i = TopK <axis = 1> (keys, {"all" if count == "S" else "four"})
+        j = Unsqueeze (i, last)
+        like = Shape (u)
+        e = Expand (j, like)
+        y = ScatterElements <axis = 1, reduction = "{reduction}"> (x, e, u) }}"""
+
+
+FOR_ALL = """g (float[N] keys, float[N,3] x, float[N,3] u) => (float[N,3] y)
+    <int64[1] last = {-1}> {
+        k = Shape (keys)
+        values, i = TopK (keys, k)
+        j = Unsqueeze (i, last)
+        y = ScatterND (x, j, u) }"""
+
+
+def test_an_order_for_each_row(golden: Golden) -> None:
+    golden(sorted_write("S"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
+
+
+def test_one_order_for_all(golden: Golden) -> None:
+    golden(FOR_ALL, *sizes(N=(0, 1, 9)))
+
+
+def test_numbers_that_are_added(golden: Golden) -> None:
+    golden(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
+
+
+def test_operator_set_11(golden: Golden) -> None:
+    golden(
+        """g (float[9] keys, float[9] x, float[9] u) => (float[9] y) <int64[1] k = {9}> {
+            values, i = TopK (keys, k)
+            y = ScatterElements (x, i, u) }""",
+        opset=11,
+    )
+
+
+def test_all_positions_in_their_own_order(refuses: Refuses) -> None:
+    refuses(
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    )
+
+
+def test_positions_on_two_axes(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A,B] x, int64[K,2] i, float[K] u) => (float[A,B] y)
+        { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_updates_of_two_dims(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A] x, int64[B,C,1] i, float[B,C] u) => (float[A] y)
+        { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_some_of_the_positions(refuses: Refuses) -> None:
+    refuses(sorted_write("4"), Reason.UNKNOWN_INDICES)
+
+
+def test_keys_that_may_be_fewer_than_the_positions(refuses: Refuses) -> None:
+    text = sorted_write("S", keys="T").replace("s = Shape (x)", "s = Shape (keys)")
+    refuses(text.replace("[B,S,3] u", "[B,T,3] u"), Reason.UNKNOWN_INDICES)
+
+
+def test_the_values_of_a_sort(refuses: Refuses) -> None:
+    text = FOR_ALL.replace("float[N] keys", "int64[N] keys").replace("values, i", "i, order")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_another_operator(refuses: Refuses) -> None:
+    text = FOR_ALL.replace("values, i = TopK (keys, k)", "i = Cast <to = 7> (keys)")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_an_order_that_is_moved_on(refuses: Refuses) -> None:
+    text = FOR_ALL.replace("j = Unsqueeze (i, last)", "h = Add (i, last) j = Unsqueeze (h, last)")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_an_order_along_another_axis(refuses: Refuses) -> None:
+    text = """g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y) {
+        s = Shape <end = 1> (keys)
+        values, i = TopK <axis = 0> (keys, s)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_an_axis_that_the_caller_chooses(refuses: Refuses) -> None:
+    text = """g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y)
+        { y = local.put <a = 1> (keys, x, u) }
+        <domain: "local", opset_import: ["" : 18]> put <a> (keys, x, u) => (y) {
+        s = Shape <end = 1> (keys)
+        values, i = TopK <axis: int = @a> (keys, s)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+
+
+def test_element_types_without_kernels(refuses: Refuses) -> None:
+    refuses(sorted_write("S", kind="complex64"), Reason.NO_KERNEL)
+
+
+def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
+    refuses(sorted_write("S", "max", kind="bool"), Reason.NO_KERNEL)
+
+
+def test_sorting_upwards_needs_operator_set_11(refuses: Refuses) -> None:
+    refuses(
+        """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) <int64[1] k = {4}> {
+            values, i = TopK (keys, k)
+            y = Scatter (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+        opset=10,
+    )

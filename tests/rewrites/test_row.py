@@ -1,0 +1,217 @@
+"""row: a write of one position per row is a comparison with the positions and a Where."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses, rows
+
+PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
+    { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
+FOR_ALL = """g (float[%s,B] x, int64 p, float[B] u) => (float[%s,B] y) <int64[1] first = {0}> {
+        i = Unsqueeze (p, first)
+        y = ScatterND (x, i, u) }"""
+
+
+def positions(size: int) -> list[dict[str, Any]]:
+    """Return feeds for rows of a size, with indices from both ends."""
+    rng = np.random.default_rng(0)
+    return [{"p": rng.integers(-size, size, (b, 1)), "S": size} for b in (0, 1, 7)]
+
+
+def test_an_index_for_each_row(golden: Golden) -> None:
+    golden(PER_ROW % (6, 6, "none"), *positions(6))
+
+
+def test_rows_of_a_symbolic_size(golden: Golden) -> None:
+    golden(PER_ROW % ("S", "S", "none"), *positions(6), *positions(1))
+
+
+def test_an_index_that_counts_from_the_start(golden: Golden) -> None:
+    text = PER_ROW % (6, 6, "none")
+    text = text.replace("{ y =", "{ q = Abs (p) y =").replace("(x, p, u)", "(x, q, u)")
+    golden(text, *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6)))
+
+
+def test_one_position_for_all(golden: Golden) -> None:
+    golden(FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3)))
+
+
+def test_narrow_indices_are_widened_for_a_size_of_the_run(golden: Golden) -> None:
+    text = (PER_ROW % ("S", "S", "none")).replace("int64", "int32")
+    golden(text, *positions(6), *positions(1))
+
+
+def test_numbers_that_are_added(golden: Golden) -> None:
+    golden(PER_ROW % (6, 6, "add"), *positions(6))
+
+
+def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
+    text = PER_ROW % (6, 6, "none")
+    text = text.replace("float[B,1] u)", "float like)").replace(
+        "{ y =", "{ s = Shape (p) u = ConstantOfShape <value = float[1] {1.0}> (s) y ="
+    )
+    golden(text, *positions(6))
+
+
+COMPUTED = """g (float[B,6] x, int32[B,1] p, float[B,1] u) => (float[B,6] y)
+    <int64 one = {1}, int64 two = {2}> {
+        c = Cast <to = 7> (p)
+        %s
+        y = ScatterElements <axis = 1> (x, q, u) }"""
+
+
+def test_a_position_behind_the_one_that_is_fed(golden: Golden) -> None:
+    feeds = ({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11))
+    golden(COMPUTED % "q = Add (c, one)", *feeds)
+
+
+def test_a_position_that_sizes_decide(golden: Golden) -> None:
+    golden(
+        """g (float[6,B] x, float[K] like, float[1,B] u) => (float[6,B] y)
+        <int64[1] three = {3}, int64[1] first = {0}> {
+            k = Shape (like)
+            p = Sub (k, three)
+            i = Unsqueeze (p, first)
+            y = ScatterND (x, i, u) }""",
+        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3)),
+    )
+
+
+def test_a_single_row(golden: Golden) -> None:
+    golden(
+        """g (float[1,6] x, int64[1,1] p, float[1,1] u) => (float[1,6] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        *({"p": [[p]]} for p in (-6, 0, 5)),
+    )
+
+
+def test_rows_of_one_position(golden: Golden) -> None:
+    golden(PER_ROW % (1, 1, "none"), *positions(1))
+
+
+def test_one_element_of_the_first_row(golden: Golden) -> None:
+    golden(
+        """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        *({"p": [[p]]} for p in (-6, 0, 5)),
+        rules=["row"],
+    )
+
+
+@pytest.mark.parametrize("position", ["q = Mul (c, two)", "q = Div (c, two)"])
+def test_positions_that_are_no_element_of_a_tensor(position: str, refuses: Refuses) -> None:
+    refuses(COMPUTED % position, Reason.UNKNOWN_INDICES)
+
+
+def test_twice_a_position_and_one_more(refuses: Refuses) -> None:
+    refuses(COMPUTED % "d = Mul (c, two) q = Add (d, one)", Reason.UNKNOWN_INDICES)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [("9,1", 0), ("5,2", 1)])
+def test_indices_that_are_the_first_of_more(shape: str, axis: int, refuses: Refuses) -> None:
+    refuses(
+        f"""g (float[5,6] x, int64[{shape}] p, float[5,1] u) => (float[5,6] y)
+        <int64[1] zero = {{0}}, int64[1] end = {{{(5, 1)[axis]}}}, int64[1] axis = {{{axis}}}> {{
+            q = Slice (p, zero, end, axis)
+            y = ScatterElements <axis = 1> (x, q, u) }}""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_indices_that_have_the_axes_in_another_order(refuses: Refuses) -> None:
+    refuses(
+        """g (float[B,6,C] x, int64[C,B] p, float[B,1,C] u) => (float[B,6,C] y)
+        <int64[1] one = {1}> {
+            t = Transpose (p)
+            q = Unsqueeze (t, one)
+            y = ScatterElements <axis = 1> (x, q, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_updates_that_have_the_axes_in_another_order(refuses: Refuses) -> None:
+    refuses(
+        f"""g (float[B,6,C] x, int64[C,B,1] p, float[C,B] u) => (float[B,6,C] y)
+        <int64[1] one = {{1}}> {{
+            {rows("b", "x", 0)}
+            {rows("c", "x", 2)}
+            s = Shape (p)
+            r = Expand (b, s)
+            d = Unsqueeze (c, one)
+            e = Expand (d, s)
+            i = Concat <axis = 2> (r, p, e)
+            y = ScatterND (x, i, u) }}""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_indices_of_a_type_that_is_compared_with_nothing(refuses: Refuses) -> None:
+    refuses(
+        (COMPUTED % "q = Identity (c)").replace("int32[B,1]", "uint8[B,1]"), Reason.UNKNOWN_INDICES
+    )
+
+
+def test_pairs_of_row_and_position(golden: Golden) -> None:
+    golden(
+        """g (float[B,6,3] x, int64[B] p, float[B,3] u) => (float[B,6,3] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+            s = Shape <end = 1> (x)
+            b = Squeeze (s)
+            r = Range (zero, b, one)
+            c = Unsqueeze (r, last)
+            d = Unsqueeze (p, last)
+            i = Concat <axis = -1> (c, d)
+            y = ScatterND (x, i, u) }""",
+        *({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4)),
+    )
+
+
+def test_a_position_of_a_part_of_the_rows(golden: Golden) -> None:
+    golden(
+        """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        {"p": [[0], [5], [-6]]},
+        rules=["row"],
+    )
+
+
+def test_two_positions_per_row(refuses: Refuses) -> None:
+    text = (PER_ROW % (6, 6, "none")).replace("[B,1]", "[B,2]")
+    refuses(text, Reason.UNKNOWN_INDICES)
+
+
+def test_rows_that_have_no_elements(refuses: Refuses) -> None:
+    refuses(FOR_ALL % (0, 0), Reason.UNKNOWN_SIGN)
+
+
+def test_positions_on_two_axes(refuses: Refuses) -> None:
+    refuses(
+        """g (float[4,6] x, int64[2] i, float u) => (float[4,6] y) { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_SIGN,
+    )
+
+
+def test_rows_in_another_order_than_their_indices(refuses: Refuses) -> None:
+    refuses(
+        """g (float[4,4] x, int64[1,4] p, float[4,1] u) => (float[4,4] y) {
+            i = Transpose (p)
+            y = ScatterElements <axis = 1> (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+@pytest.mark.parametrize("kind", ["int16", "complex64"])
+def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
+    refuses((PER_ROW % (6, 6, "none")).replace("float", kind), Reason.NO_KERNEL)
+
+
+def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
+    refuses((PER_ROW % (6, 6, "max")).replace("float", "bool"), Reason.NO_KERNEL)
+
+
+def test_positions_of_the_run_need_operator_set_11(refuses: Refuses) -> None:
+    text = (PER_ROW % ("S", "S", "none")).replace(', reduction = "none"', "")
+    refuses(text.replace("ScatterElements", "Scatter"), Reason.NO_KERNEL, opset=10)

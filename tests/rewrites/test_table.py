@@ -1,0 +1,105 @@
+"""table: a write to known positions in any order is one Gather."""
+
+import pytest
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses, sizes
+
+TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
+    <int64[6,2] i = {0,0, 1,0, 1,1, 2,0, 2,1, -1,-1}> { y = ScatterND (x, i, u) }"""
+SCATTERED = """g (float[%s] x, float[%s] u) => (float[%s] y) <int64[%d,1] i = {%s}>
+    { y = ScatterND <reduction = "%s"> (x, i, u) }"""
+
+
+def written(size: int | str, positions: list[int], reduction: str = "none", tail: str = "") -> str:
+    """Return a write of elements, or rows, to some positions."""
+    data, updates = f"{size}{tail}", f"{len(positions)}{tail}"
+    listed = ", ".join(map(str, positions))
+    return SCATTERED % (data, updates, data, len(positions), listed, reduction)
+
+
+def test_a_triangle(golden: Golden) -> None:
+    golden(TRIANGLE, *sizes(N=(0, 1, 5)))
+
+
+def test_all_positions_in_another_order(golden: Golden) -> None:
+    golden(
+        """g (float[2,3] x, float[6] u) => (float[2,3] y)
+        <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
+        rules=["table"],
+    )
+
+
+def test_columns_in_another_order_for_each_row(golden: Golden) -> None:
+    golden(
+        """g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
+        { y = ScatterElements <axis = 1> (x, i, u) }"""
+    )
+
+
+def test_positions_that_meet_are_added_in_rounds(golden: Golden) -> None:
+    golden(written(5, [1, 3, 1, 1, 0], "add", ",N"), *sizes(N=(0, 1, 5)))
+
+
+def test_the_greatest_of_those_that_meet(golden: Golden) -> None:
+    golden(written(4, [1, 3, 1, 0, 2, 2], "max").replace("float", "int64"))
+
+
+def test_eight_rounds(golden: Golden) -> None:
+    golden(written(2, [1] * 8, "add"))
+
+
+def test_tables_of_2048_entries(golden: Golden) -> None:
+    golden(written(1024, [1, 3, 1], "add"))
+
+
+def test_updates_that_meet(refuses: Refuses) -> None:
+    refuses(written(5, [1, 3, 1]), Reason.COLLIDES)
+
+
+def test_too_many_that_meet(refuses: Refuses) -> None:
+    refuses(written(2, [1] * 9, "add"), Reason.TOO_COSTLY)
+
+
+def test_tables_much_larger_than_what_is_written(refuses: Refuses) -> None:
+    refuses(written(2049, [1, 3, 2, 1], "add"), Reason.TOO_COSTLY)
+
+
+def test_positions_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        """g (float[5] x, int64[2,1] i, float[2] u) => (float[5] y) { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_a_size_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(written("M", [1, 3, 1], "add"), Reason.COLLIDES)
+
+
+def test_a_count_that_only_the_run_knows(refuses: Refuses) -> None:
+    refuses(
+        """g (float[5] x, float[N] u) => (float[5] y) <int64[1] one = {1}> {
+            s = Shape (u)
+            t = Concat <axis = 0> (s, one)
+            i = ConstantOfShape (t)
+            y = ScatterND <reduction = "add"> (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_positions_outside(refuses: Refuses) -> None:
+    refuses(written(5, [1, 7, 1], "add"), Reason.INVALID)
+
+
+def test_a_full_cover(refuses: Refuses) -> None:
+    refuses(written(3, [0, 1, 2]), Reason.NO_RULE)
+
+
+@pytest.mark.parametrize(("kind", "reduction"), [("complex64", "none"), ("string", "none")])
+def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refuses) -> None:
+    refuses(TRIANGLE.replace("float", kind), Reason.NO_KERNEL)
+
+
+@pytest.mark.parametrize("kind", ["complex64", "int16"])
+def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
+    refuses(written(5, [1, 3, 1], "add").replace("float", kind), Reason.NO_KERNEL)

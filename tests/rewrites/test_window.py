@@ -1,0 +1,163 @@
+"""window: a write of n rows from a position that only the run knows is a Gather of rows."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from onnx_scatterx import Reason
+from tests.helpers.rules import Golden, Refuses, rows
+
+
+def written(size: str, count: str, reduction: str = "none") -> str:
+    """Return ``x[p : p + n] = u``."""
+    return f"""g (float[{size},2] x, int64 p, float[{count},2] u) => (float[{size},2] y) {{
+            {rows("i", "u", start="p")}
+            y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
+
+
+def starts(sizes: tuple[int, ...], counts: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Return every start that fits, from 0 and from the end."""
+    cases = product(sizes, counts)
+    return [{"S": s, "N": n, "p": p} for s, n in cases for p in range(-s, s - n + 1)]
+
+
+TENSOR_SCATTER = """g (float[B,2,4,3] x, float[B,2,N,3] u, int64[B] p) => (float[B,2,4,3] y)
+    { y = TensorScatter <mode = "%s"> (x, u, p) }"""
+
+
+def test_rows_of_symbolic_count_and_size(golden: Golden) -> None:
+    golden(written("S", "N"), *starts((1, 2, 5), (0, 1, 2, 5)))
+
+
+def test_more_rows_than_positions(golden: Golden) -> None:
+    # They go on from the end to the start, where indices that count from the end do.
+    golden(written("5", "7"), {"p": -5})
+
+
+def test_a_known_size_and_count(golden: Golden) -> None:
+    golden(written("5", "2"), *({"p": p} for p in range(-5, 4)))
+
+
+def test_numbers_that_are_added(golden: Golden) -> None:
+    golden(written("9", "3", "add"), *({"p": p} for p in (-9, -4, -2, 0, 6)))
+
+
+def test_a_ring_buffer(golden: Golden) -> None:
+    feeds = [{"N": n, "p": [p, 3]} for n in (0, 1, 4) for p in (0, 3, 9)]
+    golden(TENSOR_SCATTER % "circular", *feeds, opset=24)
+
+
+def test_a_cache(golden: Golden) -> None:
+    feeds = [{"N": n, "p": [4 - n, 0]} for n in (0, 1, 4)]
+    golden(TENSOR_SCATTER % "linear", *feeds, opset=24)
+
+
+def test_a_start_of_32_bits(golden: Golden) -> None:
+    golden(
+        f"""g (float[5,2] x, int32 q, float[2,2] u) => (float[5,2] y) {{
+            p = Cast <to = 7> (q)
+            {rows("i", "u", start="p")}
+            y = ScatterND (x, i, u) }}""",
+        *({"q": q} for q in (-5, -1, 0, 3)),
+    )
+
+
+def test_another_axis_that_is_written_in_part(golden: Golden) -> None:
+    golden(
+        """g (float[12,3] x, int64 p, float[9,2] u) => (float[12,3] y)
+        <int64[9,1] nine = {0, 1, 2, 3, 4, 5, 6, 7, 8}> {
+            i = Add (nine, p)
+            s = Shape (u)
+            k = Expand (i, s)
+            y = ScatterElements <axis = 0> (x, k, u) }""",
+        *({"p": p} for p in (-12, -4, 0, 3)),
+    )
+
+
+def test_more_rows_than_positions_that_are_added(refuses: Refuses) -> None:
+    refuses(written("S", "9", "add"), Reason.MAY_COLLIDE)
+
+
+def test_rows_that_do_not_follow_each_other(refuses: Refuses) -> None:
+    refuses(
+        """g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y) <int64[1] last = {-1}> {
+            i = Unsqueeze (p, last)
+            y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
+    refuses(
+        """g (float[9,2] x, int32[3] q, float[3,2] u) => (float[9,2] y)
+        <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
+            p = Cast <to = 7> (q)
+            i = Add (r, p)
+            j = Unsqueeze (i, last)
+            y = ScatterND (x, j, u) }""",
+        Reason.UNKNOWN_INDICES,
+    )
+
+
+def test_starts_on_two_axes(refuses: Refuses) -> None:
+    refuses(
+        """g (float[9,9] x, int64[2] p, float[3,2] u) => (float[9,9] y)
+        <int64[3,2,2] r = {0,0, 0,1, 1,0, 1,1, 2,0, 2,1}> {
+            i = Add (r, p)
+            y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_SIGN,
+    )
+
+
+def test_updates_with_fewer_dims_than_the_data(refuses: Refuses) -> None:
+    refuses(
+        """g (float[9,2] x, int64 p, float[2] u) => (float[9,2] y) <int64[1] first = {0}> {
+            i = Unsqueeze (p, first)
+            y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_SIGN,
+    )
+
+
+def test_another_axis_of_which_one_row_is_written(refuses: Refuses) -> None:
+    refuses(
+        """g (float[A,S] x, int64 p, float[A,2] u) => (float[A,S] y)
+        <int64 zero = {0}, int64[2] steps = {0, 1}, int64[1] last = {-1}> {
+            i = Add (steps, p)
+            s = Shape (u)
+            column = Expand (i, s)
+            row = Expand (zero, s)
+            ii = Unsqueeze (column, last)
+            rr = Unsqueeze (row, last)
+            idx = Concat <axis = -1> (rr, ii)
+            y = ScatterND (x, idx, u) }""",
+        Reason.UNKNOWN_SIGN,
+    )
+
+
+@pytest.mark.parametrize("kind", ["complex64", "string"])
+def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
+    refuses(written("5", "2").replace("float", kind), Reason.NO_KERNEL)
+
+
+def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
+    refuses(written("5", "2", "max").replace("float", "bool"), Reason.NO_KERNEL)
+
+
+def test_a_size_that_may_be_0_needs_operator_set_12(refuses: Refuses) -> None:
+    refuses(
+        """g (float[S,2] x, int32 q, float[2,2] u) => (float[S,2] y)
+        <int64[2] r = {0, 1}, int64[1] last = {1}> {
+            p = Cast <to = 7> (q)
+            m = Add (r, p)
+            i = Unsqueeze <axes = [1]> (m)
+            y = ScatterND (x, i, u) }""",
+        Reason.NO_KERNEL,
+        opset=11,
+    )
+
+
+def test_starts_that_are_no_elements_of_a_tensor(refuses: Refuses) -> None:
+    text = (TENSOR_SCATTER % "circular").replace("int64[B] p", "int32[B] p")
+    text = text.replace("{ y =", "{ c = Cast <to = 7> (p) q = Add (c, c) y =")
+    refuses(text.replace("(x, u, p)", "(x, u, q)"), Reason.UNKNOWN_INDICES, opset=24)
