@@ -281,12 +281,16 @@ def fused_nodes(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
 
 
 def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model without functions."""
-    if model.functions:
-        return onnx.inliner.inline_local_functions(model)
+    """Return a copy of a model without functions.
+
+    ONNX Runtime calls no function of the default domain: a node of its name is the operator.
+    """
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    return copy
+    called = [f for f in model.functions if f.domain not in ("", "ai.onnx")]
+    del copy.functions[:]
+    copy.functions.extend(called)
+    return onnx.inliner.inline_local_functions(copy) if called else copy
 
 
 def _float_wheres(model: onnx.ModelProto) -> set[str]:

@@ -342,3 +342,34 @@ def test_a_branch_that_is_known_to_be_taken_is_read() -> None:
                else_branch = b () => (float[N, M] e) { e = Abs(x) }>(c) }"""
     assert proof_of(text, "g (float[N, 3] x) => (float[A, B] z) { z = Abs(x) }").proven
     assert proof_of(text, "g (float[N, 3] x) => (float[A, B] z) { z = Neg(x) }").kind == "refuted"
+
+
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_a_function_that_is_named_like_an_operator_is_not_entered(domain: str) -> None:
+    """ONNX Runtime runs the operator: Abs is not Neg, and Max of two has a body for one."""
+    head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
+    body = f'<domain: "{domain}", opset_import: ["" : 17]> Abs (a) => (b) {{ b = Neg (a) }}'
+    before = onnx.parser.parse_model(f"{head} {{ y = Abs (x) }} {body}")
+    other = onnx.parser.parse_model(f"{head} {{ y = Neg (x) }}")
+    assert not proof_of(before, other).proven
+    assert proof_of(before, onnx.parser.parse_model(f"{head} {{ y = Abs (x) }}")).proven
+
+
+def test_a_function_that_may_be_an_operator_of_the_runtime_is_not_entered() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>
+        g (float[N] x) => (float[N] y) { y = com.microsoft.Gelu (x) }
+        <domain: "com.microsoft", opset_import: ["" : 17]> Gelu (a) => (b) { b = Neg (a) }"""
+    model = onnx.parser.parse_model(text)
+    found = proof_of(model, model)
+    assert found.kind == "unknown"
+    assert "com.microsoft.Gelu" in str(found)
+
+
+def test_functions_that_cannot_be_inlined_are_named() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]> g (float[N] x) => (float[N] y) {
+            y = own.f (x, x) }
+        <domain: "own", opset_import: ["" : 18]> f (a) => (b) { b = Neg (a) }"""
+    model = onnx.parser.parse_model(text)
+    found = proof_of(model, model)
+    assert found.kind == "unknown"
+    assert "inlined" in str(found)

@@ -1,6 +1,7 @@
 """The judge of the tests sees what it must see, and forgives what it may."""
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from tests.pair import Pair, agree, assert_same, open_session, with_exact_where
@@ -100,3 +101,13 @@ def test_the_exact_where_is_that_of_numpy(kind: str, c: str, a: str, b: str, ops
         }
         (found,) = open_session(with_exact_where(model)).run(None, feed)
         assert agree(np.where(*feed.values()).astype(dtype), found)
+
+
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_a_function_that_is_named_like_an_operator_is_not_called(domain: str) -> None:
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, float[N] y) => (float[N] z) {{
+            z = Max (x, y) }}
+        <domain: "{domain}", opset_import: ["" : 17]> Max (a) => (b) {{ b = Neg (a) }}"""
+    )
+    assert Pair(model, model).accepts({"x": X[0], "y": X[1]})

@@ -76,6 +76,10 @@ class Graph:
     outputs: tuple[str, ...]
 
 
+_STANDARD = ("", "ai.onnx")
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
+
+
 def dtype_name(element: int) -> str:
     """Return the name of an element type."""
     if element == onnx.TensorProto.STRING:
@@ -85,9 +89,7 @@ def dtype_name(element: int) -> str:
 
 def read(model: onnx.ModelProto) -> Graph:
     """Return a model as the judge reads it; UnsupportedError if it does not."""
-    if model.functions:
-        model = inliner.inline_local_functions(model)
-    graph = model.graph
+    graph = _flat(model).graph
     if graph.sparse_initializer:
         raise UnsupportedError("sparse initializers")
     versions = {o.domain: o.version for o in model.opset_import}
@@ -100,6 +102,30 @@ def read(model: onnx.ModelProto) -> Graph:
     }
     nodes = tuple(node_of(n, versions) for n in graph.node)
     return Graph(inputs, constants, nodes, tuple(o.name for o in graph.output))
+
+
+def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model without functions; UnsupportedError if a call may be of an operator.
+
+    A node of the default domain is always the operator, whatever the functions are named. In
+    another domain that a runtime has operators in, it may be either.
+    """
+    flat = onnx.ModelProto()
+    flat.CopyFrom(model)
+    del flat.functions[:]
+    flat.functions.extend(f for f in model.functions if f.domain not in _STANDARD)
+    for function in flat.functions:
+        if any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES):
+            raise UnsupportedError(
+                f"the function {function.domain}.{function.name}, which a runtime may take for an "
+                "operator of its own"
+            )
+    if not flat.functions:
+        return flat
+    try:
+        return inliner.inline_local_functions(flat)
+    except RuntimeError as error:
+        raise UnsupportedError("functions that cannot be inlined") from error
 
 
 def _array(proto: onnx.TensorProto) -> np.ndarray:
