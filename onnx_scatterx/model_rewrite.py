@@ -14,7 +14,7 @@ from onnx_scatterx.indexing.assumed import holds_integers, symbols_of
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.sources import own_sources
 from onnx_scatterx.model.outside import follow_links
-from onnx_scatterx.native import is_ours
+from onnx_scatterx.model.scatterx_domain import is_ours
 from onnx_scatterx.native.functions import finish
 from onnx_scatterx.optimizer import has_scatters, rewrite_model
 from onnx_scatterx.rare_collections import rare_collections

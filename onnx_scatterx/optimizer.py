@@ -21,10 +21,10 @@ from onnx_scatterx.indexing.terms import Term
 from onnx_scatterx.indexing.walk import all_graphs
 from onnx_scatterx.lift import is_scatter
 from onnx_scatterx.lift_reads import is_arithmetic, is_gather
+from onnx_scatterx.model.scatterx_domain import is_ours
 from onnx_scatterx.mosaic.fills import Fills
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.native import is_ours
 from onnx_scatterx.reasons import Reason, Refusal
 from onnx_scatterx.rewrites.rule import ScatterRule
 from onnx_scatterx.rewriting.attempt import Attempt, Task

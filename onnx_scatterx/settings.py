@@ -11,7 +11,9 @@ from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.rewrites import RULES, ScatterRule
-from onnx_scatterx.targets import AnyTarget, rules_of, target_of
+from onnx_scatterx.rewrites.overlay import overlay
+from onnx_scatterx.rewrites.scatterx import scatterx
+from onnx_scatterx.targets import AnyTarget, target_of
 
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 
@@ -34,6 +36,16 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
         else:
             raise ScatterXError(f"no rule is called {rule!r}; there are {', '.join(by_name)}")
     return tuple(found)
+
+
+def rules_of(
+    target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool
+) -> tuple[Form | ScatterRule, ...]:
+    """Return the rules to apply, given those that there are or that were asked for."""
+    kept = [f for f in forms if asked or f.name not in target.spared]
+    if not target.native:
+        return tuple(kept)
+    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from onnx_scatterx.indexing.call import Call
 from onnx_scatterx.indexing.scope import Knowledge, Scope
 from onnx_scatterx.indexing.tabulate import tabulated
 from onnx_scatterx.lift import Scatter, is_scatter, lift
-from onnx_scatterx.native import is_ours
+from onnx_scatterx.model.scatterx_domain import is_ours
 from onnx_scatterx.native.layout import is_narrow
 from onnx_scatterx.reasons import Refusal, RefusedError
 

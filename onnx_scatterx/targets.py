@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.emit.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.mosaic.plan import Form
 from onnx_scatterx.profile import read_profile
-from onnx_scatterx.rewrites.overlay import overlay
-from onnx_scatterx.rewrites.rule import ScatterRule
-from onnx_scatterx.rewrites.scatterx import scatterx
 from onnx_scatterx.weighing.costs import Costs, NodeCosts, TimeCosts
 from onnx_scatterx.weighing.machine import here
 from onnx_scatterx.weighing.sizes import Sizes
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
-Rules: TypeAlias = tuple[Form | ScatterRule, ...]
 
 _SCATTERX = Target(
     "scatterx",
@@ -74,14 +69,6 @@ def all_targets() -> list[Target]:
     return [*BASES.values(), *(target_of(name) for name in profile_names())]
 
 
-def rules_of(target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool) -> Rules:
-    """Return the rules to apply, given those that there are or that were asked for."""
-    kept = [f for f in forms if asked or f.name not in target.spared]
-    if not target.native:
-        return tuple(kept)
-    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
-
-
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return how plans are weighed for a target; ``sizes`` are hints on symbolic sizes."""
     return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
@@ -93,6 +80,5 @@ __all__ = [
     "all_targets",
     "costs_of",
     "profile_names",
-    "rules_of",
     "target_of",
 ]

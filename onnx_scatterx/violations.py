@@ -12,7 +12,7 @@ from onnx_scatterx.indexing.abstract import Shape
 from onnx_scatterx.indexing.interpreter import interpret
 from onnx_scatterx.indexing.terms import Leaf
 from onnx_scatterx.indexing.walk import called_function
-from onnx_scatterx.native import is_ours
+from onnx_scatterx.model.scatterx_domain import is_ours
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.native import OPERATOR
+from onnx_scatterx.model.scatterx_domain import OPERATOR
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 

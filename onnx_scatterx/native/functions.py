@@ -10,7 +10,7 @@ from itertools import count
 
 import onnx_ir as ir
 
-from onnx_scatterx.native import FUNCTIONS, domain_of
+from onnx_scatterx.model.scatterx_domain import FUNCTIONS, domain_of
 from onnx_scatterx.native.body import Body, fallback
 from onnx_scatterx.native.fold import fold_transposes
 from onnx_scatterx.native.nodes import new_nodes, settle

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.native import DOMAIN, OPERATOR, is_ours
+from onnx_scatterx.model.scatterx_domain import DOMAIN, OPERATOR, is_ours
 from onnx_scatterx.native.body import Body
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]

@@ -1,0 +1,28 @@
+"""The domains and the name of the operator ScatterX."""
+
+DOMAIN = "onnx_scatterx"
+OPERATOR = "ScatterX"
+FUNCTIONS = 8  # the IR version that has model-local functions
+
+
+def domain_of(number: int) -> str:
+    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
+
+    Overloads would tell functions of one domain and name apart, but ONNX Runtime before 1.27 does
+    not look at them, and 1.31 finds no function with one for a node that stands in a function. The
+    library has the operator in the first 8 domains; what is in a later one always runs by its
+    fallback.
+
+    >>> domain_of(1), domain_of(2)
+    ('onnx_scatterx', 'onnx_scatterx.2')
+    """
+    return DOMAIN if number == 1 else f"{DOMAIN}.{number}"
+
+
+def is_ours(domain: str) -> bool:
+    """Return whether a domain is one of the operator's.
+
+    >>> is_ours("onnx_scatterx.12"), is_ours("onnx_scatterx_more")
+    (True, False)
+    """
+    return domain == DOMAIN or domain.startswith(f"{DOMAIN}.")
