@@ -30,7 +30,7 @@ import onnx
 import onnxruntime as ort
 
 import onnx_scatterx
-from onnx_scatterx.files.writing import write_text
+from onnx_scatterx.system.writing import write_text
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
 SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from onnx_scatterx.files.writing import write_text
+from onnx_scatterx.system.writing import write_text
 from onnx_scatterx.theory import draw
 
 DOCS = Path(__file__).parent

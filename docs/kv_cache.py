@@ -16,7 +16,7 @@ import onnx.parser
 import onnxruntime as ort
 
 import onnx_scatterx
-from onnx_scatterx.running.bound_cache import cache_pairs, check_bound_cache
+from onnx_scatterx.runtime.bound_cache import cache_pairs, check_bound_cache
 
 
 def decoder(heads: int, positions: int, width: int) -> onnx.ModelProto:

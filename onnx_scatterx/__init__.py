@@ -11,19 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onnx_scatterx import conventions as conventions
     from onnx_scatterx import export as export
     from onnx_scatterx import passes as passes
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx.api import Result, inspect, optimize
+    from onnx_scatterx.batch import optimize_many
     from onnx_scatterx.benchmarking import bench
     from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-    from onnx_scatterx.many import optimize_many
-    from onnx_scatterx.reasons import Reason
-    from onnx_scatterx.reports.explanation import explain
-    from onnx_scatterx.running.library import library_path
-    from onnx_scatterx.running.session import session
+    from onnx_scatterx.explanation import explain
+    from onnx_scatterx.runtime.library import library_path
+    from onnx_scatterx.runtime.session import session
+    from onnx_scatterx.text.reasons import Reason
+    from onnx_scatterx.theory import conventions
     from onnx_scatterx.verification import verify
 
     __version__: str

@@ -12,17 +12,17 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.files.record import Files, recorded
-from onnx_scatterx.model import io as model_io
-from onnx_scatterx.model.data import to_proto
-from onnx_scatterx.model.opset import newer_opset, raise_opset
-from onnx_scatterx.model_rewrite import optimize_ir
-from onnx_scatterx.rare_collections import rare_collections
-from onnx_scatterx.reports.accounts import Account
+from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.ir.collection import rare_collections
+from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.opset import newer_opset, raise_opset
+from onnx_scatterx.pipeline import optimize_ir
+from onnx_scatterx.reports.builder import Account
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
-from onnx_scatterx.targets import AnyTarget
-from onnx_scatterx.weighing.sizes import check_sizes
+from onnx_scatterx.system.record import Files, recorded
+from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.targets.cost_model.sizes import check_sizes
 
 AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 

@@ -1,6 +1,6 @@
 """The errors that the package raises on purpose: one line each, what is wrong and what to do."""
 
-from onnx_scatterx.visible import visible
+from onnx_scatterx.text.visible import visible
 
 
 class ScatterXError(Exception):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.model_rewrite import optimize_ir
+from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
-from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 
 
 class RemoveScatters(ir.passes.InPlacePass):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
-from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.lowering.plan import Form
 from onnx_scatterx.rewrites import RULES, ScatterRule
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
-from onnx_scatterx.targets import AnyTarget, target_of
+from onnx_scatterx.targets.catalogue import AnyTarget, target_of
+from onnx_scatterx.targets.target import Target
 
 Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
 

@@ -5,26 +5,26 @@ say what it costs, and the cheapest is taken; among equals, the first of the tup
 for whole scatters that fill no boxes.
 """
 
-from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.lowering.plan import Form
+from onnx_scatterx.lowering.rule import ScatterRule
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
-from onnx_scatterx.rewrites.counted import counted
+from onnx_scatterx.rewrites.constant_indices import table
+from onnx_scatterx.rewrites.dense_reduce import fold
+from onnx_scatterx.rewrites.dense_write import lookup
 from onnx_scatterx.rewrites.diagonal import diagonal
-from onnx_scatterx.rewrites.fold import fold
-from onnx_scatterx.rewrites.frames import frames
+from onnx_scatterx.rewrites.dynamic_window import window
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
-from onnx_scatterx.rewrites.lookup import lookup
+from onnx_scatterx.rewrites.inverse_permutation import permutation
 from onnx_scatterx.rewrites.mask import mask
+from onnx_scatterx.rewrites.masked_scatter import counted
+from onnx_scatterx.rewrites.one_per_row import row
+from onnx_scatterx.rewrites.overlap_add import frames
 from onnx_scatterx.rewrites.pad import pad
-from onnx_scatterx.rewrites.permutation import permutation
-from onnx_scatterx.rewrites.row import row
-from onnx_scatterx.rewrites.rule import ScatterRule
-from onnx_scatterx.rewrites.table import table
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
-from onnx_scatterx.rewrites.window import window
 
 RULES: tuple[Form | ScatterRule, ...] = (
     view,

@@ -9,11 +9,11 @@ A full cover is combined too: it is never just the updates.
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.sources import Combined
-from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.weighing.costs import Work
+from onnx_scatterx.mosaic.regions import Combined
+from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 
 class CombineForm(Form):

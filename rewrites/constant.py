@@ -15,11 +15,11 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.sources import View
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.mosaic.regions import View
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 _FREE = 4096  # bytes of a new constant that nobody minds
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.lines import line_of
+from onnx_scatterx.emit.iota import line_of
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
-from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.lift import Scatter
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.rewrites.positions import dim_of
-from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.positions import dim_of
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 

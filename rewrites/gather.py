@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.sources import View, Walk
+from onnx_scatterx.mosaic.regions import View, Walk
 from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.weighing.costs import Work
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 _SOURCES = 3
 _ROWS = 1 << 16

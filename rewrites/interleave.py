@@ -14,12 +14,12 @@ import math
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.indexing.terms import Term, floor_div, term
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.weighing.costs import Work
+from onnx_scatterx.symbolic.terms import Term, floor_div, term
+from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _CLASSES = 16
 

@@ -19,10 +19,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
-from onnx_scatterx.indexing.walk import made_by
-from onnx_scatterx.lift import Scatter
-from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.rewrites.masks import (
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     Masked,
     fitting,
@@ -31,7 +31,7 @@ from onnx_scatterx.rewrites.masks import (
     placed,
     row_of,
 )
-from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL
 _WHOLE = ("Reshape", "Identity", "Flatten")  # all elements, in their order

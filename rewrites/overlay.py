@@ -21,16 +21,16 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.terms import Term
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.sources import View
+from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.native.body import Body
+from onnx_scatterx.native.fallback import Body
 from onnx_scatterx.native.nodes import make_node
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.weighing.costs import Work
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _SINCE = 11  # the operator set that has ScatterND and Range, of which the fallback is made
 _PATCHES = 6  # cells that are written over a tensor, at most

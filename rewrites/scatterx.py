@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.lift import Scatter
-from onnx_scatterx.native.layout import Layout, layout_of
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.native.encoding import Layout, layout_of
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.native.unique import UNIQUE, is_unique
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 RANK = 16  # the most that the operator takes
 _NUMERIC = {

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.walk import made_by
-from onnx_scatterx.lift import Scatter
-from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.rewrites.rule import Context, Rewriting, ScatterRule
-from onnx_scatterx.rewrites.window import Window, window_of
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.dynamic_window import Window, window_of
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 _INT64 = ir.DataType.INT64
 _SINCE = 24

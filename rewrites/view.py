@@ -15,14 +15,14 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import FAR
-from onnx_scatterx.indexing.terms import Term
-from onnx_scatterx.mosaic.alias import Alias
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.sources import View
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.mosaic.existing_view import Alias
+from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import ONE
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.rewrites.cuts import Cut, cut_of
-from onnx_scatterx.weighing.costs import Work
+from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _OF_CONSTANT = 1  # nodes that a part of a constant counts as more: Pad needs none of it
 

@@ -13,10 +13,10 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.indexing.scope import Knowledge
-from onnx_scatterx.indexing.terms import Leaf, Term
+from onnx_scatterx.analysis.domain.scope import Knowledge
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.symbolic.terms import Leaf, Term
 from tests.defined import are_defined, joins
 from tests.pair import open_session, rejections
 

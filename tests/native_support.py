@@ -5,7 +5,7 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.model.scatterx_domain import is_ours
+from onnx_scatterx.ir.scatterx_domain import is_ours
 from tests.pair import Feed, assert_same, open_session
 from tests.support import parse, passes_checker, signature
 

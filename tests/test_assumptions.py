@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import clauses
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.indexing.terms import floor_div, size
-from onnx_scatterx.model.io import load
-from onnx_scatterx.mosaic.plan import Form
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.lowering.plan import Form
 from onnx_scatterx.rewrites import RULES
-from onnx_scatterx.verification.draws import Source
+from onnx_scatterx.symbolic.terms import floor_div, size
 from onnx_scatterx.verification.interface import Interface
+from onnx_scatterx.verification.sample_source import Source
 from tests.pair import Pair
 from tests.support import parse, scatters
 from tests.test_reasons import BEHIND_ROWS, OPSET, nd

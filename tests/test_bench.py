@@ -10,12 +10,12 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.benchmarking.profile import NodeTime, by_operator, read_profile
+from onnx_scatterx.benchmarking.ort_profile import NodeTime, by_operator, read_profile
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
 from onnx_scatterx.benchmarking.statistics import Spread, median_place
-from onnx_scatterx.benchmarking.timing import MOST_ROUNDS, interleaved
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.runtime.timing import MOST_ROUNDS, interleaved
 from tests.native_support import since
 from tests.support import f32, i64, parse
 from tests.test_cli import error_of, saved

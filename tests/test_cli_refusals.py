@@ -14,7 +14,7 @@ import pytest
 
 import onnx_scatterx.api
 from onnx_scatterx.cli import main
-from onnx_scatterx.model import save as model_save
+from onnx_scatterx.ir import save as model_save
 from tests.support import parse
 from tests.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from onnx_scatterx.conventions import onnx
-from onnx_scatterx.conventions.onnx import (
+from onnx_scatterx.theory.conventions import onnx
+from onnx_scatterx.theory.conventions.onnx import (
     gather_nd,
     scatter_elements,
     scatter_nd,

@@ -10,7 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.running.opened import run_model
+from onnx_scatterx.runtime.opened import run_model
 from tests.support import parse
 from tests.test_cli import error_of, saved
 

@@ -11,7 +11,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.model.io import load, save
+from onnx_scatterx.ir.io import load, save
 from tests.native_support import since
 from tests.support import run
 from tests.test_cli import error_of

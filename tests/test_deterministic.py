@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.emit.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.pair import Feed, assert_same
 from tests.support import i64, parse, sample, scatters
 

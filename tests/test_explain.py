@@ -9,9 +9,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.reasons import Reason
-from onnx_scatterx.reports.explanation import explain
-from onnx_scatterx.reports.parts import MISSING
+from onnx_scatterx.explanation import explain
+from onnx_scatterx.reports.sections import MISSING
+from onnx_scatterx.text.reasons import Reason
 from tests.support import parse
 
 MODELS = sorted((Path(__file__).parents[1] / "models").glob("*.onnx"))

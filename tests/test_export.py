@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.conventions.composed import Rounded
-from onnx_scatterx.conventions.onnx import scatter_nd
 from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
+from onnx_scatterx.theory.conventions.composed import Rounded
+from onnx_scatterx.theory.conventions.onnx import scatter_nd
 from tests.native_support import operators, run_native
 from tests.pair import Feed, agree, assert_same
 from tests.support import i64, run, sample, scatters

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
+from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from tests.native_support import natives, operators, picks, unique
 from tests.support import i64, sample
 from tests.test_export import NOTHING, X, check, rows

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.indexing.fitting import fitted
-from onnx_scatterx.indexing.terms import Term, coord, element, size, term
+from onnx_scatterx.symbolic.fitting import fitted
+from onnx_scatterx.symbolic.terms import Term, coord, element, size, term
 from tests.support import assert_sound, sample
 
 

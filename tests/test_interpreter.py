@@ -14,7 +14,7 @@ import onnx.printer
 import pytest
 from onnx import numpy_helper
 
-from onnx_scatterx.indexing.transfers import TRANSFERS
+from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.drawing import INTEGERS, Chain, Draw, Drawn, feeds
 from tests.judged import Judged
 

@@ -4,7 +4,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.analysis.interpreter import interpret
 from tests.judged import judge
 from tests.support import i64, parse
 from tests.test_interpreter_models import N_FEEDS, known

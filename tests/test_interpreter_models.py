@@ -5,7 +5,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.analysis.interpreter import interpret
 from tests.judged import Judged, judge
 from tests.support import i64, parse
 

@@ -106,7 +106,7 @@ def test_types_are_for_users_too() -> None:
 
 def test_a_function_is_not_hidden_by_its_module() -> None:
     program = (
-        "import onnx_scatterx.reports.explanation, onnx_scatterx.api, onnx_scatterx.verification\n"
+        "import onnx_scatterx.explanation, onnx_scatterx.api, onnx_scatterx.verification\n"
         "import onnx_scatterx as sx\n"
         "print(*(callable(f) for f in (sx.explain, sx.inspect, sx.optimize, sx.verify)))"
     )

@@ -14,10 +14,10 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 
-from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.lift import Scatter, lift
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.scatters import Scatter, lift
+from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
 from tests.test_backend import CASES, Case
 

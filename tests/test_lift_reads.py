@@ -10,10 +10,10 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 
-from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.lift_reads import Gather, lift_read
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.gathers import Gather, lift_read
+from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.gathering import Gathering
 
 TENSOR = onnx.helper.make_tensor_value_info

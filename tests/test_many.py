@@ -14,10 +14,10 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.batch import optimize_many
 from onnx_scatterx.cli import main
-from onnx_scatterx.conventions import pytorch
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.many import optimize_many
+from onnx_scatterx.theory.conventions import pytorch
 
 ROW = """<ir_version: 8, opset_import: ["" : 18]> 
     row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)

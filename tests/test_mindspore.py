@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions import mindspore
-from onnx_scatterx.conventions.mindspore import scatter_
+from onnx_scatterx.theory.conventions import mindspore
+from onnx_scatterx.theory.conventions.mindspore import scatter_
 from tests.golden.draws import Draws
 from tests.golden.make_mindspore import PATH, run
 from tests.golden.mindspore_draws import DRAWS

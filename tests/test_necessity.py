@@ -5,7 +5,7 @@ import onnx_ir as ir
 
 import onnx_scatterx
 from onnx_scatterx.assumptions.clauses import METADATA
-from onnx_scatterx.reports.accounts import AXES
+from onnx_scatterx.reports.builder import AXES
 from tests.test_assumptions import BOXES, CACHE, optimized
 from tests.test_reasons import OPSET, nd
 

@@ -7,12 +7,12 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.emit.names import Names
-from onnx_scatterx.emit.numbers import Numbers
-from onnx_scatterx.emit.sources import Sources
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.emit.available import Sources
+from onnx_scatterx.emit.terms import Numbers
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.indexing.terms import Term, maximum, minimum, pos, term
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.symbolic.terms import Term, maximum, minimum, pos, term
 from tests.support import parse, run
 
 MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"

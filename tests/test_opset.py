@@ -11,8 +11,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.cli import main
-from onnx_scatterx.emit.target import Target
 from onnx_scatterx.errors import ModelError, ScatterXError
+from onnx_scatterx.targets.target import Target
 from tests.support import parse
 
 MODELS = Path(__file__).parents[1] / "models"

@@ -11,13 +11,13 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import passes, verify
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.mosaic.plan import Plan, Planner, Region
+from onnx_scatterx.lowering.plan import Plan, Planner, Region
 from onnx_scatterx.passes import RemoveScatters
-from onnx_scatterx.reasons import Reason, Refusal
-from onnx_scatterx.reports.accounts import AXES
+from onnx_scatterx.reports.builder import AXES
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.rewrites import RULES, Form
 from onnx_scatterx.rewrites.view import view
+from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.support import parse, scatters
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.emit.target import Target
-from onnx_scatterx.targets import all_targets, profile_names, target_of
+from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
+from onnx_scatterx.targets.target import Target
 from tests.test_targets import written
 
 

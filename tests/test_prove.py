@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.indexing.eventual import never_negative
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.terms import (
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.quasi_polynomial import never_negative
+from onnx_scatterx.symbolic.simplify import simplify
+from onnx_scatterx.symbolic.terms import (
     Leaf,
     Term,
     coord,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions import pytorch
+from onnx_scatterx.theory.conventions import pytorch
 from onnx_scatterx.theory.verdict import Sliceability
 from tests.golden.make_pytorch import PATH, run
 from tests.golden.pytorch_draws import DRAWS

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.rare_collections import rare_collections
+from onnx_scatterx.ir.collection import rare_collections
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,12 @@
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.interpreter import interpret
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import size
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.mosaic.connected_moves import reach
 from onnx_scatterx.mosaic.moves import MOVES
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.mosaic.reach import reach
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import size
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18]>
     apart (float[4, 6] x, float[1, 6] u, float[M] v, float[N] w, int64[1] k)

@@ -6,8 +6,8 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import Reason, inspect, optimize
-from onnx_scatterx.emit.target import Target
-from onnx_scatterx.reasons import Refusal
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.reasons import Refusal
 
 OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
 

@@ -3,7 +3,7 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.analysis.interpreter import interpret
 from tests.support import assert_sound, optimize, parse, sample
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.cli import main
-from onnx_scatterx.reports.tables import describe
-from onnx_scatterx.running.opened import run_model
+from onnx_scatterx.cli.array_tables import describe
+from onnx_scatterx.runtime.opened import run_model
 from tests.native_support import since
 from tests.pair import agree
 from tests.support import f32, i64, parse, run, sample

@@ -16,10 +16,10 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.running.bound_cache import cache_pairs, check_bound_cache
-from onnx_scatterx.running.library import library_path
-from onnx_scatterx.running.opened import run_model
-from onnx_scatterx.running.session import session
+from onnx_scatterx.runtime.bound_cache import cache_pairs, check_bound_cache
+from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.runtime.opened import run_model
+from onnx_scatterx.runtime.session import session
 from tests.pair import agree, rejections
 from tests.support import f32, i64, parse, run, sample
 

@@ -6,7 +6,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.emit.names import Names
+from onnx_scatterx.ir.names import Names
 from tests.native_support import check, natives
 from tests.pair import Feed
 from tests.support import i64, parse, sample

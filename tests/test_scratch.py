@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.cli import main
-from onnx_scatterx.files.scratch import clear, scratch
+from onnx_scatterx.system.scratch import clear, scratch
 from tests.test_cli import NEG, saved
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from onnx_scatterx.files.scratch import scratch
+from onnx_scatterx.system.scratch import scratch
 with scratch(Path(sys.argv[1])) as directory:
     (directory / "half").write_text("half")
     print(directory, flush=True)

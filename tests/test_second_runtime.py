@@ -15,9 +15,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.model.io import load
-from onnx_scatterx.verification.draws import Source
+from onnx_scatterx.ir.io import load
 from onnx_scatterx.verification.interface import Interface
+from onnx_scatterx.verification.sample_source import Source
 from tests.pair import Feed, agree, rejections
 from tests.support import f32, nodes, parse, run
 

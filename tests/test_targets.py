@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.cli import main
-from onnx_scatterx.emit.target import Target
-from onnx_scatterx.targets import profile_names, target_of
+from onnx_scatterx.targets.catalogue import profile_names, target_of
+from onnx_scatterx.targets.target import Target
 from tests.pair import assert_same
 from tests.support import nodes, sample
 

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions import tensorflow
+from onnx_scatterx.theory.conventions import tensorflow
 from tests.golden.make_tensorflow import PATH, run
 from tests.golden.replay import COUNT, compare, replay
 from tests.golden.tensorflow_draws import DRAWS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.indexing.sources import own_sources
-from onnx_scatterx.indexing.terms import (
+from onnx_scatterx.symbolic.symbol_ids import own_sources
+from onnx_scatterx.symbolic.terms import (
     Coord,
     Leaf,
     Number,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.batch.pool import Lost, Work, run_tasks
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.many.pool import Lost, Work, run_tasks
 from tests.test_cli import ROW, error_of, saved
 from tests.test_stopping import SPIN
 

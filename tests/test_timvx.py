@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions import onnx, timvx
+from onnx_scatterx.theory.conventions import onnx, timvx
 
 
 def drawn(seed: int) -> tuple[np.random.Generator, np.ndarray, tuple[int, ...], int, np.ndarray]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.conventions import onnx, tvm
+from onnx_scatterx.theory.conventions import onnx, tvm
 from tests.golden.make_tvm import PATH, run
 from tests.golden.replay import COUNT, compare, replay
 from tests.golden.tvm_draws import DRAWS

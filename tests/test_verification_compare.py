@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from onnx_scatterx.verification.compare import compare
-from onnx_scatterx.verification.runner import from_raw, to_raw
+from onnx_scatterx.runtime.worker_client import from_raw, to_raw
+from onnx_scatterx.verification.array_diff import compare
 
 
 @settings(deadline=None, max_examples=100)

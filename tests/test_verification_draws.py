@@ -8,11 +8,11 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.runtime.model_files import analysed
 from onnx_scatterx.verification.arrays import FLAVOURS
-from onnx_scatterx.verification.bounds import input_demands
-from onnx_scatterx.verification.draw import Drawer
-from onnx_scatterx.verification.files import analysed
+from onnx_scatterx.verification.index_bounds import input_demands
 from onnx_scatterx.verification.interface import Input, Interface
+from onnx_scatterx.verification.sampler import Drawer
 from onnx_scatterx.verification.sizes import SizeSearch, Symbol
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'

@@ -12,9 +12,9 @@ import onnx
 import pytest
 
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
 from onnx_scatterx.verification import Draw, Verification, verify
-from onnx_scatterx.verification.comparison import Comparison
-from onnx_scatterx.verification.runner import Failure, ModelFile, Runner
+from onnx_scatterx.verification.session_pair import Comparison
 from tests.test_verification import only, parse, unary
 
 

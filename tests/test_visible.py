@@ -15,7 +15,7 @@ from onnx import helper
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.cli import main
-from onnx_scatterx.visible import as_html, visible
+from onnx_scatterx.text.visible import as_html, visible
 
 EVIL = "\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
 SEEN = r"\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"

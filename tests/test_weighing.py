@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from onnx_scatterx.benchmarking import calibrate
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.indexing.terms import element, size
-from onnx_scatterx.weighing import calibrate
-from onnx_scatterx.weighing.machine import KINDS, VARIABLE, Machine, here, place
-from onnx_scatterx.weighing.sizes import OTHER, Sizes
+from onnx_scatterx.symbolic.terms import element, size
+from onnx_scatterx.targets.cost_model.machine import KINDS, VARIABLE, Machine, here, place
+from onnx_scatterx.targets.cost_model.sizes import OTHER, Sizes
 
 
 def test_calibrate(

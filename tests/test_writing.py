@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.record import note_read, recorded
-from onnx_scatterx.files.writing import Writing, write_text
+from onnx_scatterx.system.record import note_read, recorded
+from onnx_scatterx.system.writing import Writing, write_text
 
 
 def write(files: dict[Path, str]) -> None:

@@ -13,20 +13,20 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.benchmarking.profile import NodeTime, read_profile
+from onnx_scatterx.benchmarking.ort_profile import NodeTime, read_profile
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
-from onnx_scatterx.benchmarking.timing import LEAST_ROUNDS, Progress
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.scratch import scratch
-from onnx_scatterx.model.io import ModelLike
-from onnx_scatterx.running.library import library_path
-from onnx_scatterx.running.opened import OpenModel
-from onnx_scatterx.running.session import check_runtime
-from onnx_scatterx.verification.compare import compare
-from onnx_scatterx.verification.files import as_file, directory_of, opened
-from onnx_scatterx.verification.process import Failure, OrtProcess
-from onnx_scatterx.verification.runner import ModelFile
-from onnx_scatterx.verification.valid import valid_draws
+from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.runtime.opened import OpenModel
+from onnx_scatterx.runtime.session import check_runtime
+from onnx_scatterx.runtime.timing import LEAST_ROUNDS, Progress
+from onnx_scatterx.runtime.worker_client import ModelFile
+from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.verification.array_diff import compare
+from onnx_scatterx.verification.valid_inputs import valid_draws
 
 Models: TypeAlias = "ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]"
 _ONE = (str, os.PathLike, onnx.ModelProto, ir.Model)  # what is one model

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_scatterx.benchmarking.profile import NodeTime, by_operator
+from onnx_scatterx.benchmarking.ort_profile import NodeTime, by_operator
 from onnx_scatterx.benchmarking.statistics import Spread
 from onnx_scatterx.reports.rendering import group, table, text_of
-from onnx_scatterx.visible import as_json
+from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.reports.rendering import Group, Table

@@ -16,7 +16,6 @@ from typing import Any
 from onnx_scatterx.cli import bench as cli_bench
 from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
-from onnx_scatterx.cli.answers import answer, hint, strictly, verified
 from onnx_scatterx.cli.arguments import (
     Parser,
     Version,
@@ -31,10 +30,11 @@ from onnx_scatterx.cli.arguments import (
     settings,
     settle_target,
 )
+from onnx_scatterx.cli.exit_status import answer, hint, strictly, verified
 from onnx_scatterx.cli.output import complain, complain_of_a_bug, only_ours, show, show_text
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.record import recorded
-from onnx_scatterx.interrupts import Stopped, stoppable
+from onnx_scatterx.system.interrupts import Stopped, stoppable
+from onnx_scatterx.system.record import recorded
 
 _DONE, _FAILED = 0, 2
 _SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
@@ -86,7 +86,7 @@ def _is_of_others(module: str | None) -> bool:
 
 
 def _targets(args: argparse.Namespace) -> int:
-    from onnx_scatterx.targets import all_targets
+    from onnx_scatterx.targets.catalogue import all_targets
 
     for target in all_targets():
         show(f"{target.name:<10}{target.description}")
@@ -109,7 +109,7 @@ def _inspect(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from onnx_scatterx.reports.explanation import explain
+    from onnx_scatterx.explanation import explain
 
     show_text(explain(args.model, args.node, **settings(args)))
     return _DONE

@@ -173,7 +173,7 @@ def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:
 
 def settle_target(args: argparse.Namespace) -> None:
     """Read the target, and complain of options that have no effect with it."""
-    from onnx_scatterx.targets import target_of
+    from onnx_scatterx.targets.catalogue import target_of
 
     args.target = target = target_of(args.target)
     if not (target.is_limited or target.static_only):

@@ -27,8 +27,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Time models and print what was found."""
     from onnx_scatterx.benchmarking import bench
-    from onnx_scatterx.model.io import load
-    from onnx_scatterx.running.array_files import read_arrays
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.runtime.array_files import read_arrays
 
     targets = args.target.split(",") if args.target else []
     inputs = None

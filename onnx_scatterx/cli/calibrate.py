@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 
 from onnx_scatterx.cli.output import progress, show, show_text
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.system.writing import Writing
 
 
 def calibrate_machine(args: argparse.Namespace) -> int:
     """Measure the machine, write its constants, and show them."""
-    from onnx_scatterx.weighing.calibrate import calibrate
-    from onnx_scatterx.weighing.machine import place
+    from onnx_scatterx.benchmarking.calibrate import calibrate
+    from onnx_scatterx.targets.cost_model.machine import place
 
     path = place() if args.output is None else Path(args.output)
     with Writing() as writing:

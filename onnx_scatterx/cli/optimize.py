@@ -6,7 +6,6 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli.answers import answer, hint, strictly, verified
 from onnx_scatterx.cli.arguments import (
     add_draws,
     add_model,
@@ -21,10 +20,11 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
     size,
 )
+from onnx_scatterx.cli.exit_status import answer, hint, strictly, verified
 from onnx_scatterx.cli.output import report_place, show
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.files.record import note_read
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
@@ -73,11 +73,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.verify:
         refuse_idle(args, "without --verify", "samples", "seed", "strict_zeros")
     if os.path.isdir(args.model):
-        from onnx_scatterx.cli.many import optimize_directory
+        from onnx_scatterx.cli.batch import optimize_directory
 
         return optimize_directory(args)
     from onnx_scatterx.api import optimize
-    from onnx_scatterx.model.save import stage
+    from onnx_scatterx.ir.save import stage
 
     refuse_idle(args, "on one model: it is for a directory", "jobs", "timeout")
     with Writing() as writing:

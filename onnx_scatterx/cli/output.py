@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.files.writing import Writing
-from onnx_scatterx.visible import in_lines, visible
+from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.visible import in_lines, visible
 
 
 def show(content: object) -> None:

@@ -16,7 +16,7 @@ from onnx_scatterx.cli.arguments import (
     refuse_idle,
 )
 from onnx_scatterx.cli.output import show
-from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a model, print its outputs and save them."""
-    from onnx_scatterx.running.array_files import claim_output, output_place, save_arrays
+    from onnx_scatterx.runtime.array_files import claim_output, output_place, save_arrays
 
     if args.input:
         refuse_idle(args, "with --input", "samples", "size", "seed")
@@ -52,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarray]]:
     """Run the model, print its outputs, and return what is to be saved."""
-    from onnx_scatterx.reports.tables import ArrayTable
-    from onnx_scatterx.running.array_files import read_arrays
-    from onnx_scatterx.running.opened import opened_model
+    from onnx_scatterx.cli.array_tables import ArrayTable
+    from onnx_scatterx.runtime.array_files import read_arrays
+    from onnx_scatterx.runtime.opened import opened_model
 
     saved = []
     model = Path(args.model)
@@ -73,8 +73,8 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
 
 
 def _drawn(args: argparse.Namespace) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    from onnx_scatterx.running.library import library_path
-    from onnx_scatterx.verification.valid import valid_draws
+    from onnx_scatterx.runtime.library import library_path
+    from onnx_scatterx.verification.valid_inputs import valid_draws
 
     library = str(library_path()) if args.library else None
     seed = args.seed or 0

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.names import Names
-from onnx_scatterx.emit.rehearsal import Trial
-from onnx_scatterx.emit.target import STANDARD, Target
-from onnx_scatterx.reasons import Refusal, RefusedError
+from onnx_scatterx.emit.dry_run import Trial
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.targets.target import STANDARD, Target
+from onnx_scatterx.text.reasons import Refusal, RefusedError
 
 
 class NodeWriter:

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _BOOL = ir.DataType.BOOL
 

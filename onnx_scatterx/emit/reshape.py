@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.numbers import Numbers
-from onnx_scatterx.indexing.abstract import Shape
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, term
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def reshape(

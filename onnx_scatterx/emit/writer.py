@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.emit.nodes import NodeWriter
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 FAR = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 

@@ -45,7 +45,7 @@ def to_onnx(
     version does not know, or an f that cannot be an input.
 
     >>> import numpy as np
-    >>> from onnx_scatterx.conventions.onnx import scatter_nd
+    >>> from onnx_scatterx.theory.conventions.onnx import scatter_nd
     >>> rows = scatter_nd(np.zeros((4, 2)), np.array([[1], [2]]), np.ones((2, 2)))
     >>> [node.op_type for node in to_onnx(rows).graph.node]
     ['ScatterND']

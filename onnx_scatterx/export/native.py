@@ -7,8 +7,8 @@ import onnx_ir as ir
 from onnx_scatterx.export.graph import Graph, data_of
 from onnx_scatterx.export.nd_form import nd_form
 from onnx_scatterx.export.request import Request
-from onnx_scatterx.native.body import Body
-from onnx_scatterx.native.functions import finish
+from onnx_scatterx.native.attach_fallbacks import finish
+from onnx_scatterx.native.fallback import Body
 from onnx_scatterx.native.nodes import make_node
 
 

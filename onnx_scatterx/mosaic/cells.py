@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from onnx_scatterx.indexing.abstract import Shape
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, floor_div
-from onnx_scatterx.mosaic.sources import Source, Walk
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.mosaic.regions import Source, Walk
 from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, floor_div
 
 Box: TypeAlias = "tuple[Span, ...]"
 

@@ -1,7 +1,7 @@
 """A tensor as a mosaic: cells that cover it exactly, and what becomes of them where it is moved.
 
 >>> import onnx_ir as ir
->>> from onnx_scatterx.indexing.terms import size
+>>> from onnx_scatterx.symbolic.terms import size
 >>> n = size("n")
 >>> x = Mosaic.of(ir.Value(name="x"), (n, term(4)))
 >>> x.transposed((1, 0)).cells[0]
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.abstract import Shape
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, term
+from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_span
-from onnx_scatterx.mosaic.sources import View, Walk
+from onnx_scatterx.mosaic.regions import View, Walk
 from onnx_scatterx.mosaic.span import ONE, ZERO, Span
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, term
 
 
 @dataclass(frozen=True)

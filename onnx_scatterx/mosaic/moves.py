@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.abstract import Shape
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.reading import READS
-from onnx_scatterx.indexing.reshaping import axis_groups
-from onnx_scatterx.indexing.simplify import simplify
-from onnx_scatterx.indexing.slicing import slice_arguments, slice_bounds
-from onnx_scatterx.indexing.terms import term
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.analysis.operators.gathers import READS
+from onnx_scatterx.analysis.operators.reshaping import axis_groups
+from onnx_scatterx.analysis.operators.slicing import slice_arguments, slice_bounds
 from onnx_scatterx.mosaic.mosaic import Mosaic, joined
 from onnx_scatterx.mosaic.reads import read
-from onnx_scatterx.mosaic.regroup import regrouped
+from onnx_scatterx.mosaic.reassociate import regrouped
+from onnx_scatterx.symbolic.simplify import simplify
+from onnx_scatterx.symbolic.terms import term
 
 if TYPE_CHECKING:
     from onnx_scatterx.mosaic.provenance import Provenance

@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.indexing.abstract import Abstract
-from onnx_scatterx.indexing.call import Call, UnknownAttributeError
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.scope import Scope
-from onnx_scatterx.indexing.walk import live_nodes
-from onnx_scatterx.lift import Scatter, is_scatter, lift
-from onnx_scatterx.lift_reads import Gather, is_gather, lift_read
-from onnx_scatterx.mosaic.alias import Alias
-from onnx_scatterx.mosaic.fills import Fills
-from onnx_scatterx.mosaic.idle import is_idle
-from onnx_scatterx.mosaic.melt import melted
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.ir.graphs import live_nodes
+from onnx_scatterx.lift.gathers import Gather, is_gather, lift_read
+from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.unflatten import unravelled
+from onnx_scatterx.mosaic.coalesce import melted
+from onnx_scatterx.mosaic.connected_moves import reach
+from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.mosaic.existing_view import Alias
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
-from onnx_scatterx.mosaic.reach import reach
+from onnx_scatterx.mosaic.noop_writes import is_idle
 from onnx_scatterx.mosaic.reads import learn_bounds
-from onnx_scatterx.mosaic.sources import View
+from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
-from onnx_scatterx.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.unravelled import unravelled
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _CELLS = 400  # of one mosaic, at most
 _CHAIN = 16  # nodes that are counted to see what a value costs

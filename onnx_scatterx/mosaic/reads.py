@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.footprint import Line, Piece, pieces
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, maximum, minimum
-from onnx_scatterx.lift_reads import Gather
+from onnx_scatterx.lift.footprint import Line, Piece, pieces
+from onnx_scatterx.lift.gathers import Gather
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.span import ONE
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, maximum, minimum
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:

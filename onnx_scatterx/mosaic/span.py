@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, floor_div, maximum, minimum, modulo, term
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, floor_div, maximum, minimum, modulo, term
 
 
 class Span(NamedTuple):

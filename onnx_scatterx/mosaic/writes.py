@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-from onnx_scatterx.footprint import Line, Piece, pieces
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.terms import Term, minimum
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift.footprint import Line, Piece, pieces
+from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.cells import Cell, full_box
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.sources import Combined, Walk
+from onnx_scatterx.mosaic.regions import Combined, Walk
 from onnx_scatterx.mosaic.span import ONE, Span
-from onnx_scatterx.reasons import Reason, RefusedError
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, minimum
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.model.scatterx_domain import DOMAIN, OPERATOR, is_ours
-from onnx_scatterx.native.body import Body
+from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_ours
+from onnx_scatterx.native.fallback import Body
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 

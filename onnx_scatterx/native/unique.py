@@ -7,12 +7,12 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.indexing.tabulate import tabulated
-from onnx_scatterx.indexing.terms import Leaf, coord, term
-from onnx_scatterx.lift import Scatter
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.native.layout import is_narrow
+from onnx_scatterx.native.encoding import is_narrow
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.symbolic.terms import Leaf, coord, term
 
 UNIQUE = "onnx_scatterx.unique"  # in the `meta` of a scatter that is rewritten: the answer
 _NUMBERS = 1 << 18  # targets that are looked at one by one

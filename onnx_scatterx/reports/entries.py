@@ -6,8 +6,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from onnx_scatterx.duplicates import Duplicates
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.lift.uniqueness import Duplicates
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 
 class Action(enum.Enum):

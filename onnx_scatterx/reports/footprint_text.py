@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.canonical import Canonical
-from onnx_scatterx.footprint import Piece
-from onnx_scatterx.lift import Access
-from onnx_scatterx.reasons import Refusal
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.footprint import Piece
+from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.text.reasons import Refusal
 
 
 def footprint_text(canonical: Canonical) -> str:

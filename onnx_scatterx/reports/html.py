@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.visible import as_html
+from onnx_scatterx.text.visible import as_html
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification

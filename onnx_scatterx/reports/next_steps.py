@@ -16,11 +16,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause, clauses
 from onnx_scatterx.assumptions.syntax import statement
-from onnx_scatterx.emit.target import STANDARD, Target
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.reasons import Reason
-from onnx_scatterx.reports.accounts import Account
+from onnx_scatterx.reports.builder import Account
 from onnx_scatterx.reports.entries import Action, Entry
+from onnx_scatterx.targets.target import STANDARD, Target
+from onnx_scatterx.text.reasons import Reason
 
 Further: TypeAlias = "dict[tuple[str, str], list[str]]"
 Rewrite: TypeAlias = "Callable[[Target, Sequence[Clause], bool], Sequence[Entry]]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.visible import in_lines, visible
+from onnx_scatterx.text.visible import in_lines, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

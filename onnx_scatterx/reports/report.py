@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.rendering import group, table, text_of
-from onnx_scatterx.visible import as_json, in_lines
+from onnx_scatterx.text.visible import as_json, in_lines
 
 if TYPE_CHECKING:
     from onnx_scatterx.reports.rendering import Group, Table
+    from onnx_scatterx.targets.violations import Violation
     from onnx_scatterx.verification import Verification
-    from onnx_scatterx.violations import Violation
 
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
+from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.grid import HEADING, MARGIN, Grid, Index
@@ -17,7 +18,6 @@ from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.slices import indices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from onnx_scatterx.theory.transformer import XTransformer
-from onnx_scatterx.visible import as_html
 
 MOST_CELLS = 1024
 INK = "#797979"  # captions and lines: contrast 4.3 on white and on #0d1117

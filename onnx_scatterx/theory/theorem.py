@@ -11,9 +11,9 @@ dims on which the other components depend.
 
 from dataclasses import dataclass
 
+from onnx_scatterx.text.visible import in_lines
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle
-from onnx_scatterx.visible import in_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.model.data import ir_graphs
+from onnx_scatterx.ir.data import ir_graphs
 
 Dim = int | str | None
 

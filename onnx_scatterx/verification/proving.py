@@ -11,10 +11,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.model.data import ir_tensors, to_proto
-from onnx_scatterx.model.save import MESSAGE_LIMIT
-from onnx_scatterx.verification.comparison import Comparison
+from onnx_scatterx.ir.data import ir_tensors, to_proto
+from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.verification.result import Draw
+from onnx_scatterx.verification.session_pair import Comparison
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.givens import Given

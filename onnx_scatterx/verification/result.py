@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_scatterx.verification.compare import ArrayDifference
-from onnx_scatterx.visible import in_lines
+from onnx_scatterx.text.visible import in_lines
+from onnx_scatterx.verification.array_diff import ArrayDifference
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.proof import Proof

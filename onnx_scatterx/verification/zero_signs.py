@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.model.data import ir_graphs
+from onnx_scatterx.ir.data import ir_graphs
 
 
 def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:

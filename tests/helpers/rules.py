@@ -13,7 +13,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 from tests import pair
 from tests.helpers.golden import GoldenFile
 from tests.helpers.onnx_text import text_of, value_names

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.indexing.transfers import TRANSFERS
+from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.one_node.source import Draws
 from tests.one_node.table import DRAWS
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from onnx_scatterx.conventions.onnx import tensor_scatter
 from onnx_scatterx.theory import Pick, Scattering, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter_x, tensorflow_scatter
+from onnx_scatterx.theory.conventions.onnx import tensor_scatter
 from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation

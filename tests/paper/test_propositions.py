@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.conventions.onnx import scatter_nd
 from onnx_scatterx.theory import Pick, Reduction, Scattering, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import (
     provision_x_transformer,
@@ -18,6 +17,7 @@ from onnx_scatterx.theory.algorithm import (
     tensorflow_scatter,
     traverse,
 )
+from onnx_scatterx.theory.conventions.onnx import scatter_nd
 from onnx_scatterx.theory.scattering import combine
 from onnx_scatterx.theory.slices import index_of, indices
 from onnx_scatterx.theory.theorem import Impossibility, _stands, disjoint_representation

@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from onnx_scatterx.equivalence.proof import prove
-from onnx_scatterx.targets import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 from tests import support
 from tests.equivalence_support import replayed
 

@@ -5,9 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.mosaic.plan import Form, Plan, Planner, Region
-from onnx_scatterx.reasons import Reason, Refusal
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.pair import Feed
 from tests.support import assert_sound, f32, i64, optimize, parse, sample
 

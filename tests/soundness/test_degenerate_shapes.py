@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.indexing.shapes import COMPARED
-from onnx_scatterx.indexing.transfers import TRANSFERS
+from onnx_scatterx.analysis.shapes import COMPARED
+from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.judged import Judged
 from tests.one_node import drawn
 from tests.one_node.table import DRAWS

@@ -5,9 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.indexing.call import Call
-from onnx_scatterx.indexing.failing import fails
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.infeasible import fails
+from onnx_scatterx.analysis.interpreter import interpret
 from tests.pair import rejections
 from tests.support import assert_sound, f32, i64, parse, run, sample, scatters
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from onnx_scatterx.emit.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.pair import agree
 from tests.support import assert_sound, parse, run, sample
 

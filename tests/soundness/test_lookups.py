@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnx_scatterx import inspect
-from onnx_scatterx.emit.target import Target
-from onnx_scatterx.reasons import Reason
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.reasons import Reason
 from tests.support import assert_sound, nodes, optimize, parse, sample, scatters
 
 NUMPY = {"float": "float32", "double": "float64"}

@@ -8,11 +8,11 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.indexing.terms import term
 from onnx_scatterx.reports.entries import Action
-from onnx_scatterx.weighing.costs import NodeCosts, TimeCosts, Work
-from onnx_scatterx.weighing.machine import KINDS, VARIABLE, Machine, place
-from onnx_scatterx.weighing.sizes import Sizes
+from onnx_scatterx.symbolic.terms import term
+from onnx_scatterx.targets.cost_model.costs import NodeCosts, TimeCosts, Work
+from onnx_scatterx.targets.cost_model.machine import KINDS, VARIABLE, Machine, place
+from onnx_scatterx.targets.cost_model.sizes import Sizes
 from tests.native_support import (
     body,
     check,

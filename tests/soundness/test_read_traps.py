@@ -5,7 +5,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.reasons import Reason
+from onnx_scatterx.text.reasons import Reason
 from tests.support import assert_sound, i64, nodes, optimize, parse, sample
 
 X = {"x": sample("float32", 4, 3)}

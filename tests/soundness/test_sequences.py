@@ -4,7 +4,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.indexing.interpreter import interpret
+from onnx_scatterx.analysis.interpreter import interpret
 from tests.support import assert_sound, parse, run, sample
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason, inspect
-from onnx_scatterx.emit.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.pair import assert_same
 from tests.support import assert_sound, nodes, optimize, parse, sample
 

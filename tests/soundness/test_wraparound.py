@@ -10,10 +10,10 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.indexing.overflow import fits, stays
-from onnx_scatterx.indexing.prove import Facts
-from onnx_scatterx.indexing.tabulate import tabulated
-from onnx_scatterx.indexing.terms import coord, floor_div, minimum, pos, size, step, table, term
+from onnx_scatterx.analysis.domain.overflow import fits, stays
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.symbolic.terms import coord, floor_div, minimum, pos, size, step, table, term
 from tests.drawing import SIZES, Chain, feed_of
 from tests.judged import Judged, judge
 from tests.pair import SESSIONS, rejections

@@ -1,0 +1,1 @@
+"""The abstract domain: what is known of one tensor, and where it holds."""

@@ -1,0 +1,83 @@
+"""One node as a transfer function sees it: its attributes, and what its inputs hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import size
+
+Result: TypeAlias = "list[Abstract] | None"
+"""What a transfer function says of the outputs; None where it does not know the operator's case."""
+
+
+class UnknownAttributeError(Exception):
+    """An attribute refers to one of the function's own, and its callers differ."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A node with what is known of its inputs.
+
+    ``version`` is the version of the node's operator set; ``bound`` gives the attributes of the
+    function that the node stands in, for those that refer to them; ``scope`` tells this visit of
+    the node from other visits (a function's body is visited once for each caller).
+    """
+
+    node: ir.Node
+    inputs: Sequence[Abstract | None]
+    version: int
+    facts: Facts
+    bound: Mapping[str, ir.Attr | None] = field(default_factory=dict)
+    scope: object = None
+
+    def unknown_shape(self, rank: int, output: int = 0) -> Shape:
+        """Return sizes that nothing is known of, for an output of this visit of the node."""
+        value = self.node.outputs[output]
+        return tuple(size(f"{value.name}.{d}", (self.scope, value, d)) for d in range(rank))
+
+    def attribute(self, name: str) -> ir.Attr | None:
+        """Return an attribute, through a reference where it is one; None where it is absent."""
+        found = self.node.attributes.get(name)
+        if found is None or not found.is_ref():
+            return found
+        reference = found.ref_attr_name
+        if reference is None or reference not in self.bound:
+            raise UnknownAttributeError(name)
+        return self.bound[reference]
+
+    def integer(self, name: str, default: int) -> int:
+        """Return an integer attribute or its default."""
+        found = self.attribute(name)
+        return default if found is None else int(found.as_int())
+
+    def integers(self, name: str) -> list[int] | None:
+        """Return a list-of-integers attribute, or None where it is absent."""
+        found = self.attribute(name)
+        return None if found is None else [int(i) for i in found.as_ints()]
+
+    def string(self, name: str, default: str) -> str:
+        """Return a string attribute or its default."""
+        found = self.attribute(name)
+        return default if found is None else found.as_string()
+
+    def input(self, i: int) -> Abstract | None:
+        """Return what is known of an input, or None where it is absent."""
+        return self.inputs[i] if i < len(self.inputs) else None
+
+    def numbers(self, i: int, attribute: str) -> list[int] | None:
+        """Return integers that older versions took as an attribute and newer ones as an input.
+
+        None where both are absent; raises LookupError where the input is not known.
+        """
+        given = self.input(i)
+        if given is None:
+            return self.integers(attribute)
+        if given.known is None:
+            raise LookupError(attribute)
+        return [int(v) for v in given.known.ravel()]

@@ -1,0 +1,246 @@
+"""What is known of a tensor without running the model: its shape, and what stands in it.
+
+The content of an integer or boolean tensor is known in one of three ways: as an array of numbers,
+as a small array of terms (a shape vector), or as a term over the coordinates ``x0, x1, ...`` of the
+element (an index map). Each can be asked for as any other, where that is possible.
+
+>>> from onnx_scatterx.symbolic.terms import size
+>>> n = size("n")
+>>> rows = Abstract(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
+>>> rows.formula.at({0: 3})
+7
+>>> Abstract.of(np.array([[0, 3], [1, 5], [2, 7]])).formula.at({1: 1})
+2*x0 + 3
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.symbolic.fitting import fitted
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.symbolic.terms import (
+    Number,
+    Term,
+    as_term,
+    coord,
+    equals,
+    minimum,
+    step,
+    table,
+    term,
+)
+
+Shape: TypeAlias = "tuple[Term, ...]"
+
+_EXPLICIT = 64  # elements of an array of terms
+_SPELT_OUT = 16  # elements of an array of terms that one term can hold
+_IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
+_EVALUATED = 1 << 20  # elements of an array that is computed from a term
+
+
+@dataclass(frozen=True, eq=False)
+class Abstract:
+    """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
+
+    Of a sequence of known length, ``parts`` are its tensors.
+    """
+
+    dtype: ir.DataType | None
+    shape: Shape | None
+    content: np.ndarray | Term | None = None
+    parts: tuple[Abstract, ...] | None = None
+
+    @classmethod
+    def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> Abstract:
+        """Return what is known of a constant (everything)."""
+        dtype = dtype or ir.DataType.from_numpy(array.dtype)
+        return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @classmethod
+    def sequence(cls, parts: Sequence[Abstract]) -> Abstract:
+        """Return what is known of a sequence of these tensors."""
+        return cls(parts[0].dtype if parts else None, None, parts=tuple(parts))
+
+    @classmethod
+    def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> Abstract:
+        """Return an array of terms, in the shape of the nested sequence."""
+        given: Any = np.asarray(elements, dtype=object)
+        array: np.ndarray = np.empty(given.shape, dtype=object)
+        for index in np.ndindex(array.shape):
+            array[index] = term(given[index])
+        constants = [t.constant for t in array.ravel()]
+        if all(c is not None for c in constants):
+            numbers = np.array(constants, dtype=object).reshape(array.shape)
+            return cls.of(numbers.astype(dtype.numpy()), dtype)
+        return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dims, or None."""
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int, ...] | None:
+        """The shape as numbers, or None where a dim is not a constant."""
+        if self.shape is None:
+            return None
+        dims = [d.constant for d in self.shape]
+        return None if any(d is None for d in dims) else tuple(d for d in dims if d is not None)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the elements are integers or booleans."""
+        return self.dtype is not None and _IS_INTEGER[self.dtype]
+
+    @cached_property
+    def known(self) -> np.ndarray | None:
+        """The content as numbers, where they all are known."""
+        if isinstance(self.content, np.ndarray):
+            return None if self.content.dtype == object and self.is_integer else self.content
+        shape = self.static_shape
+        if self.content is None or shape is None or self.dtype is None or self.content.leaves():
+            return None
+        if math.prod(shape) > _EVALUATED:
+            return None
+        try:
+            values = tabulated(self.content, dict(enumerate(shape)))
+        except OverflowError:
+            return None
+        return values.astype(self.dtype.numpy())
+
+    @cached_property
+    def elements(self) -> np.ndarray | None:
+        """The content as a small array of terms."""
+        shape = self.static_shape
+        if shape is None or self.content is None or not self.is_integer:
+            return None
+        if math.prod(shape) > _EXPLICIT:
+            return None
+        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
+            return self.content
+        found = np.empty(shape, dtype=object)
+        for index in np.ndindex(shape):
+            if isinstance(self.content, Term):
+                found[index] = self.content.at(dict(enumerate(index)))
+            else:
+                found[index] = term(int(self.content[index]))
+        return found
+
+    @cached_property
+    def formula(self) -> Term | None:
+        """The content as a term over the coordinates."""
+        if self.content is None or isinstance(self.content, Term):
+            return self.content
+        if not self.is_integer:
+            return None
+        coords = [coord(d) for d in range(self.content.ndim)]
+        if self.content.dtype == object:
+            found = fitted(self.content)
+            if found is not None or self.content.size > _SPELT_OUT:
+                return found
+        if self.content.dtype != object:
+            wide = self.content.dtype == np.uint64 and self.content.size
+            if wide and self.content.max() >= 1 << 63:
+                return None
+            return table(self.content, coords)
+        total = term(0)
+        for index in np.ndindex(self.content.shape):
+            product = self.content[index]
+            for x, i, extent in zip(coords, index, self.content.shape, strict=True):
+                if extent > 1:
+                    product = product * equals(x, i)
+            total = total + product
+        return total
+
+    def column(self, c: int) -> Term | None:
+        """Return element c along the last dim as a term over the coordinates of the others."""
+        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
+            found = fitted(self.content[..., c])
+            if found is not None:
+                return found
+        if self.formula is None or self.rank is None:
+            return None
+        return self.formula.at({self.rank - 1: c})
+
+    @property
+    def scalar(self) -> Term | None:
+        """The only element of a tensor of one element."""
+        elements = self.elements
+        return elements.item() if elements is not None and elements.size == 1 else None
+
+    def vector(self) -> list[Term] | None:
+        """Return the elements of a tensor of rank 1 (or 0), or None where they are not known."""
+        elements = self.elements
+        return None if elements is None else list(elements.ravel())
+
+
+def broadcast_dims(dims: Iterable[Term]) -> Term:
+    """Return the extent of dims that are broadcast against each other.
+
+    A dim that is 1 gives way; dims that are not 1 are equal, or the original does not run.
+    """
+    result = term(1)
+    for dim in dims:
+        if dim is result or dim.constant == 1:
+            continue
+        if dim.constant is None and result.constant is None:
+            shorter = _shorter(dim, result) or _shorter(result, dim)
+            if shorter is not None:
+                result = shorter
+                continue
+        if result.constant == 1 or (dim.constant is not None and result.constant is None):
+            result = dim
+        elif result.constant is None and result.interval()[0] < 2:
+            result = result + equals(result, 1) * (dim - result)
+    return result
+
+
+def _shorter(flag: Term, dim: Term) -> Term | None:
+    """Return the extent of a dim broadcast against one that is 0 or 1, or 0 where that is.
+
+    ``n`` and ``n * [m >= 1]`` are ``n * [m >= 1]``, and so are ``n`` and ``[m >= 1]``.
+    """
+    for atom in flag.atoms:
+        (part, *_) = atom.parts or (term(0),)
+        if flag is minimum(part + 1, 1) and part.interval()[0] >= -1:
+            flag = step(part)
+    if flag.interval()[1] <= 1:
+        return flag * dim
+    flags = (as_term(a) for a in flag.atoms)
+    narrow = (f for f in flags if f.interval()[1] <= 1 and f.interval()[0] >= 0)
+    return flag if any(dim * f is flag for f in narrow) else None
+
+
+def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape that tensors have after broadcasting (NumPy's and ONNX's rule)."""
+    rank = max(map(len, shapes), default=0)
+    padded = [(term(1),) * (rank - len(s)) + tuple(s) for s in shapes]
+    return tuple(broadcast_dims(dims) for dims in zip(*padded, strict=True))
+
+
+def broadcast_coords(shape: Shape, result: Shape, facts: Facts) -> dict[int, Number]:
+    """Return where an element of the broadcast result stands in a tensor of ``shape``."""
+    lead = len(result) - len(shape)
+    coords: dict[int, Number] = {}
+    for d, (extent, target) in enumerate(zip(shape, result[lead:], strict=True)):
+        x = coord(d + lead)
+        if extent.constant == 1:
+            coords[d] = 0
+        elif (
+            extent.interval()[0] >= 2
+            or facts.equal(extent, target)
+            or facts.proves(extent - target)
+        ):
+            coords[d] = x
+        else:
+            coords[d] = x - equals(extent, 1) * x
+    return coords

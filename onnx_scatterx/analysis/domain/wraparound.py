@@ -1,0 +1,80 @@
+"""Sums that might wrap, seen as sums: an index that the original accepts is small.
+
+An int64 ``Add`` of a position that only the run knows is not followed, as it may leave 64 bits. Its
+result is the sum, but for a multiple of 2**64. As an index it is less than an axis is long, so
+where the sum itself stays well within 2**64 the multiple is none.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, capped
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.domain.tensor import Abstract, broadcast_coords
+from onnx_scatterx.symbolic.terms import Atom, Interval, Leaf, Term, interval_of, term
+
+_SUMS = 8  # that are looked into
+_ROOM = (1 << 64) - 2 * AXIS_LIMIT
+_SIGNS = {"Add": (1, 1), "Sub": (1, -1)}
+
+
+def unwrapped(index: Term, scope: Scope) -> Term:
+    """Return an index of an axis with the sums written out that it is made of.
+
+    It is the same number wherever a node has checked that it lies within its axis.
+    """
+    for _ in range(_SUMS):
+        larger = _written_out(index, scope)
+        if larger is None:
+            return index
+        low, high = interval_of(larger, _within_64_bits)
+        if not -_ROOM <= low <= high <= _ROOM:
+            return index
+        index = larger
+    return index
+
+
+def _within_64_bits(atom: Atom) -> Interval:
+    low, high = capped(atom)
+    return max(low, -(1 << 63)), min(high, 1 << 63)
+
+
+def _written_out(index: Term, scope: Scope) -> Term | None:
+    """Return a term with one of its leaves written out as a sum, or None."""
+    for monomial, factor in index.items:
+        leaf = monomial[0] if len(monomial) == 1 else None
+        total = _sum(leaf, scope) if isinstance(leaf, Leaf) else None
+        if leaf is not None and total is not None:
+            _, rest = index.split(leaf)
+            if leaf not in rest.all_atoms():
+                return rest + factor * total
+    return None
+
+
+def _sum(leaf: Leaf, scope: Scope) -> Term | None:
+    source = leaf.source
+    if not isinstance(source, tuple) or len(source) != 2 or source[0] is not scope.token:
+        return None
+    value = source[1]
+    node = value.producer() if isinstance(value, ir.Value) else None
+    if node is None or node.op_type not in _SIGNS or node.domain not in ("", "ai.onnx"):
+        return None
+    whole = scope.values.get(node.outputs[0])
+    parts = [None if v is None else scope.values.get(v) for v in node.inputs]
+    if whole is None or whole.shape is None or whole.dtype != ir.DataType.INT64:
+        return None
+    found = [_at(part, whole, leaf, scope) for part in parts]
+    signs = _SIGNS[node.op_type]
+    if len(found) != 2 or any(t is None for t in found):
+        return None
+    return sum((s * t for s, t in zip(signs, found, strict=True) if t is not None), start=term(0))
+
+
+def _at(part: Abstract | None, whole: Abstract, leaf: Leaf, scope: Scope) -> Term | None:
+    """Return the element of an operand that the leaf is made of."""
+    assert whole.shape is not None
+    if part is None or part.shape is None or part.formula is None:
+        return None
+    own = part.formula.at(broadcast_coords(part.shape, whole.shape, scope.facts))
+    return own.at(dict(enumerate(leaf.parts)))

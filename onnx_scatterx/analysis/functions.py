@@ -1,0 +1,99 @@
+"""Model-local functions: what one caller gives, and what all callers agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Scope, operator_sets
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.widening import with_content
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, size
+
+if TYPE_CHECKING:
+    from onnx_scatterx.analysis.interpreter import Interpreter
+
+Attributes: TypeAlias = "Mapping[str, ir.Attr | None]"
+
+
+def called(function: ir.Function, call: Call, scope: Scope) -> Scope:
+    """Return the scope in which one call sees a function's body."""
+    attributes: dict[str, ir.Attr | None] = {}
+    for name, default in function.attributes.items():
+        try:
+            given = call.attribute(name)
+        except UnknownAttributeError:
+            continue
+        attributes[name] = given or (default if default.value is not None else None)
+    opsets = operator_sets(function.opset_imports)
+    inner = Scope(opsets, scope.facts.assuming(), {}, attributes, function)
+    for i, value in enumerate(function.inputs):
+        inner.values[value] = call.input(i) or Abstract(None, None)
+    return inner
+
+
+def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
+    """Return the scope that all callers of a function agree on."""
+    calls = interpreter.calls.get(function.identifier(), [])
+    attributes: dict[str, ir.Attr | None] = {}
+    for name, default in function.attributes.items():
+        given: list[ir.Attr | None] = []
+        for _, node, bound in calls:
+            found = node.attributes.get(name)
+            if found is not None and found.is_ref():
+                found = bound.get(found.ref_attr_name or "", found)
+            given.append(found or (default if default.value is not None else None))
+        if (
+            not any(g is not None and g.is_ref() for g in given)
+            and len(set(map(_said, given))) == 1
+        ):
+            attributes[name] = given[0]
+    opsets = operator_sets(function.opset_imports)
+    scope = Scope(opsets, Facts(), interpreter.values, attributes, function)
+    merged: dict[tuple[Term, ...], Term] = {}
+    for i, value in enumerate(function.inputs):
+        parts = [inputs[i] if i < len(inputs) else None for inputs, _, _ in calls]
+        present = [p for p in parts if p is not None]
+        found_ = Abstract(value.dtype, None)
+        if present and len(present) == len(parts):
+            found_ = _join(present, merged, (function, value))
+        interpreter.values[value] = with_content(value, found_, scope.token, scope.facts)
+    return scope
+
+
+def _said(attribute: ir.Attr | None) -> object:
+    """Return what an attribute says, for comparing; its name aside."""
+    if attribute is None:
+        return None
+    proto = ir.serde.serialize_attribute(attribute)
+    proto.ClearField("name")
+    proto.ClearField("doc_string")
+    return proto.SerializeToString(deterministic=True)
+
+
+def _join(parts: list[Abstract], merged: dict[tuple[Term, ...], Term], source: object) -> Abstract:
+    """Join what callers give: a dim that differs between them is one size of the function's own.
+
+    Dims that are equal in every call are one size, whatever they are.
+    """
+    dtypes = {p.dtype for p in parts}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    shapes = [p.shape for p in parts if p.shape is not None]
+    if len(shapes) < len(parts) or len({len(s) for s in shapes}) != 1:
+        return Abstract(dtype, None)
+    dims = []
+    for axis, group in enumerate(zip(*shapes, strict=True)):
+        if group[0].constant is not None and all(t is group[0] for t in group):
+            dims.append(group[0])
+        else:
+            dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (source, axis))))
+    first = parts[0].known
+    same = first is not None and all(
+        p.known is not None and p.known.shape == first.shape and bool((p.known == first).all())
+        for p in parts
+    )
+    return Abstract(dtype, tuple(dims), first if same else None)

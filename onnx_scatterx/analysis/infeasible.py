@@ -1,0 +1,137 @@
+"""Nodes that cannot run, as far as the shapes of their inputs tell.
+
+The tensor shapes of a node may contradict each other: at some sizes, in a branch that is not taken.
+ONNX Runtime refuses to run such a node, tensors without elements or not; where it is not certain
+to, nothing is said.
+
+>>> from onnx_scatterx.symbolic.terms import size, term
+>>> n = size("n")
+>>> clash((n, term(3)), (term(0),)), clash((n, term(1)), (term(0),))
+(True, False)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
+from onnx_scatterx.symbolic.terms import term
+
+
+class FailsError(Exception):
+    """A model cannot run at the sizes that are asked about."""
+
+
+def fails(call: Call) -> bool:
+    """Return whether a node certainly fails wherever it is run."""
+    check = _CHECKS.get(call.node.op_type)
+    if check is None or call.node.domain not in ("", "ai.onnx") or not call.version:
+        return False
+    try:
+        return check(call)
+    except (UnknownAttributeError, LookupError):
+        return False
+
+
+def clash(a: Shape, b: Shape) -> bool:
+    """Return whether two shapes certainly cannot be broadcast against each other."""
+    return any(_differ(m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
+
+
+def _differ(m: object, n: object) -> bool:
+    sizes = [getattr(d, "constant", None) for d in (m, n)]
+    return None not in sizes and 1 not in sizes and sizes[0] != sizes[1]
+
+
+def _shape(call: Call, i: int) -> Shape | None:
+    given: Abstract | None = call.input(i)
+    return None if given is None else given.shape
+
+
+def _broadcast(call: Call) -> bool:
+    shapes = [x.shape for x in call.inputs if x is not None and x.shape is not None]
+    return any(clash(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
+
+
+def _expand(call: Call) -> bool:
+    x, given = _shape(call, 0), call.input(1)
+    target = None if given is None else given.vector()
+    return x is not None and target is not None and clash(x, tuple(target))
+
+
+def _elements(call: Call) -> bool:
+    """Data and indices are of one rank."""
+    data, indices = _shape(call, 0), _shape(call, 1)
+    return data is not None and indices is not None and len(data) != len(indices)
+
+
+def _rows(call: Call) -> bool:
+    """Indices name no more axes than there are, and the updates have the shape that is left."""
+    data, indices, updates = (_shape(call, i) for i in range(3))
+    depth = indices[-1].constant if indices else None
+    if data is None or not indices or depth is None:
+        return False
+    if depth > len(data):
+        return True
+    if call.node.op_type != "ScatterND" or updates is None:
+        return False
+    wanted = (*indices[:-1], *data[depth:])
+    if len(wanted) != len(updates):
+        return True
+    pairs = ((a.constant, b.constant) for a, b in zip(wanted, updates, strict=True))
+    return any(a is not None and b is not None and a != b for a, b in pairs)
+
+
+def _unsqueeze(call: Call) -> bool:
+    """An axis is one of the output's."""
+    x, axes = _shape(call, 0), call.numbers(1, "axes")
+    if x is None or axes is None:
+        return False
+    rank = len(x) + len(axes)
+    return any(not -rank <= a < rank for a in axes)
+
+
+def _top_k(call: Call) -> bool:
+    x, given = _shape(call, 0), call.input(1)
+    if not x or given is None or given.scalar is None:
+        return False
+    k, n = given.scalar.constant, x[call.integer("axis", -1) % len(x)].constant
+    return k is not None and n is not None and k > n
+
+
+def _reshape(call: Call) -> bool:
+    """The elements are as many as before; -1 is no size where the others multiply to 0."""
+    x, given = _shape(call, 0), call.input(1)
+    target = None if given is None else given.vector()
+    if x is None or target is None:
+        return False
+    as_written = bool(call.integer("allowzero", 0))
+    sizes = [t.constant for t in target]
+    if not as_written and any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
+        return True
+    asked = [
+        x[i] if s == 0 and not as_written else t
+        for i, (s, t) in enumerate(zip(sizes, target, strict=True))
+    ]
+    total = math.prod(x, start=term(1)).constant
+    others = math.prod((t for t in asked if t.constant != -1), start=term(1)).constant
+    if -1 in sizes and others == 0:
+        # Whatever the sizes are that are not known. A 0 as it is written may stand for no element.
+        return total not in (None, 0) if as_written else True
+    if total is None or others is None or None in sizes:
+        return False
+    return total % others != 0 if -1 in sizes else total != others
+
+
+_CHECKS: dict[str, Callable[[Call], bool]] = {
+    **dict.fromkeys((*SAME_TYPE, *COMPARISONS, "Where"), _broadcast),
+    "Expand": _expand,
+    **dict.fromkeys(("ScatterElements", "GatherElements"), _elements),
+    **dict.fromkeys(("ScatterND", "GatherND"), _rows),
+    "Unsqueeze": _unsqueeze,
+    "TopK": _top_k,
+    "Reshape": _reshape,
+}

@@ -1,0 +1,257 @@
+"""The abstract interpreter: one visit of every node, in order, with a transfer function each.
+
+It goes into the bodies of If, Loop and Scan, and into model-local functions at every call. A
+function's own nodes are then visited once more with what holds for all its callers, because that is
+what a rewriting of the body may rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis import control, functions, shapes, validity
+from onnx_scatterx.analysis.assumed import Assumptions
+from onnx_scatterx.analysis.degenerate_sizes import Exclusion, doubts, fact_of
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.widening import has_negative_size, with_content
+from onnx_scatterx.analysis.infeasible import FailsError, fails
+from onnx_scatterx.analysis.operators import generators as creation
+from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.graphs import (
+    attribute_graphs,
+    called_function,
+    callers_first,
+    live_nodes,
+    may_be_operator,
+)
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, size, term
+
+_VISITS = 2000  # of functions, at most: nested calls multiply
+
+_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
+_CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
+
+CallOfFunction: TypeAlias = "tuple[list[Abstract | None], ir.Node, functions.Attributes]"
+
+
+class Interpreter:
+    """Walks a model once; ``interpret`` is the way to use it.
+
+    ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
+    ``excluded`` are pairs of a size and a number that it is known not to be; ``doubted`` are others
+    that would have to be for a shape to be known, and with ``trusting`` they are believed. With
+    ``fixed``, such a pair, it is asked whether the model runs at that size: FailsError says that it
+    does not.
+    """
+
+    def __init__(
+        self,
+        model: ir.Model,
+        *,
+        distrust_dims: bool,
+        assumed: Sequence[Clause] = (),
+        excluded: Sequence[Exclusion] = (),
+        trusting: bool = False,
+        fixed: Exclusion | None = None,
+    ) -> None:
+        self.model = model
+        self.distrust_dims = distrust_dims
+        self.assumed = tuple(assumed)
+        self.excluded = tuple(excluded)
+        self.trusting = trusting
+        self.fixed = fixed
+        self.declared: dict[Term, str] = {}
+        self.doubted: dict[Exclusion, None] = {}
+        self.values: dict[ir.Value, Abstract] = {}
+        self.scopes: dict[ir.Graph, Scope] = {}
+        self.shared: dict[Term, str] = {}
+        self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
+        self.visits = 0
+        self.inputs = set(model.graph.inputs)
+
+    def run(self) -> Knowledge:
+        graph = self.model.graph
+        scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
+        self._inputs(graph, scope.facts)
+        self._visit(graph, scope)
+        for function in callers_first(self.model):
+            self._visit(function, functions.joined(self, function))
+        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.doubted)
+        return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
+
+    def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
+        shapes: dict[ir.Value, Shape | None] = {}
+        symbols: dict[str, list[Term]] = {}
+        for value in graph.inputs:
+            if value.name in graph.initializers and self._is_constant(value):
+                continue
+            shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
+        if not self.distrust_dims:
+            self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
+        assumptions = Assumptions(self.assumed, symbols)
+        assumptions.learn_sizes(facts)
+        facts.learn(map(fact_of, self.excluded))
+        for value, shape in shapes.items():
+            token = assumptions.token(value)
+            found = with_content(value, Abstract(value.dtype, shape), token, facts)
+            self.values[value] = assumptions.of_elements(value, found, facts)
+
+    def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
+        """Yield the declared dims of a graph input, and note the symbols among them."""
+        for axis, d in enumerate(value.shape or ()):
+            if isinstance(d, int) and d >= 0:
+                yield term(d)
+                continue
+            # Older exporters wrote -1; ONNX Runtime takes any size.
+            name = None if isinstance(d, int) else d.value
+            if name and not self.distrust_dims:
+                found = size(name, ("dim", name))
+            else:
+                found = size(name or f"{value.name}.{axis}", (value, axis))
+            called = name or f"{value.name}[{axis}]"
+            symbols.setdefault(called, []).append(found)
+            self.declared.setdefault(found, called)
+            yield term(self.fixed[1]) if self.fixed and found is self.fixed[0] else found
+
+    def _is_constant(self, value: ir.Value) -> bool:
+        """Return whether callers cannot override an initializer.
+
+        From IR version 4 on they can, if it is an input too.
+        """
+        return value not in self.inputs or (self.model.ir_version or 0) < 4
+
+    def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
+        for value in graph.initializers.values():
+            if value in scope.values and not self._is_constant(value):
+                continue
+            if value.const_value is not None:
+                scope.values[value] = creation.of_tensor(value.const_value)
+
+    def _visit(self, graph: ir.Graph | ir.Function, scope: Scope) -> None:
+        inner = graph.graph if isinstance(graph, ir.Function) else graph
+        self.scopes[inner] = scope
+        self._initializers(inner, scope)
+        live = live_nodes(inner)
+        for node in inner:
+            self._node(node, scope, node in live)
+
+    def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
+        inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
+        version = scope.opsets.get(node.domain, 0)
+        call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+        must_run = self.fixed is not None and live and node.graph is self.model.graph
+        if must_run and fails(call):
+            raise FailsError
+        results = self._results(call, scope)
+        if must_run and any(has_negative_size(result.shape) for result in results):
+            raise FailsError
+        known = (*self.excluded, *self.doubted)
+        found = (p for p in doubts(call, results) if p[0] in self.declared and p not in known)
+        doubted = dict.fromkeys(found)
+        self.doubted.update(doubted)
+        if self.trusting and doubted:
+            scope.facts.learn(map(fact_of, doubted))
+            results = self._results(call, scope)
+        if live and node.domain in ("", "ai.onnx"):
+            scope.facts.learn(validity.facts_of(call))
+        for value, result in zip(node.outputs, results, strict=False):
+            scope.values[value] = with_content(value, result, scope.token, scope.facts)
+        for value in node.outputs[len(results) :]:
+            scope.values[value] = Abstract(value.dtype, None)
+
+    def _input(self, value: ir.Value, scope: Scope) -> Abstract:
+        return scope.values.get(value) or Abstract(value.dtype, None)
+
+    def _results(self, call: Call, scope: Scope) -> Sequence[Abstract]:
+        node = call.node
+        function = called_function(self.model, node)
+        if function is not None:
+            return self._function(function, call, scope)
+        if node.domain in ("", "ai.onnx") and call.version:
+            if node.op_type in _CONTROL:
+                return _CONTROL[node.op_type](self, call, scope)
+            transfer = TRANSFERS.get(node.op_type)
+            if transfer is not None:
+                try:
+                    results = transfer(call)
+                except _CANNOT:
+                    results = None  # not known, or the node cannot run (it may stand in a branch)
+                if results is not None:
+                    return results
+        for attribute in node.attributes.values():
+            for body in attribute_graphs(attribute):
+                self.body(body, [None] * len(body.inputs), scope)
+        if node.domain not in ("", "ai.onnx") or not call.version:
+            return [Abstract(v.dtype, None) for v in node.outputs]
+        return shapes.infer(call)
+
+    def body(
+        self, graph: ir.Graph, inputs: Sequence[Abstract | None], scope: Scope
+    ) -> list[Abstract]:
+        """Visit a subgraph, and return what it gives for these inputs (None: not known)."""
+        inner = scope.inner()
+        for value, given in zip(graph.inputs, inputs, strict=True):
+            found = given or Abstract(value.dtype, None)
+            inner.values[value] = with_content(value, found, inner.token, inner.facts)
+        self._visit(graph, inner)
+        return [self._input(v, inner) for v in graph.outputs]
+
+    def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[Abstract]:
+        """Visit a function's body for one of its callers."""
+        found = (list(call.inputs), call.node, scope.bound)
+        self.calls.setdefault(function.identifier(), []).append(found)
+        self.visits += 1
+        if self.visits > _VISITS or may_be_operator(function):
+            return [Abstract(v.dtype, None) for v in call.node.outputs]
+        inner = functions.called(function, call, scope)
+        # What it calls is seen again, in its joined visit: this one leaves no traces.
+        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
+        quiet.visits = self.visits
+        quiet._visit(function, inner)
+        self.visits = quiet.visits
+        return [quiet._input(v, inner) for v in function.outputs]
+
+
+def interpret(
+    model: ir.Model, *, distrust_dims: bool = False, assumed: Sequence[Clause] = ()
+) -> Knowledge:
+    """Return what is known of every value of a model without running it.
+
+    ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
+    in it; runtimes do not check that. ``assumed`` is what the user says of symbols and inputs.
+
+    Where a shape hangs on a size that is not 0, or not 1, it is asked whether the model can run if
+    it is.
+    """
+    walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
+    excluded: tuple[Exclusion, ...] = ()
+    while True:
+        interpreter = walk(excluded=excluded, trusting=True)
+        knowledge = interpreter.run()
+        doubted = interpreter.doubted
+        if not doubted:
+            return knowledge
+        # A size that runs where the other doubts are believed runs as far as is known without.
+        likely = [
+            p for p in doubted if _is_refused(walk(excluded=excluded, trusting=True, fixed=p))
+        ]
+        found = [pair for pair in likely if _is_refused(walk(excluded=excluded, fixed=pair))]
+        if not found:
+            return walk(excluded=excluded).run()
+        excluded = (*excluded, *found)
+
+
+def _is_refused(interpreter: Interpreter) -> bool:
+    try:
+        interpreter.run()
+    except FailsError:
+        return True
+    return False

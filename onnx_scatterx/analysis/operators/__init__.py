@@ -1,0 +1,1 @@
+"""Transfer functions, a file for each family of operators."""

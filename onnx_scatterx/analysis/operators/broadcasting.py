@@ -1,0 +1,60 @@
+"""Output shapes where ONNX Runtime broadcasts, and ONNX's shape inference does not.
+
+PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims that one letter of an
+Einsum stands for, those that are 1 give way. A MatMul that sums up nothing takes the batch of its
+left side, which is not broadcast.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.tensor import Abstract, broadcast_dims, broadcast_shapes
+from onnx_scatterx.symbolic.terms import Term
+
+
+def prelu(call: Call) -> Result:
+    x, slope = call.inputs
+    if x is None or slope is None or x.shape is None or slope.shape is None:
+        return None
+    return [Abstract(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
+
+
+def matmul(call: Call) -> Result:
+    """Transfer a MatMul, of integers and of quantized numbers too."""
+    op = call.node.op_type
+    a, b = call.inputs[0], call.inputs[3 if op == "QLinearMatMul" else 1]
+    if a is None or b is None or not a.shape or not b.shape:
+        return None
+    dtype = ir.DataType.INT32 if op == "MatMulInteger" else a.dtype
+    if op == "QLinearMatMul":
+        dtype = None if (zero := call.inputs[7]) is None else zero.dtype
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if len(b.shape) > 1 else ()
+    left, right = a.shape[:-2], b.shape[:-2]
+    summed = a.shape[-1], b.shape[-2:][0]
+    batch = broadcast_shapes([left, right])
+    if not any(call.facts.proves(n - 1) for n in summed) and len(left) >= len(right):
+        own = left[len(left) - len(right) :]
+        same = all(n.constant == 1 or n is m for m, n in zip(own, right, strict=True))
+        batch = left if same else call.unknown_shape(len(left))
+    return [Abstract(dtype, (*batch, *rows, *columns))]
+
+
+def einsum(call: Call) -> Result:
+    """Transfer an Einsum that names every dim, and those of its output."""
+    left, arrow, right = "".join(call.string("equation", "").split()).partition("->")
+    operands = left.split(",")
+    shapes = [None if x is None else x.shape for x in call.inputs]
+    if (
+        not arrow
+        or "." in left + right
+        or [*map(len, operands)] != [None if s is None else len(s) for s in shapes]
+    ):
+        return None
+    dims: dict[str, list[Term]] = {}
+    for letters, shape in zip(operands, shapes, strict=True):
+        for letter, dim in zip(letters, shape or (), strict=True):
+            dims.setdefault(letter, []).append(dim)
+    dtype = None if call.inputs[0] is None else call.inputs[0].dtype
+    return [Abstract(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]

@@ -1,0 +1,92 @@
+"""One function of numbers and of terms, on tensors that are broadcast against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Result
+from onnx_scatterx.analysis.domain.overflow import fits
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape, broadcast_coords, broadcast_shapes
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term
+
+FOLDED = 1 << 16  # elements of a constant that is computed
+
+
+def combine(
+    inputs: list[Abstract],
+    dtype: ir.DataType | None,
+    numeric: Callable[..., object],
+    symbolic: Callable[..., object] | None,
+    facts: Facts,
+    *,
+    selects: bool = False,
+) -> Result:
+    """Return the elementwise result of tensors that are broadcast against each other.
+
+    ``selects`` says that the result is one of the inputs' elements, so it has their type's range.
+    """
+    if any(i.shape is None for i in inputs):
+        return None
+    shape = broadcast_shapes([i.shape for i in inputs if i.shape is not None])
+    if dtype is None:
+        return [Abstract(None, shape)]
+    arrays = [i.known for i in inputs]
+    # Half types are computed wider in some runtimes: their rounding is not known.
+    if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
+        total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
+        if total <= FOLDED:
+            with np.errstate(all="ignore"):
+                try:
+                    result = np.asarray(numeric(*arrays))
+                except ZeroDivisionError:
+                    return [Abstract(dtype, shape)]
+            return [Abstract(dtype, shape, result.astype(dtype.numpy(), copy=False))]
+    if symbolic is None or not all(i.is_integer for i in inputs):
+        return [Abstract(dtype, shape)]
+    content: np.ndarray | Term | None = _of_elements(inputs, shape, symbolic)
+    if content is None:
+        content = _of_formulas(inputs, shape, symbolic, facts)
+    if content is None:
+        return [Abstract(dtype, shape)]
+    elements = content.ravel() if isinstance(content, np.ndarray) else [content]
+    if any(t is None or not (selects or fits(t, dtype, facts)) for t in elements):
+        return [Abstract(dtype, shape)]
+    if isinstance(content, np.ndarray):
+        return [Abstract.explicit(content, dtype)]
+    return [Abstract(dtype, shape, content)]
+
+
+def _of_elements(
+    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object]
+) -> np.ndarray | None:
+    arrays = [i.elements for i in inputs]
+    if len(shape) > 1 or any(a is None for a in arrays):
+        return None
+    dims = [d.constant for d in shape]
+    if any(d is None for d in dims):
+        return None
+    spread = [
+        np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None
+    ]
+    result = np.empty(spread[0].shape, dtype=object)
+    for index in np.ndindex(result.shape):
+        result[index] = symbolic(*(a[index] for a in spread))
+    return result
+
+
+def _of_formulas(
+    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object], facts: Facts
+) -> Term | None:
+    formulas: list[Term] = []
+    for i in inputs:
+        if i.formula is None or i.shape is None:
+            return None
+        formulas.append(i.formula.at(broadcast_coords(i.shape, shape, facts)))
+    result = symbolic(*formulas)
+    assert result is None or isinstance(result, Term)
+    return result

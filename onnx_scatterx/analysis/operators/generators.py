@@ -1,0 +1,207 @@
+"""Transfer functions of the operators that make integers: from attributes, shapes and positions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.overflow import fits, magnitude
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.symbolic.terms import coord, equals, floor_div, modulo, pos, step, term
+
+_MADE = 1 << 20  # elements of a constant that is made
+_EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
+_KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
+
+
+def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
+    """Return what is known of a constant; large floating-point ones are not read."""
+    shape = tensor.shape.numpy()
+    dtype = tensor.dtype
+    terms = tuple(map(term, shape))
+    numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
+    small_float = (
+        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+    )
+    if not (numeric or small_float) or dtype.bitwidth < 8:
+        return Abstract(dtype, terms)
+    return Abstract(dtype, terms, tensor.numpy())
+
+
+def constant(call: Call) -> Result:
+    attributes = call.node.attributes
+    if "value" in attributes:
+        found = call.attribute("value")
+        return None if found is None else [of_tensor(found.value)]
+    kinds = {
+        "value_int": (np.int64, "as_int"),
+        "value_ints": (np.int64, "as_ints"),
+        "value_float": (np.float32, "as_float"),
+        "value_floats": (np.float32, "as_floats"),
+    }
+    for name, (kind, read) in kinds.items():
+        if name in attributes:
+            found = call.attribute(name)
+            return None if found is None else [Abstract.of(np.array(getattr(found, read)(), kind))]
+    return None
+
+
+def constant_of_shape(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None:
+        return None
+    found = call.attribute("value")
+    value = np.zeros(1, np.float32) if found is None else found.value.numpy()
+    dtype = ir.DataType.FLOAT if found is None else found.value.dtype
+    dims = x.vector()
+    if dims is None:
+        rank = x.static_shape
+        return None if rank is None else [Abstract(dtype, call.unknown_shape(rank[0]))]
+    integer = dtype.is_integer() or dtype == ir.DataType.BOOL
+    content = term(int(value.ravel()[0])) if integer else None
+    if not integer and all(d.constant is not None for d in dims):
+        shape = [d.constant for d in dims if d.constant is not None]
+        if math.prod(shape) <= _KEPT_FLOATS:
+            return [Abstract(dtype, tuple(dims), np.full(shape, value.ravel()[0]))]
+    return [Abstract(dtype, tuple(dims), content)]
+
+
+def range_(call: Call) -> Result:
+    start, limit, delta = (None if i is None else i for i in call.inputs)
+    if start is None or limit is None or delta is None:
+        return None
+    numbers = (start.known, limit.known, delta.known)
+    if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
+        a, b, d = (n.ravel()[0] for n in numbers if n is not None)
+        with np.errstate(all="ignore"):  # some runtimes round the difference to the type, some not
+            spans = float(b - a), float(b) - float(a)
+            quotients = [np.float64(span) / np.float64(d) for span in spans]
+        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and np.isfinite(quotients).all():
+            counts = {max(0, math.ceil(q)) for q in quotients}
+            if len(counts) == 1:
+                return [Abstract(start.dtype, (term(counts.pop()),))]
+        return [Abstract(start.dtype, call.unknown_shape(1))]
+    first, last, stride = start.scalar, limit.scalar, delta.scalar
+    if not start.is_integer or first is None or last is None or stride is None:
+        return [Abstract(start.dtype, call.unknown_shape(1))]
+    by = stride.constant
+    if not by:
+        return [Abstract(start.dtype, call.unknown_shape(1))]
+    span = last - first if by > 0 else first - last
+    exact = magnitude(span, call.facts) <= _EXACT
+    if start.dtype is None or not exact or not fits(span, start.dtype, call.facts):
+        return [Abstract(start.dtype, call.unknown_shape(1))]
+    count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
+    return [Abstract(start.dtype, (count_term,), first + by * coord(0))]
+
+
+def shape(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    rank = len(x.shape)
+    first, last = call.integer("start", 0), call.integer("end", rank)
+    first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
+    return [Abstract.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
+
+
+def size(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    total = math.prod(x.shape, start=term(1))
+    return [Abstract(ir.DataType.INT64, (), total)]
+
+
+def cum_sum(call: Call) -> Result:
+    x, axis = call.inputs[0], call.inputs[1]
+    if x is None or axis is None or axis.known is None or x.shape is None:
+        return None
+    if not x.is_integer or x.dtype is None:
+        return [Abstract(x.dtype, x.shape)]
+    d = int(axis.known.item()) % len(x.shape)
+    exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
+    if x.known is not None:
+        a = np.flip(x.known, d) if reverse else x.known
+        total = np.cumsum(a, axis=d, dtype=a.dtype)
+        total = total - a if exclusive else total
+        return [Abstract(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
+    if x.formula is not None and d not in x.formula.coords:
+        place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
+        so_far = x.formula * (place + (0 if exclusive else 1))
+        return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)]
+    return [Abstract(x.dtype, x.shape)]
+
+
+def trilu(call: Call) -> Result:
+    x = call.inputs[0]
+    given = call.input(1)
+    if x is None or x.shape is None or len(x.shape) < 2:
+        return None
+    k = term(0) if given is None else given.scalar
+    if x.formula is None or k is None:
+        return [Abstract(x.dtype, x.shape)]
+    distance = coord(len(x.shape) - 1) - coord(len(x.shape) - 2) - k
+    kept = step(distance) if call.integer("upper", 1) else step(-distance)
+    return [Abstract(x.dtype, x.shape, kept * x.formula)]
+
+
+def eye_like(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    to = call.integer("dtype", 0)
+    dtype = ir.DataType(to) if to else x.dtype
+    content = equals(coord(1), coord(0) + call.integer("k", 0))
+    result = Abstract(dtype, x.shape, content)
+    return [result if result.is_integer else Abstract(dtype, x.shape)]
+
+
+def one_hot(call: Call) -> Result:
+    indices, depth, values = call.inputs
+    if indices is None or depth is None or values is None or indices.shape is None:
+        return None
+    rank = len(indices.shape) + 1
+    axis = call.integer("axis", -1) % rank
+    extent = depth.scalar if depth.is_integer else None
+    shape_ = list(indices.shape)
+    shape_.insert(axis, extent if extent is not None else call.unknown_shape(rank)[axis])
+    content = None
+    pair = values.elements
+    if extent is not None and indices.formula is not None and pair is not None:
+        old = [d for d in range(rank) if d != axis]
+        index = indices.formula.at({i: coord(d) for i, d in enumerate(old)})
+        if indices.is_integer:
+            hit = equals(modulo(index, extent), coord(axis))
+            # Outside [-depth, depth) nothing is hot.
+            inside = step(index + extent) * step(extent - 1 - index)
+            content = pair[0] + hit * inside * (pair[1] - pair[0])
+    return [Abstract(values.dtype, tuple(shape_), content)]
+
+
+def pad(call: Call) -> Result:
+    """Transfer a Pad whose content is not followed: its shape."""
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    if call.version < 11:
+        amounts = [term(i) for i in call.integers("pads") or []]
+    else:
+        given = call.input(1)
+        vector = None if given is None else given.vector()
+        if vector is None:
+            return [Abstract(x.dtype, call.unknown_shape(len(x.shape)))]
+        amounts = vector
+    axes = list(range(len(x.shape)))
+    given = call.input(3) if call.version >= 18 else None
+    if given is not None:
+        if given.known is None:
+            return [Abstract(x.dtype, call.unknown_shape(len(x.shape)))]
+        axes = [int(a) % len(x.shape) for a in given.known.ravel()]
+    result = list(x.shape)
+    for i, axis in enumerate(axes):
+        result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
+    return [Abstract(x.dtype, tuple(result))]

@@ -1,0 +1,272 @@
+"""Transfer functions of the operators that move elements: what they do to coordinates.
+
+Each gives the new shape, and for every new coordinate the old one that it reads; arrays are moved
+by NumPy itself. A transfer function returns None where nothing can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.tensor import (
+    Abstract,
+    Shape,
+    broadcast_coords,
+    broadcast_shapes,
+)
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import (
+    Number,
+    Term,
+    coord,
+    floor_div,
+    modulo,
+    step,
+    term,
+    where,
+)
+
+
+def moved(
+    x: Abstract,
+    shape: Shape,
+    coords: Mapping[int, Number],
+    array: Callable[[np.ndarray], np.ndarray | None],
+) -> list[Abstract]:
+    """Return a tensor of which element ``(x0, x1, ...)`` is the old one at ``coords``."""
+    content: np.ndarray | Term | None = None
+    if isinstance(x.content, np.ndarray):
+        content = array(x.content)
+    if content is None and x.formula is not None:
+        content = x.formula.at(coords)
+    return [Abstract(x.dtype, shape, content)]
+
+
+def identity(call: Call) -> Result:
+    x = call.inputs[0]
+    return None if x is None else [x]
+
+
+def wrapped(index: Term, extent: Term) -> Term:
+    """Return an index with a negative one counted from the end."""
+    low, high = index.interval()
+    if low >= 0:
+        return index
+    return index + extent if high < 0 else where(step(index), index, index + extent)
+
+
+def transpose(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    perm = call.integers("perm") or list(range(len(x.shape)))[::-1]
+    shape = tuple(x.shape[p] for p in perm)
+    coords = {p: coord(d) for d, p in enumerate(perm)}
+    return moved(x, shape, coords, lambda a: a.transpose(perm))
+
+
+def unsqueeze(call: Call) -> Result:
+    x = call.inputs[0]
+    axes = call.numbers(1, "axes")
+    if x is None or x.shape is None or axes is None:
+        return None
+    rank = len(x.shape) + len(axes)
+    new = {a % rank for a in axes}
+    old = [d for d in range(rank) if d not in new]
+    dims = dict(zip(old, x.shape, strict=True))
+    shape = tuple(dims.get(d, term(1)) for d in range(rank))
+    coords = {i: coord(d) for i, d in enumerate(old)}
+    return moved(x, shape, coords, lambda a: np.expand_dims(a, tuple(new)))
+
+
+def beyond(size: Term) -> Term:
+    """Return a term that is >= 0 exactly where a size, which is no less than 0, is not 1."""
+    return size * (size - 2)
+
+
+def is_never_one(size: Term, facts: Facts) -> bool:
+    """Return whether a size is proven not to be 1."""
+    return facts.proves(size - 2) or facts.proves(beyond(size))
+
+
+def squeeze(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    axes = call.numbers(1, "axes")
+    if not axes:
+        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
+            return [Abstract(x.dtype, None)]  # which dims go is not known
+        axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
+    return [without(x, axes)]
+
+
+def without(x: Abstract, axes: Sequence[int]) -> Abstract:
+    """Return a tensor without some dims, which are 1."""
+    assert x.shape is not None
+    gone = {a % len(x.shape) for a in axes}
+    kept = [d for d in range(len(x.shape)) if d not in gone]
+    coords: dict[int, Number] = {d: coord(i) for i, d in enumerate(kept)}
+    coords.update(dict.fromkeys(gone, 0))
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        return a.squeeze(tuple(gone)) if all(a.shape[d] == 1 for d in gone) else None
+
+    (found,) = moved(x, tuple(x.shape[d] for d in kept), coords, array)
+    return found
+
+
+def vector(x: Abstract | None) -> list[Term] | None:
+    """Return the elements of a small tensor, where it is there and known."""
+    return None if x is None else x.vector()
+
+
+def expand(call: Call) -> Result:
+    x, target = call.inputs[0], call.inputs[1]
+    if x is None or x.shape is None or target is None or target.shape is None:
+        return None
+    dims = target.vector()
+    if dims is None:
+        rank = target.static_shape
+        if rank is None or rank[0] < len(x.shape):
+            return None
+        return [Abstract(x.dtype, call.unknown_shape(rank[0]))]
+    shape = broadcast_shapes([x.shape, tuple(dims)])
+    coords = broadcast_coords(x.shape, shape, call.facts)
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        numbers = [d.constant for d in shape]
+        if any(n is None for n in numbers):
+            return None
+        return np.broadcast_to(a, [n for n in numbers if n is not None])
+
+    return moved(x, shape, coords, array)
+
+
+def tile(call: Call) -> Result:
+    x, repeats = call.inputs[0], vector(call.input(1))
+    if x is None or x.shape is None or repeats is None:
+        return None
+    if len(repeats) != len(x.shape):
+        return None
+    shape = tuple(d * r for d, r in zip(x.shape, repeats, strict=True))
+    coords: dict[int, Number] = {}
+    for d, (extent, times) in enumerate(zip(x.shape, repeats, strict=True)):
+        if extent.constant == 1:
+            coords[d] = 0
+        else:
+            coords[d] = coord(d) if times.constant == 1 else modulo(coord(d), extent)
+    return moved(x, shape, coords, lambda a: None)
+
+
+def concat(call: Call) -> Result:
+    parts = [p for p in call.inputs if p is not None]
+    if len(parts) < len(call.inputs) or any(p.shape is None for p in parts):
+        return None
+    shapes = [p.shape for p in parts if p.shape is not None]
+    if len({len(s) for s in shapes}) > 1:
+        found = _of_other_ranks(call, shapes)
+        return None if found is None else [Abstract(parts[0].dtype, found)]
+    axis = call.integer("axis", 1) % len(shapes[0])
+    total = sum((s[axis] for s in shapes), start=term(0))
+    shape = _concatenated(call, shapes, axis, total)
+    dtype = parts[0].dtype
+    arrays = [p.content if isinstance(p.content, np.ndarray) else p.elements for p in parts]
+    if (
+        all(a is not None for a in arrays)
+        and sum(a.size for a in arrays if a is not None) < 1 << 16
+    ):
+        joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
+        if joined.dtype == object and dtype is not None:
+            return [Abstract.explicit(joined, dtype)]
+        return [Abstract(dtype, shape, joined)]
+    formulas = [p.formula for p in parts]
+    if any(f is None for f in formulas):
+        return [Abstract(dtype, shape)]
+    x = coord(axis)
+    start = total
+    content: Term | None = None
+    for formula, extents in zip(reversed(formulas), reversed(shapes), strict=True):
+        assert formula is not None
+        end, start = start, start - extents[axis]
+        piece = formula.at({axis: x - start})
+        content = piece if content is None else where(step(end - 1 - x), piece, content)
+    return [Abstract(dtype, shape, content)]
+
+
+def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
+    """Return the shape of a Concat of several ranks, which only inputs without elements may have.
+
+    ONNX Runtime goes by the first input with elements, or else by the first one, and adds up the
+    dims at the place of its axis.
+    """
+    filled = [s for s in shapes if all(d.constant != 0 for d in s)]  # as far as is known
+    chosen = filled[0] if filled else shapes[0]
+    if not (filled in ([], shapes[:1]) or all(call.facts.proves(d - 1) for d in chosen)):
+        return None
+    axis = call.integer("axis", 1)
+    axis += len(chosen) if axis < 0 else 0
+    if not all(0 <= axis < len(s) for s in shapes):
+        return None
+    total = sum((s[axis] for s in shapes), start=term(0))
+    return (*chosen[:axis], total, *chosen[axis + 1 :])
+
+
+def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Shape:
+    """Return the shape of a Concat: its other dims are those of the inputs that are not empty.
+
+    ONNX Runtime lets an input without elements have any other dims.
+    """
+    dims = list(zip(*shapes, strict=True))
+    if all(d == axis or all(t is each[0] for t in each) for d, each in enumerate(dims)):
+        chosen = shapes[0]
+    else:
+        full = [s for s in shapes if all(call.facts.proves(d - 1) for d in s)]
+        fresh = call.unknown_shape(len(dims))
+        chosen = tuple(
+            each[0]
+            if all(t is each[0] for t in each)
+            else min((s[d] for s in full), key=lambda t: t.constant is None, default=fresh[d])
+            for d, each in enumerate(dims)
+        )
+    return tuple(total if d == axis else extent for d, extent in enumerate(chosen))
+
+
+def split(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    axis = call.integer("axis", 0) % len(x.shape)
+    given = call.input(1)
+    sizes = given.vector() if given is not None else None
+    if sizes is None and given is None:
+        numbers = call.integers("split")
+        sizes = None if numbers is None else [term(n) for n in numbers]
+        if sizes is None:
+            count = call.integer("num_outputs", len(call.node.outputs))
+            part = floor_div(x.shape[axis] + count - 1, count)
+            last = x.shape[axis] - (count - 1) * part
+            sizes = [part] * (count - 1) + [last]
+    if sizes is None:
+        return None
+    results, start = [], term(0)
+    for part in sizes:
+        results.append(sliced(x, axis, start, part))
+        start = start + part
+    return results
+
+
+def sliced(x: Abstract, axis: int, start: Term, part: Term) -> Abstract:
+    """Return the part of a tensor that begins somewhere along an axis."""
+    assert x.shape is not None
+    shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
+    rows = (start.constant, (start + part).constant)
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        return None if None in rows else a[(slice(None),) * axis + (slice(*rows),)]
+
+    (found,) = moved(x, shape, {axis: coord(axis) + start}, array)
+    return found

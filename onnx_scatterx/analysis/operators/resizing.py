@@ -1,0 +1,51 @@
+"""Output shapes of Resize: the sizes that it is given, or what the scales make of known dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.symbolic.terms import Term, term
+
+_SCALES, _SIZES = 2, 3  # the places of the inputs since operator set 11
+
+
+def resize(call: Call) -> Result:
+    """Sizes become the dims of their axes, and a scale of float32 is multiplied in float32.
+
+    Where the ratio of an image is to be kept, other sizes are made of the ones that are given; a
+    region of interest may have a part in what scales make.
+    """
+    x = call.inputs[0]
+    policy = call.string("keep_aspect_ratio_policy", "stretch")
+    cropped = call.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
+    if x is None or x.shape is None or call.version < 11 or policy != "stretch" or cropped:
+        return None
+    rank = len(x.shape)
+    axes = [a + rank * (a < 0) for a in call.integers("axes") or range(rank)]
+    by_scales = call.input(_SCALES)
+    if by_scales is None or by_scales.static_shape == (0,):
+        sizes = call.input(_SIZES)
+        given: Sequence[Term | None] | None = None if sizes is None else sizes.vector()
+    else:
+        given = _scaled(by_scales, [x.shape[a] for a in axes])
+    if given is None or len(given) != len(axes):
+        return None
+    shape, unknown = list(x.shape), call.unknown_shape(rank)
+    for axis, extent in zip(axes, given, strict=True):
+        shape[axis] = unknown[axis] if extent is None else extent
+    return [Abstract(x.dtype, tuple(shape))]
+
+
+def _scaled(scales: Abstract, extents: list[Term]) -> list[Term | None] | None:
+    """Return the dims of these extents under known scales, None in the place of others."""
+    known = scales.known
+    if known is None or known.size != len(extents) or not np.isfinite(known).all():
+        return None
+    return [
+        None if n.constant is None else term(int(np.float32(scale) * np.float32(n.constant)))
+        for scale, n in zip(known.ravel(), extents, strict=True)
+    ]

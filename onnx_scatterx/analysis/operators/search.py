@@ -1,0 +1,64 @@
+"""Transfer functions of the operators that say where something is: NonZero and TopK.
+
+What they find only the run knows, but positions count from the start, so none is negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.symbolic.terms import Term, coord, element, equals, floor_div, modulo, term
+
+
+def non_zero(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    if x.known is not None:
+        # A scalar counts as one dim.
+        return [Abstract.of(np.array(np.nonzero(np.atleast_1d(x.known)), dtype=np.int64))]
+    rank = max(len(x.shape), 1)
+    content = x.content.constant if isinstance(x.content, Term) else None
+    if content is None or not x.shape:
+        count = call.unknown_shape(2)[1]
+        return [Abstract(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
+    # All or nothing: row d of the result is the d-th digit of the flat position.
+    total = math.prod(x.shape, start=term(1)) if content else term(0)
+    rows, flat, which = term(0), coord(1), coord(0)
+    for d in range(rank):
+        stride = math.prod(x.shape[d + 1 :], start=term(1))
+        digit = floor_div(flat, stride)
+        digit = modulo(digit, x.shape[d]) if d else digit
+        rows = rows + digit * (equals(which, d) if rank > 1 else 1)
+    return [Abstract(ir.DataType.INT64, (term(rank), total), rows)]
+
+
+def position_of(call: Call, output: int, rank: int, size: int | None = None) -> Term:
+    """Return the elements of an output that holds positions: they count from the start."""
+    value = call.node.outputs[output]
+    coords = [coord(d) for d in range(rank)]
+    high = float("inf") if size is None else max(size - 1, 0)
+    return element((call.scope, value), coords, name=value.name or "?", low=0, high=high)
+
+
+def top_k(call: Call) -> Result:
+    """Transfer a TopK: shapes, and that its second output holds positions."""
+    x = call.inputs[0]
+    if x is None or not x.shape:
+        return None
+    axis = call.integer("axis", -1) % len(x.shape)
+    if call.version < 10:
+        count: Term | None = term(call.integer("k", 0))
+    else:
+        given = call.input(1)
+        count = None if given is None else given.scalar
+    if count is None:
+        count = call.unknown_shape(len(x.shape))[axis]
+    shape_ = tuple(count if d == axis else n for d, n in enumerate(x.shape))
+    at = position_of(call, 1, len(shape_), x.shape[axis].constant)
+    return [Abstract(x.dtype, shape_), Abstract(ir.DataType.INT64, shape_, at)]

@@ -1,0 +1,55 @@
+"""Output shapes of operators that slide a window, for sizes that are not known."""
+
+from __future__ import annotations
+
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, floor_div, step, term, where
+
+
+def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...] | None:
+    """Return ``(extent + pads - dilation (kernel - 1) - 1) / stride + 1`` for each axis.
+
+    The quotient is rounded down where it is not negative, as it always is for Conv, and towards
+    zero in ONNX Runtime's pools.
+    """
+    if call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or call.integer("ceil_mode", 0):
+        return None
+    n = len(extents)
+    valid = call.string("auto_pad", "NOTSET") == "VALID"
+    pads = None if valid else call.integers("pads")
+    pads = pads or [0] * (2 * n)
+    strides = call.integers("strides") or [1] * n
+    dilations = call.integers("dilations") or [1] * n
+    if len(kernel) != n or len(pads) != 2 * n:
+        return None
+    room = [
+        e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1
+        for i, e in enumerate(extents)
+    ]
+    if call.node.op_type == "Conv":
+        return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
+    return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
+
+
+def _truncated(room: Term, stride: int, facts: Facts) -> Term:
+    if stride == 1 or facts.proves(room):
+        return floor_div(room, stride)
+    return where(step(room), floor_div(room, stride), -floor_div(-room, stride))
+
+
+def conv(call: Call) -> list[Abstract] | None:
+    x, weight = call.inputs[0], call.inputs[1]
+    if x is None or weight is None or x.shape is None or weight.shape is None or len(x.shape) < 3:
+        return None
+    found = _windows(call, x.shape[2:], list(weight.shape[2:]))
+    return None if found is None else [Abstract(x.dtype, (x.shape[0], weight.shape[0], *found))]
+
+
+def pool(call: Call) -> list[Abstract] | None:
+    x, kernel = call.inputs[0], call.integers("kernel_shape")
+    if x is None or x.shape is None or kernel is None or len(call.node.outputs) > 1:
+        return None
+    found = _windows(call, x.shape[2:], [term(k) for k in kernel])
+    return None if found is None else [Abstract(x.dtype, (*x.shape[:2], *found))]

@@ -1,0 +1,154 @@
+"""Output types and shapes of operators that the interpreter does not follow.
+
+ONNX's own shape inference is asked about the one node: each symbolic dim goes in under a name of
+its own, and comes out again where the operator passes it on. Declared shapes play no part.
+
+What ONNX Runtime computes may have another shape, where extents are 0 or 1. So a shape is believed
+only of operators whose random nodes were compared with it (``tests/one_node``).
+"""
+
+from __future__ import annotations
+
+import enum
+
+import onnx
+import onnx.checker
+import onnx.shape_inference
+import onnx_ir as ir
+from onnx import numpy_helper
+
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.symbolic.terms import Term, term
+
+
+class _Trust(enum.IntEnum):
+    """What is believed of an output shape, which ONNX Runtime may compute otherwise."""
+
+    TYPE = 0  # nothing, not even its rank
+    RANK = 1
+    PASSED = 2  # dims that are passed on
+    ALL = 3
+
+
+_COMPARED = """
+    Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention BatchNormalization Bernoulli BitShift
+    BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow Celu CenterCropPad Col2Im Compress
+    ConvInteger ConvTranspose Cos Cosh CumProd DFT DeformConv DepthToSpace DequantizeLinear Det
+    Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm GlobalAveragePool GlobalLpPool
+    GlobalMaxPool GridSample GroupNormalization HammingWindow HannWindow HardSigmoid HardSwish
+    Hardmax InstanceNormalization IsInf IsNaN LRN LSTM LayerNormalization LeakyRelu Log LogSoftmax
+    LpNormalization LpPool MaxRoiPool MaxUnpool Mean MeanVarianceNormalization Mish Multinomial
+    NegativeLogLikelihoodLoss NonMaxSuppression Pow QLinearConv QuantizeLinear RMSNormalization RNN
+    RandomNormal RandomNormalLike RandomUniform RandomUniformLike Reciprocal Relu ReverseSequence
+    RoiAlign RotaryEmbedding STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss
+    Softplus Softsign SpaceToDepth StringConcat Sum Swish Tan Tanh TensorScatter ThresholdedRelu
+    Unique Upsample"""
+COMPARED = frozenset(_COMPARED.split())
+"""Operators whose inferred shapes were compared with ONNX Runtime's, beside those of TRANSFERS."""
+
+_COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
+_LENGTHS = {"DFT"}  # where the length of the signal is not known, inference takes that of the axis
+_BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
+_SMALL = 64  # elements of a constant that inference may want to see
+
+
+def infer(call: Call) -> list[Abstract]:
+    """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
+    node = call.node
+    unknown = [Abstract(v.dtype, None) for v in node.outputs]
+    if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
+        return unknown
+    if any(a.is_ref() or a.type in _GRAPHS for a in node.attributes.values()):
+        return unknown
+    schema = onnx.defs.get_schema(node.op_type, call.version, node.domain)
+    names: dict[str, Term] = {}
+    types: dict[str, onnx.TypeProto] = {}
+    data: dict[str, onnx.TensorProto] = {}
+    proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
+    proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
+    for i, given in enumerate(call.inputs):
+        name = "" if given is None else f"i{i}"
+        proto.input.append(name)
+        if given is None:
+            continue
+        if given.dtype is None:
+            return unknown
+        types[name] = _type(given, names)
+        known = given.known
+        if known is not None and known.size <= _SMALL and known.dtype.kind in "iufb":
+            data[name] = numpy_helper.from_array(known)
+    proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
+    try:
+        found = onnx.shape_inference.infer_node_outputs(
+            schema,
+            proto,
+            types,
+            data,
+            opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
+        )
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
+        return unknown  # the node is not valid, and ONNX Runtime will say so
+    return [
+        _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]
+        for i in range(len(node.outputs))
+    ]
+
+
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
+def _type(given: Abstract, names: dict[str, Term]) -> onnx.TypeProto:
+    assert given.dtype is not None
+    if given.shape is None:
+        return onnx.helper.make_tensor_type_proto(given.dtype.value, None)
+    dims: list[int | str] = []
+    for d in given.shape:
+        constant = d.constant
+        name = f"d{len(names)}"
+        for known, t in names.items():
+            if t is d:
+                name = known
+        if constant is None:
+            names[name] = d
+        dims.append(name if constant is None else constant)
+    return onnx.helper.make_tensor_type_proto(given.dtype.value, dims)
+
+
+def _abstract(
+    call: Call, output: int, found: onnx.TypeProto | None, names: dict[str, Term]
+) -> Abstract | None:
+    if found is None or not found.HasField("tensor_type"):
+        return None
+    tensor, trust = found.tensor_type, _trust(call)
+    dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
+    if not tensor.HasField("shape") or trust < _Trust.RANK:
+        return Abstract(dtype, None)
+    fresh = call.unknown_shape(len(tensor.shape.dim), output)
+    if trust < _Trust.PASSED:
+        return Abstract(dtype, fresh)
+    shape = []
+    for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
+        if d.HasField("dim_value") and trust == _Trust.ALL:
+            shape.append(term(d.dim_value))
+        else:
+            shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
+    return Abstract(dtype, tuple(shape))
+
+
+def _trust(call: Call) -> _Trust:
+    op = call.node.op_type
+    if op not in COMPARED and op not in TRANSFERS:
+        return _Trust.TYPE
+    if op in _BROADCAST or op in _LENGTHS:
+        return _Trust.RANK
+    padded = call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    if op == "ConvTranspose":
+        if call.attribute("output_shape") is not None:
+            return _Trust.TYPE
+        return _Trust.PASSED if padded else _Trust.ALL
+    dilated = any(d != 1 for d in call.integers("dilations") or ())
+    if op.endswith("Pool") and (call.integer("ceil_mode", 0) or (padded and dilated)):
+        return _Trust.PASSED
+    return _Trust.PASSED if op in _COMPUTED else _Trust.ALL

@@ -1,0 +1,75 @@
+"""The table of transfer functions: what is followed, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.operators import (
+    arithmetic,
+    broadcasting,
+    conversion,
+    movement,
+    reduction,
+    reshaping,
+    resizing,
+    sequences,
+    slicing,
+    windows,
+)
+from onnx_scatterx.analysis.operators import gathers as reading
+from onnx_scatterx.analysis.operators import generators as creation
+from onnx_scatterx.analysis.operators import scatters as writing
+from onnx_scatterx.analysis.operators import search as finding
+from onnx_scatterx.analysis.operators.gathers import READS
+
+Transfer = Callable[[Call], "list[Abstract] | None"]
+
+TRANSFERS: dict[str, Transfer] = {
+    "CastLike": conversion.cast_like,
+    "Cast": conversion.cast,
+    "Clip": arithmetic.clip,
+    "Concat": movement.concat,
+    "Constant": creation.constant,
+    "ConstantOfShape": creation.constant_of_shape,
+    "CumSum": creation.cum_sum,
+    "Expand": movement.expand,
+    "Einsum": broadcasting.einsum,
+    "EyeLike": creation.eye_like,
+    "Flatten": reshaping.flatten,
+    **dict.fromkeys(READS, reading.gather),
+    "Identity": movement.identity,
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), broadcasting.matmul),
+    "Mod": arithmetic.mod,
+    "NonZero": finding.non_zero,
+    "OneHot": creation.one_hot,
+    "PRelu": broadcasting.prelu,
+    "Pad": creation.pad,
+    "Range": creation.range_,
+    "Reshape": reshaping.reshape,
+    "Resize": resizing.resize,
+    "Scatter": writing.scatter_elements,
+    "ScatterElements": writing.scatter_elements,
+    "ScatterND": writing.scatter_nd,
+    "SequenceAt": sequences.sequence_at,
+    "SequenceConstruct": sequences.sequence_construct,
+    "Shape": creation.shape,
+    "Size": creation.size,
+    "Slice": slicing.slice_,
+    "Split": movement.split,
+    "SplitToSequence": sequences.split_to_sequence,
+    "Squeeze": movement.squeeze,
+    "Tile": movement.tile,
+    "TopK": finding.top_k,
+    "Transpose": movement.transpose,
+    "Trilu": creation.trilu,
+    "Unsqueeze": movement.unsqueeze,
+    "Where": arithmetic.where_,
+    "AveragePool": windows.pool,
+    "Conv": windows.conv,
+    "MaxPool": windows.pool,
+    **dict.fromkeys(reduction.REDUCTIONS, reduction.reduction),
+    **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
+    **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
+}

@@ -1,0 +1,87 @@
+"""Facts that hold because the original model runs.
+
+A node that checks its inputs, and did not fail, has shown something: ``Gather`` at index 3 says
+that the axis has four elements. The optimized model may rest on it, since it may accept more inputs
+than the original, never fewer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.symbolic.terms import Term
+
+
+def facts_of(call: Call) -> list[Term]:
+    """Return terms that are >= 0 once the node has run."""
+    try:
+        return _facts_of(call)
+    except UnknownAttributeError:
+        return []
+
+
+def _facts_of(call: Call) -> list[Term]:
+    op = call.node.op_type
+    if op in ("Gather", "GatherElements") and len(call.inputs) == 2:
+        data, indices = call.inputs
+        if data is not None and data.shape and indices is not None:
+            axis = call.integer("axis", 0) % len(data.shape)
+            within = _within(indices.known, data.shape[axis])
+            if op == "GatherElements":
+                return [*within, *_beside(axis, data.shape, indices)]
+            return within or _some(call, data.shape[axis], indices)
+    if op in ("Scatter", "ScatterElements"):
+        data, indices = call.inputs[0], call.inputs[1]
+        if data is not None and data.shape and indices is not None:
+            return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
+    if op == "ScatterND":
+        data, indices = call.inputs[0], call.inputs[1]
+        if data is not None and data.shape and indices is not None and indices.shape:
+            return _columns(call)
+    if op in ("ConstantOfShape", "Expand"):
+        return _sizes(call.inputs[-1], call)
+    return []
+
+
+def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
+    if indices is None or not indices.size or extent.constant is not None:
+        return []
+    low, high = int(indices.min()), int(indices.max())
+    needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
+    return [extent - needed]
+
+
+def _some(call: Call, extent: Term, indices: Abstract) -> list[Term]:
+    """Gather checks every index, also where nothing is to be copied: with one there is a place."""
+    read = indices.shape is not None and all(call.facts.proves(n - 1) for n in indices.shape)
+    return [extent - 1] if read and extent.constant is None else []
+
+
+def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
+    """No more is read or written than there is on the axes that the indices do not name."""
+    if indices.shape is None or len(indices.shape) != len(data):
+        return []
+    pairs = zip(data, indices.shape, strict=True)
+    return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
+
+
+def _sizes(shape: Abstract | None, call: Call) -> list[Term]:
+    """What is asked for is no negative size, nor is it -1 for any size, as in a Reshape."""
+    sizes = None if shape is None else shape.vector()
+    return [n for n in sizes or () if n.constant is None and not call.facts.proves(n)]
+
+
+def _columns(call: Call) -> list[Term]:
+    data, indices = call.inputs[0], call.inputs[1]
+    assert data is not None
+    assert data.shape is not None
+    assert indices is not None
+    if indices.known is None or not indices.known.size:
+        return []
+    columns = indices.known.reshape(-1, indices.known.shape[-1])
+    facts = []
+    for c in range(columns.shape[1]):
+        facts += _within(columns[:, c], data.shape[c])
+    return facts

@@ -1,0 +1,189 @@
+"""Many models at once: each is read, optimized and written by a worker, and is a line of a summary.
+
+Only paths and reports travel to workers and back, so that any executor of ``concurrent.futures``
+will do, also one whose workers are on other machines with the same files.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, NoReturn
+
+from onnx_scatterx.batch.summary import Outcome, Summary
+from onnx_scatterx.batch.workers import Task, run_in_executor, run_in_processes
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.known import KnownFiles
+from onnx_scatterx.system.record import files_read, recorded
+from onnx_scatterx.system.scratch import is_scratch
+
+SUFFIXES = (".onnx", ".onnxtxt")
+
+Progress = Callable[[int, int], None]
+
+
+def optimize_many(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    verify: bool | Mapping[str, Any] = False,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Summary:
+    """Optimize many models, and write them to a directory.
+
+    ``paths`` are files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any
+    depth; ``output`` gets the same folders beneath the deepest one that they share. ``executor`` is
+    any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too); without one, ``jobs``
+    processes are started, one per core by default, and a script needs the usual
+    ``if __name__ == "__main__"``. ``verify`` runs each model before and after, and writes only what
+    is the same; it may hold the arguments of ``onnx_scatterx.verify``. The other ``options`` are
+    those of ``optimize``. ``progress(done, total)`` is called after each model.
+
+    ``timeout`` is how many seconds one model may take. The process of a model that takes longer is
+    ended. The workers of an ``executor`` cannot be ended: there the time is looked at between the
+    steps and bounds what ``verify`` takes, and a model that is late is not written; the worker is
+    busy until the step is done.
+
+    A model that cannot be read, optimized or written in time is a line in the summary, and never
+    stops the others. Neither a model nor a file of its data is replaced, also if another model of
+    the same call has them. Raises ScatterXError where there is nothing to read or nowhere to write,
+    and where the target, the rules, the operator set or the form of an assumption are wrong for any
+    model.
+
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+    ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+    ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
+    ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
+    ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
+    >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
+    [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+    """
+    if jobs is not None and jobs < 1:
+        raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise ScatterXError(f"timeout is {timeout}, and must be a number of seconds above 0")
+    checks: Mapping[str, Any] | None = None
+    if verify is not False:
+        checks = {} if verify is True else dict(verify)
+    with recorded():
+        settled = _checked(options)
+        pairs = _pairs(paths, Path(output))
+        read = _read_elsewhere(pairs)
+    tasks = [
+        Task(source, place, settled, checks, timeout, read.get(place.parent, {}))
+        for source, place in pairs
+    ]
+    start = time.perf_counter()
+    done: dict[Path, Outcome] = {}
+
+    def note(outcome: Outcome) -> None:
+        done[outcome.source] = outcome
+        if progress is not None:
+            progress(len(done), len(tasks))
+
+    if executor is not None:
+        run_in_executor(executor, tasks, note)
+    else:
+        run_in_processes(tasks, jobs, note)
+    return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``optimize`` with the target read; raise where no model can take them.
+
+    So they are looked at once, and not by each worker for each model.
+    """
+    from onnx_scatterx.ir.opset import check_known
+    from onnx_scatterx.settings import Settings
+    from onnx_scatterx.targets.catalogue import target_of
+
+    found = {**options, "target": target_of(options.get("target", "scatterx"))}
+    Settings.of(
+        found["target"], found.get("rules"), bool(found.get("distrust_dims")), found.get("assume")
+    )
+    if found.get("opset") is not None:
+        check_known(found["opset"])
+    return found
+
+
+def models_in(directory: Path) -> list[Path]:
+    """Return the models in a directory at any depth, in the order of their names."""
+    models = []
+    for folder, below, names in os.walk(directory, onerror=_unread):
+        below[:] = (name for name in below if not is_scratch(name))  # of a run at this moment
+        models += [Path(folder, n) for n in names if n.endswith(SUFFIXES) and n[0] != "."]
+    return sorted(path for path in models if path.is_file())
+
+
+def _unread(error: OSError) -> NoReturn:
+    raise ScatterXError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+
+def _pairs(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], output: Path
+) -> list[tuple[Path, Path]]:
+    """Return each model and where it goes."""
+    if isinstance(paths, str | os.PathLike):
+        root = Path(paths)
+        if not root.is_dir():
+            raise ScatterXError(f"{root}: is not a directory; give a list of files, or a directory")
+        sources = models_in(root)
+        if not sources:
+            raise ScatterXError(f"{root}: is a directory without models ({', '.join(SUFFIXES)})")
+    else:
+        sources = list(dict.fromkeys(Path(p) for p in paths))
+        if not sources:
+            raise ScatterXError("no model was given")
+        root = Path(os.path.commonpath([os.path.abspath(p.parent) for p in sources]))
+    if output.exists() and not output.is_dir():
+        raise ScatterXError(f"{output}: is not a directory; many models are written to one")
+    if output.exists() and output.samefile(root):
+        raise ScatterXError(f"{output}: the output is the input; choose another directory")
+    places = [output / os.path.relpath(os.path.abspath(p), os.path.abspath(root)) for p in sources]
+    if len({os.path.realpath(place) for place in places}) < len(places):
+        raise ScatterXError("two paths name the same model, or would be written to the same place")
+    # What an earlier run wrote into a folder of the input is no model to optimize.
+    inside = os.path.realpath(output) + os.sep
+    pairs = zip(sources, places, strict=True)
+    kept = [(s, p) for s, p in pairs if not os.path.realpath(s).startswith(inside)]
+    if not kept:
+        raise ScatterXError(f"{root}: holds no model outside of {output}")
+    return kept
+
+
+def _read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]]:
+    """Return, by the directories of the outputs, the files in them that this call reads.
+
+    Only where a directory has files are the models opened for the names of their data.
+    """
+    folders = {place.parent for _, place in pairs}
+    there = {folder: files for folder in folders if (files := _files_in(folder))}
+    if there:
+        from onnx_scatterx.ir.io import note_model
+
+        for source, _ in pairs:
+            note_model(source)
+    read = KnownFiles[str]()
+    for path, name in files_read().items():
+        read.add(path, name)
+    return {
+        folder: {file: what for file in files if (what := read.find(file)) is not None}
+        for folder, files in there.items()
+    }
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_file()]
+    except OSError:  # it is not there yet, or is told about by the task
+        return []

@@ -1,0 +1,123 @@
+"""What became of many models: a line each, as a table and as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.reports.rendering import table, text_of
+from onnx_scatterx.reports.report import NEEDS
+from onnx_scatterx.text.visible import as_json
+
+if TYPE_CHECKING:
+    from onnx_scatterx.reports.rendering import Table
+    from onnx_scatterx.reports.report import Report
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One model: its report, or the error that kept it from having one.
+
+    ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
+    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is
+    what was proven, if that was asked.
+    """
+
+    source: Path
+    output: Path
+    report: Report | None
+    same: bool | None
+    error: str | None
+    seconds: float
+    files: tuple[Path, ...] = ()
+    proof: str | None = None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the optimized model is at ``output``."""
+        return self.error is None and self.same is not False
+
+    @property
+    def done(self) -> str:
+        """What was done, in one sentence."""
+        if self.report is None:
+            return f"failed: {(self.error or '').removeprefix(f'{self.source}: ')}"
+        verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
+        count = len(self.report.violations)
+        left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
+        kept = "".join(f"; {line}" for line in self.report.opset_lines())
+        proof = f", {'not proven' if self.proof == 'unknown' else self.proof}" if self.proof else ""
+        return self.report.summary() + left + kept + verified[self.same] + proof
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        return {
+            "source": str(self.source),
+            "output": str(self.output) if self.is_written else None,
+            "error": self.error,
+            "same": self.same,
+            **({} if self.proof is None else {"proof": self.proof}),
+            "seconds": round(self.seconds, 3),
+            "report": None if self.report is None else self.report.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The outcomes of many models, in the order in which they were given."""
+
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        """Those that could not be optimized."""
+        return tuple(o for o in self.outcomes if o.error is not None)
+
+    @property
+    def differing(self) -> tuple[Outcome, ...]:
+        """Those that ``verify`` found to differ."""
+        return tuple(o for o in self.outcomes if o.same is False)
+
+    @property
+    def unproven(self) -> tuple[Outcome, ...]:
+        """Those of which a proof was asked and not found."""
+        return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
+
+    def summary(self) -> str:
+        """Return the summary in one sentence."""
+        reports = [o.report for o in self.outcomes if o.report is not None]
+        parts = [
+            f"{sum(o.is_written for o in self.outcomes)} of {len(self.outcomes)} models written"
+        ]
+        if scatters := sum(len(r.scatters) for r in reports):
+            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters removed")
+        if gathers := sum(len(r.gathers) for r in reports):
+            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers removed")
+        if self.failed:
+            parts.append(f"{len(self.failed)} failed")
+        if self.differing:
+            parts.append(f"{len(self.differing)} differ")
+        if native := sum(r.native for r in reports):
+            parts.append(f"{native} became ScatterX, {NEEDS}")
+        return f"{', '.join(parts)} ({self.seconds:.1f} s)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data."""
+        return {
+            "summary": self.summary(),
+            "seconds": round(self.seconds, 3),
+            "models": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text."""
+        return as_json(self.to_dict())
+
+    def __rich__(self) -> Table:
+        rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        return table(self.summary(), ("model", "seconds", "what is done"), rows)
+
+    def __str__(self) -> str:
+        return text_of(self)

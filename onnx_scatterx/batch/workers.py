@@ -1,0 +1,152 @@
+"""Workers: tasks that are run in an executor or in processes, and outlive those that die."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onnx_scatterx.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.batch.summary import Outcome
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.system.record import Files, note_read, recorded
+from onnx_scatterx.system.scratch import clear
+from onnx_scatterx.system.writing import Writing
+
+_SLACK = 0.5  # seconds that a task has to notice by itself that it is late
+
+
+@dataclass(frozen=True)
+class Task:
+    """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told.
+
+    ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
+    stand where this one might write.
+    """
+
+    source: Path
+    output: Path
+    options: Mapping[str, Any]
+    verify: Mapping[str, Any] | None
+    limit: float | None = None
+    read: Files = field(default_factory=dict)
+
+
+def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
+    """Run tasks in an executor; ``note`` is told what became of each."""
+    futures: dict[Future[Outcome], Task] = {}
+    for task in tasks:
+        try:
+            futures[executor.submit(run_task, task)] = task
+        except BrokenExecutor:
+            note(failed(task, "its worker died"))
+    for future in as_completed(futures):
+        error = future.exception()
+        if error is None:
+            note(future.result())
+        elif isinstance(error, BrokenExecutor):
+            note(failed(futures[future], "its worker died"))
+        else:  # such as a Dask worker's death, or an option that cannot be sent to a process
+            note(failed(futures[future], f"could not be run: {one_line(error)}"))
+
+
+def run_in_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
+    """Run tasks in processes of their own; by default one per core."""
+    limit = tasks[0].limit if tasks else None
+    work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
+    processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
+    results = run_tasks(work, tasks, processes)
+    with contextlib.closing(results):
+        for task, result in results:
+            if isinstance(result, Lost):
+                clear(task.output.parent)
+            match result:
+                case Outcome():
+                    note(result)
+                case Lost("late"):
+                    note(_late(task))
+                case Lost("died"):
+                    note(failed(task, "its process died, perhaps for want of memory"))
+                case Lost(reason=reason):
+                    note(failed(task, f"could not be run: {reason}"))
+
+
+def prepare() -> None:
+    """Import what `run_task` needs; what is missing is told by the first task."""
+    with contextlib.suppress(ImportError):
+        import onnx_scatterx.api
+        import onnx_scatterx.verification.verify  # noqa: F401
+
+
+def run_task(task: Task) -> Outcome:
+    """Optimize one model; whatever goes wrong is in the outcome."""
+    from onnx_scatterx.api import optimize
+    from onnx_scatterx.ir.save import stage
+    from onnx_scatterx.verification import verify
+
+    start = time.perf_counter()
+
+    def left() -> float | None:
+        """Return how many seconds the task may still take."""
+        if task.limit is None:
+            return None
+        rest = task.limit - (time.perf_counter() - start)
+        if rest <= 0:
+            raise _LateError
+        return rest
+
+    try:
+        with recorded(), Writing(task.read) as writing:
+            note_read(task.source, "the input")
+            writing.make_directory(task.output.parent)
+            writing.claim(task.output, "the output")
+            result = optimize(task.source, **task.options)
+            same = proof = None
+            if task.verify is not None:
+                checks = dict(task.verify)
+                if (rest := left()) is not None:
+                    checks["timeout"] = min(rest, checks.get("timeout", rest))
+                verification = verify(task.source, result.model, **checks)
+                left()
+                same = verification.same
+                proof = None if verification.proof is None else verification.proof.kind
+                if not same and not verification.conclusive:
+                    reason = next(iter(verification.rejections), "no input was drawn")
+                    return failed(task, f"not compared, as it ran on no input: {reason}")
+            written: tuple[Path, ...] = ()
+            left()
+            if same is not False:
+                saved = stage(result.model, task.output, writing, source_path=task.source)
+                written = saved.files
+                left()
+    except _LateError:
+        return _late(task)
+    except ScatterXError as error:
+        return failed(task, one_line(error))
+    except OSError as error:
+        return failed(task, f"{error.filename or task.output}: {error.strerror or error}")
+    except Exception as error:  # one model that shows a bug must not stop the others
+        return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
+    seconds = time.perf_counter() - start
+    return Outcome(task.source, task.output, result.report, same, None, seconds, written, proof)
+
+
+class _LateError(Exception):
+    """A task has taken longer than it may."""
+
+
+def _late(task: Task) -> Outcome:
+    limit = task.limit or 0.0
+    return failed(task, f"took longer than {limit:g} s, and is not written", limit)
+
+
+def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:
+    """Return the outcome of a model that is not written."""
+    if not error.startswith(str(task.source)):
+        error = f"{task.source}: {error}"
+    return Outcome(task.source, task.output, None, None, error, seconds)

@@ -1,0 +1,84 @@
+"""Where a graph has its sizes and numbers: tensors by their dims, scalars by their content."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.symbolic.terms import Term
+
+_INT64 = ir.DataType.INT64
+
+_FIRST = 8  # values that are remembered for a term: what is available is available early
+_DIMS = -1
+_SIMILAR = 16  # numbers that are looked at in place of another
+
+
+class Sources:
+    """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
+
+    ``order`` gives every value's place in the graph: what stands before the anchor can be used.
+    What is ``late`` depends on values that may go (``spared``), with their number: it is read only
+    where nothing else serves.
+    """
+
+    def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
+        self.order: dict[ir.Value, int] = {}
+        self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
+        self.scalars: dict[Term, list[ir.Value]] = {}
+        spared = set(spared)
+        values = [*graph.inputs, *graph.initializers.values()]
+        self.order.update(dict.fromkeys(values, -1))
+        for place, node in enumerate(graph):
+            values.extend(node.outputs)
+            self.order.update(dict.fromkeys(node.outputs, place))
+        self.spared = spared
+        self.late = descendants(graph, spared)
+        self._counts: Counter[tuple[Term, int, bool]] = Counter()
+        for value in values:
+            if value not in spared:
+                self._note(value, scope)
+
+    def similar(self, t: Term) -> list[Term]:
+        """Return numbers that the graph computes of the same sizes as a term."""
+        leaves = t.leaves()
+        found = (n for n in self.scalars if n is not t and n.leaves() == leaves)
+        return list(islice(found, _SIMILAR))
+
+    def _note(self, value: ir.Value, scope: Scope) -> None:
+        found = scope.values.get(value)
+        if found is None or found.shape is None:
+            return
+        for axis, dim in enumerate(found.shape):
+            if dim.constant is None and self._is_early(dim, value, _DIMS):
+                self.dims.setdefault(dim, []).append((value, axis))
+        if found.dtype == _INT64 and len(found.shape) <= 1:
+            scalar = found.scalar
+            if scalar is not None and self._is_early(scalar, value, len(found.shape)):
+                self.scalars.setdefault(scalar, []).append(value)
+
+    def _is_early(self, t: Term, value: ir.Value, kind: int) -> bool:
+        """Return whether a value is among the first of its kind to hold a term."""
+        if t.constant is not None:
+            return False
+        key = (t, kind, value in self.late)
+        self._counts[key] += 1
+        return self._counts[key] <= _FIRST
+
+
+def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
+    """Return the values of a graph that are computed from some of these, and from how many."""
+    bits = {value: 1 << i for i, value in enumerate(values)}
+    found: dict[ir.Value, int] = {}
+    for node in graph:
+        mask = 0
+        for value in node.inputs:
+            if value is not None:
+                mask |= bits.get(value, 0) | found.get(value, 0)
+        if mask:
+            found.update(dict.fromkeys(node.outputs, mask))
+    return {v: mask.bit_count() for v, mask in found.items() if v not in values}

@@ -1,0 +1,127 @@
+"""Reads terms that the graph has anyway: a number, a tensor's size, or an element of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.emit.available import Sources
+from onnx_scatterx.emit.scalar_load import Element, element_of
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.symbolic.terms import Leaf, Term, as_term
+
+_INT64 = ir.DataType.INT64
+
+
+class Reader:
+    """Reads what stands before the writer's anchor, as vectors of one int64.
+
+    Where it is ``late`` it also reads what depends on values that may go.
+    """
+
+    def __init__(self, writer: Writer, scope: Scope, sources: Sources) -> None:
+        self.writer = writer
+        self.scope = scope
+        self.sources = sources
+        self.late = False
+        # What was found for the anchor of the time.
+        self._anchor: ir.Node | None = None
+        self._place = -1
+        self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
+
+    def _at_anchor(self) -> None:
+        """Forget what was found for another anchor."""
+        anchor = self.writer.anchor
+        if anchor is not self._anchor:
+            assert anchor is not None
+            self._anchor = anchor
+            self._place = self.sources.order.get(anchor.outputs[0], -1)
+            self._scalars.clear()
+
+    def is_available(self, value: ir.Value) -> bool:
+        """Return whether a value stands before the anchor."""
+        self._at_anchor()
+        return self.sources.order.get(value, self._place) < self._place
+
+    def _can_read(self, value: ir.Value) -> bool:
+        if value in self.sources.late and not self.late:
+            return False
+        return self.is_available(value)
+
+    def cost(self, t: Term) -> int | None:
+        """Return how many nodes it takes to read a term, or None where the graph has it not."""
+        scalar = self._scalar(t)
+        if scalar is not None:
+            return 0 if self._rank(scalar) == 1 else 1
+        if self._dim(t) is not None:
+            return 1 if self.writer.version >= 15 else 2
+        found = self._element(t)
+        return None if found is None else found.cost
+
+    def read(self, t: Term) -> ir.Value | None:
+        """Return a term that the graph has as a vector, or None where it has it not."""
+        w = self.writer
+        scalar = self._scalar(t)
+        if scalar is not None:
+            return scalar if self._rank(scalar) == 1 else w.axes("Unsqueeze", scalar, _INT64, [0])
+        found = self._dim(t)
+        if found is not None:
+            value, axis = found
+            if w.version >= 15:
+                return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
+            whole = w.node("Shape", [value], _INT64)
+            return w.node("Gather", [whole, w.constant([axis])], _INT64, axis=0)
+        element = self._element(t)
+        return None if element is None else element.write(w)
+
+    def of_shape(self, dims: Sequence[Term]) -> ir.Value | None:
+        """Return a tensor that has a shape, which is not all numbers, or None."""
+        for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
+            shape = self.scope.values[value].shape
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
+                return value
+        return None
+
+    def _rank(self, value: ir.Value) -> int:
+        return len(self.scope.values[value].shape or ())
+
+    def _scalar(self, t: Term) -> ir.Value | None:
+        """Return a value that holds a term: the first vector, else the first scalar.
+
+        What keeps fewer values that may go comes before both.
+        """
+        self._at_anchor()
+        key = t, self.late
+        if key not in self._scalars:
+            self._scalars[key] = self._first_scalar(t)
+        return self._scalars[key]
+
+    def _first_scalar(self, t: Term) -> ir.Value | None:
+        first: ir.Value | None = None
+        least: tuple[int, bool] | None = None
+        for value in self.sources.scalars.get(t, ()):
+            if not self.is_available(value):
+                break  # later ones are not either
+            if self._can_read(value):
+                worse = self.sources.late.get(value, 0), self._rank(value) != 1
+                if least is None or worse < least:
+                    first, least = value, worse
+        return first
+
+    def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
+        for value, axis in self.sources.dims.get(t, ()):
+            if self._can_read(value):
+                return value, axis
+        return None
+
+    def _element(self, t: Term) -> Element | None:
+        """Return how to read a term that is an element of a tensor, or None."""
+        (atom,) = t.atoms if len(t.atoms) == 1 else (None,)
+        if not isinstance(atom, Leaf) or t is not as_term(atom):
+            return None
+        found = element_of(atom, self.scope)
+        if found is None or found.value in self.sources.spared:
+            return None
+        return found if self._can_read(found.value) else None

@@ -1,0 +1,86 @@
+"""Reading one element of an integer tensor, as a vector of one int64.
+
+    idx[0]   =   Slice(idx, 0, 1)               where there is an element
+             =   Slice(Concat(idx, [0]), 0, 1)  where there may be none
+
+What is written at an element that is not there is empty, so any number serves that all facts allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Leaf, Term, as_term
+
+_INT64 = ir.DataType.INT64
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a tensor of which only the last axis is longer than 1."""
+
+    value: ir.Value
+    dtype: ir.DataType
+    rank: int
+    place: int
+    padded: bool
+
+    @property
+    def cost(self) -> int:
+        """How many nodes ``write`` adds."""
+        if self.rank == 0:
+            return 1 + (self.dtype != _INT64)
+        return 1 + (self.rank > 1) + self.padded + (self.dtype != _INT64)
+
+    def write(self, w: Writer) -> ir.Value:
+        """Write the element as a vector of one int64."""
+        value, dtype = w.current(self.value), self.dtype
+        if self.rank == 0:
+            value = w.axes("Unsqueeze", value, dtype, [0])
+        else:
+            value = w.axes("Squeeze", value, dtype, list(range(self.rank - 1)))
+            if self.padded:
+                zero = w.constant(np.zeros(1, dtype.numpy()), dtype)
+                value = w.concat([value, zero], dtype, 0)
+            value = w.slice(value, dtype, [0], [self.place], [self.place + 1], [1])
+        if dtype != _INT64:
+            value = w.node("Cast", [value], _INT64, to=_INT64.value)
+        return value
+
+
+def element_of(leaf: Leaf, scope: Scope) -> Element | None:
+    """Return the tensor that an element is of, and its place, or None where that is not known."""
+    source = leaf.source
+    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
+    found = scope.values.get(value) if isinstance(value, ir.Value) else None
+    if found is None or found.shape is None or found.formula is None:
+        return None
+    places = [part.constant for part in leaf.parts]
+    if found.dtype not in (_INT64, ir.DataType.INT32) or len(places) != len(found.shape):
+        return None
+    if found.formula.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(leaf):
+        return None
+    if any(n.constant != 1 for n in found.shape[:-1]) or None in places:
+        return None
+    assert isinstance(value, ir.Value)
+    place = places[-1] if places else 0
+    assert place is not None
+    padded = bool(places) and not scope.facts.proves(found.shape[-1] - place - 1)
+    if padded and (place != 0 or not _may_be_zero(leaf, found.shape[-1], scope.facts)):
+        return None
+    return Element(value, found.dtype, len(places), place, padded)
+
+
+def _may_be_zero(leaf: Leaf, extent: Term, facts: Facts) -> bool:
+    """Return whether nothing that is known of an element speaks against 0 where it is not there."""
+    known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
+    elements = facts.of_elements(leaf)
+    known += elements.of(as_term(leaf)) if elements is not None else []
+    empty = facts.assuming(-extent)
+    return all(empty.proves(fact.replace({leaf: 0})) for fact in known)

@@ -1,0 +1,125 @@
+"""Explain: what each scatter or gather of a model is, what is known of it, what is done with it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
+from onnx_scatterx.assumptions.clauses import Assume, Clause
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.pipeline import tried
+from onnx_scatterx.reports.builder import Account
+from onnx_scatterx.reports.entries import Entry, ScatterReport
+from onnx_scatterx.reports.next_steps import Further, key_of, steps
+from onnx_scatterx.reports.sections import parts
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.symbol_ids import other_sources
+from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.visible import in_lines, visible
+
+_NAMES = 5
+_INDENT = 12
+
+
+@other_sources()
+def explain(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    target: AnyTarget = "scatterx",
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+) -> str:
+    """Return in words what each scatter of a model is, or the one of this name.
+
+    That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
+    verdict with its witness, the region that it writes, whether updates collide, what all this
+    rests on, what is done with it or which proof is missing, and with which other arguments it
+    would go: those are tried, so a scatter that stays takes more time. The arguments are those of
+    ``optimize``; where ``reads`` are asked for, or the name is that of a gather, the same is said
+    of what is read. Raises ScatterXError where the model has no scatter or gather of that name.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+    >>> print(explain(model))  # doctest: +ELLIPSIS
+    z: ScatterND in graph row
+      data      x, float[4, 2]
+      updates   y, float[1, 2]
+      equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
+                J_0 = 1, from f
+                J_1 = I_1, from p2
+      verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
+                decide nothing else (Definition 8)
+      writes    box [1, :]
+      unique    proven: no two updates go to one element
+      answer    goes, written as ...
+    """
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    loaded = loaded_ir(model)
+    report, accounts = inspect_accounts(loaded, settings)
+    if node is not None and not reads and all(node != a.entry.node for a in accounts):
+        settings = replace(settings, reads=True)
+        _, accounts = inspect_accounts(loaded, settings)
+    if node is not None:
+        accounts = _named(accounts, node)
+    if not accounts:
+        return report.summary()
+
+    def rewrite(other: Target, assumed: Sequence[Clause], settled: bool) -> list[Entry]:
+        changed = Settings.of(other, None, distrust_dims, None, settled, reads=settings.reads)
+        clauses = dict.fromkeys((*settings.assumed, *assumed))
+        try:
+            return [a.entry for a in tried(loaded, replace(changed, assumed=tuple(clauses)))]
+        except ScatterXError:  # it contradicts what the user says
+            return []
+
+    further = steps(accounts, settings.target, deterministic, rewrite)
+    return "\n\n".join(_explained(account, further) for account in accounts)
+
+
+def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
+    """Return the scatters and gathers of a name; several graphs may use one."""
+    found = tuple(a for a in accounts if name == a.entry.node)
+    if found:
+        return found
+    names = list(dict.fromkeys(a.entry.node for a in accounts))
+    if not names:
+        raise ScatterXError(f"no scatter or gather is called {name!r}: the model has none")
+    near = difflib.get_close_matches(name, names, _NAMES, 0.5) or names[:_NAMES]
+    more = ", ..." if len(near) < len(names) else ""
+    raise ScatterXError(
+        f"no scatter or gather is called {name!r}; there is {', '.join(near)}{more}"
+    )
+
+
+def _explained(account: Account, further: Further) -> str:
+    entry = account.entry
+    reduction = ""
+    if isinstance(entry, ScatterReport) and entry.reduction != "none":
+        reduction = f", reduction {entry.reduction}"
+    lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
+    for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
+        for i, sentence in enumerate(sentences):
+            lines += _wrapped(label if i == 0 else "", sentence)
+    return in_lines(lines)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    """Return a labelled sentence in lines of bearable width; names are never cut."""
+    lines, line = [], ""
+    for word in visible(text).split(" "):
+        if line and len(line) + 1 + len(word) > 100 - _INDENT:
+            lines.append(line)
+            line = "  " + word if text.startswith("- ") else word
+        else:
+            line = f"{line} {word}" if line else word
+    lines.append(line)
+    first = f"  {label:<{_INDENT - 2}}{lines[0]}"
+    return [first, *(" " * _INDENT + rest for rest in lines[1:])]

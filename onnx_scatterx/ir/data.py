@@ -1,0 +1,248 @@
+"""The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.captured_logs import quiet
+from onnx_scatterx.ir.check import HEAVY, bodies
+
+_COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
+_FIELDS = {
+    number: onnx.helper.tensor_dtype_to_field(number)
+    for number in onnx.TensorProto.DataType.values()
+    if number != onnx.TensorProto.UNDEFINED
+}
+_SPARSE = "onnx_scatterx.sparse_initializers"
+_CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
+
+
+def from_proto(proto: onnx.ModelProto) -> ir.Model:
+    """Return a message as an `onnx_ir.Model`, with sparse initializers, which onnx_ir has not.
+
+    They are initializers without a known value, and travel as they are in the graph's meta.
+    """
+    sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
+    if not sparse:
+        return ir.from_proto(proto)
+    with quiet(_CONVERSION):
+        model = ir.from_proto(proto)
+    initializers = model.graph.initializers
+    for name, tensor in sparse.items():
+        dtype = ir.DataType(tensor.values.data_type)
+        kind, shape = ir.TensorType(dtype), ir.Shape(tensor.dims)
+        initializers[name] = ir.Value(name=name, type=kind, shape=shape)
+    for graph in ir_graphs(model):
+        for node in graph:
+            for place, value in enumerate(node.inputs):
+                # Where it found no definition, onnx_ir has made a value of this name.
+                if value is not None and value.name in sparse and _is_undefined(value):
+                    node.replace_input_with(place, initializers[str(value.name)])
+    model.graph.meta[_SPARSE] = sparse
+    return model
+
+
+def to_proto(model: ir.Model) -> onnx.ModelProto:
+    """Return a model as a message, the way back from `from_proto`."""
+    sparse = model.graph.meta.get(_SPARSE)
+    if not sparse:
+        proto = ir.serde.serialize_model(model)
+    else:
+        with quiet(_CONVERSION):
+            proto = ir.serde.serialize_model(model)
+        alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
+        proto.graph.sparse_initializer.extend(alive)
+    for function in proto.functions:
+        function.domain = function.domain  # ONNX's checker wants the default domain written out
+    return proto
+
+
+def _is_undefined(value: ir.Value) -> bool:
+    return value.producer() is None and value.graph is None
+
+
+def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> None:
+    """Raise `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file.
+
+    With no directory, external data are not looked for.
+    """
+    sizes: dict[str, int] = {}
+    for tensor in tensors(proto):
+        name = tensor.name or "of a Constant"
+        if any(dim < 0 for dim in tensor.dims):
+            raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            if directory is not None:
+                _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
+        elif tensor.HasField("raw_data"):
+            expected = tensor_bytes(tensor)
+            if expected not in (None, len(tensor.raw_data)):
+                raise ModelError(
+                    f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
+                    f"and has {len(tensor.raw_data)}"
+                )
+        else:
+            _check_typed(tensor, f"{what}: tensor {name}")
+
+
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if a tensor's numbers, in the field of its type, are not as many."""
+    field = _FIELDS.get(tensor.data_type)
+    if field is None:
+        return
+    expected = math.prod(tensor.dims)
+    if tensor.data_type in _COMPLEX:
+        expected *= 2
+    bits = _bits(tensor)
+    if bits is not None and bits < 8:
+        expected = -(-expected // (8 // bits))  # those that share a byte are one number
+    found = len(getattr(tensor, field))
+    if found != expected:
+        raise ModelError(
+            f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
+        )
+
+
+def _check_external(
+    tensor: onnx.TensorProto, what: str, directory: Path, sizes: dict[str, int]
+) -> None:
+    fields = {entry.key: entry.value for entry in tensor.external_data}
+    location = fields.get("location", "")
+    if not is_inside(location):
+        raise ModelError(
+            f"{what}: external data file {location!r} is not inside the model's directory"
+        )
+    if location not in sizes:
+        file = directory / location
+        if not file.is_file():
+            raise ModelError(f"{what}: external data file {file} does not exist")
+        sizes[location] = file.stat().st_size
+    try:
+        offset = int(fields.get("offset", "0"))
+        length = int(fields["length"]) if "length" in fields else tensor_bytes(tensor) or 0
+    except ValueError as error:
+        raise ModelError(f"{what}: external data with an offset or length of no number") from error
+    if offset < 0 or length < 0 or offset + length > sizes[location]:
+        raise ModelError(
+            f"{what}: external data file {directory / location} has {sizes[location]} bytes, "
+            f"but bytes {offset} to {offset + length} are asked for"
+        )
+
+
+def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
+    bits = _bits(tensor)
+    return None if bits is None else -(-math.prod(tensor.dims) * bits // 8)
+
+
+def _bits(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bits an element takes; None for strings and unknown types."""
+    try:
+        dtype = ir.DataType(tensor.data_type)
+    except ValueError:
+        return None
+    return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
+
+
+def check_texts(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text attribute of a standard operator is no text.
+
+    Other operators keep bytes of any kind in theirs, and so does a Constant.
+    """
+    for graph in graphs(proto):
+        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ())]
+        for node in graph.node:
+            if node.domain in ("", "ai.onnx") and node.op_type != "Constant":
+                texts += [(a, node.name or node.op_type) for a in node.attribute]
+        for attribute, place in texts:
+            try:
+                attribute.s.decode()
+            except UnicodeDecodeError as error:
+                raise ModelError(
+                    f"{what}: the attribute {attribute.name!r} of {place} is not UTF-8 text"
+                ) from error
+
+
+def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+    """Yield the graph, the functions, and all their subgraphs."""
+    stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while stack:
+        graph = stack.pop()
+        yield graph
+        for node in graph.node:
+            stack.extend(bodies(node))
+
+
+def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in graphs(proto):
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.initializer
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.type in HEAVY:
+                    if attribute.HasField("t"):
+                        yield attribute.t
+                    yield from attribute.tensors
+
+
+def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
+    """Return the locations of external data in a message, as they stand there."""
+    outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
+    entries = (entry for tensor in outside for entry in tensor.external_data)
+    return tuple(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
+
+
+def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    """Yield the main graph, the functions' graphs, and all their subgraphs."""
+    stack = [model.graph, *(function.graph for function in model.functions.values())]
+    while stack:
+        graph = stack.pop()
+        yield graph
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.is_ref():
+                    continue
+                if attribute.type == ir.AttributeType.GRAPH:
+                    stack.append(attribute.as_graph())
+                elif attribute.type == ir.AttributeType.GRAPHS:
+                    stack.extend(attribute.as_graphs())
+
+
+def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in ir_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                yield value.const_value
+        for node in graph:
+            for attribute in node.attributes.values():
+                if attribute.is_ref():
+                    continue
+                # Not as_tensor(): it looks for every method of a tensor, each time.
+                if attribute.type == ir.AttributeType.TENSOR:
+                    yield attribute.value
+                elif attribute.type == ir.AttributeType.TENSORS:
+                    yield from attribute.value
+
+
+def is_inside(location: str | os.PathLike[str]) -> bool:
+    """Return whether a location of external data names something beneath a directory.
+
+    >>> is_inside("weights/w.bin"), is_inside("../w.bin"), is_inside("/w.bin"), is_inside("")
+    (True, False, False, False)
+    """
+    name = os.fspath(location)
+    path = PureWindowsPath(name) if os.name == "nt" else PurePosixPath(name)
+    return bool(name) and not path.anchor and not path.drive and ".." not in path.parts
+
+
+def data_files(model: ir.Model) -> tuple[Path, ...]:
+    """Return the files of external data that a model has."""
+    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))

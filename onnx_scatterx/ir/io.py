@@ -1,0 +1,170 @@
+"""Reading models, with one clear line for whatever may be wrong with them.
+
+`save` in `onnx_scatterx.ir.save` is the way back.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+import google.protobuf.json_format
+import google.protobuf.message
+import google.protobuf.text_format
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.ir.check import check, check_versions, free_names
+from onnx_scatterx.ir.data import (
+    check_tensors,
+    check_texts,
+    data_files,
+    from_proto,
+    locations,
+    to_proto,
+)
+from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
+from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.ir.save import Saved, save
+from onnx_scatterx.system.reading import open_regular, read_regular
+from onnx_scatterx.system.record import note_read
+
+__all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
+
+ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
+
+_MOST_BYTES = (1 << 31) - 1  # protobuf reads no larger message
+_UNREADABLE = (
+    google.protobuf.message.DecodeError,
+    google.protobuf.json_format.ParseError,
+    google.protobuf.text_format.ParseError,
+    onnx.parser.ParseError,
+    UnicodeDecodeError,
+)
+
+
+def load(model: ModelLike) -> ir.Model:
+    """Return a model as an `onnx_ir.Model`, checked; external data are mapped when first read.
+
+    `model` is a path (binary, or text by its extension: .onnxtxt, .textproto, .json), a
+    `ModelProto`, or an `onnx_ir.Model`, which comes back as it is. Nodes are put into topological
+    order where they were not.
+
+    Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
+    data, an opset before 9 or after the newest that onnx knows.
+
+    >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
+    >>> load(onnx.parser.parse_model(text)).graph.node(0).op_type
+    'Neg'
+    """
+    if isinstance(model, ir.Model):
+        return model
+    if isinstance(model, onnx.ModelProto):
+        return _to_ir(model, "the model", None)
+    path = Path(model)
+    return converted(read(path), path)
+
+
+def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
+    """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
+    loaded = _to_ir(proto, str(path), path.parent)
+    set_base_dir(loaded, path.parent)
+    note_data_files(loaded)
+    return loaded
+
+
+def note_data_files(model: ir.Model) -> None:
+    """Report that the external data of a model are read."""
+    for file in data_files(model):
+        note_read(file, "a data file of the input")
+
+
+def note_model(path: Path) -> tuple[Path, ...]:
+    """Report that a model is read by somebody else, and return the files of its external data.
+
+    What is no model has none.
+    """
+    note_read(path, "the input")
+    files: tuple[Path, ...] = ()
+    if path.is_file():  # and no pipe, which can be read once
+        with contextlib.suppress(ModelError):
+            files = tuple(path.parent / location for location in locations(read(path)))
+    for file in files:
+        note_read(file, "a data file of the input")
+    return files
+
+
+def check_file(path: Path) -> None:
+    """Raise `ModelError` if a path leads to no file that can be read to its end."""
+    if path.is_dir():
+        raise ModelError(f"{path}: is a directory, not an ONNX model")
+    try:
+        open_regular(path).close()
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def read(path: Path) -> onnx.ModelProto:
+    """Return the message in a file, unchecked, without its external data.
+
+    Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
+    """
+    note_read(path, "the input")
+    check_file(path)
+    try:
+        content = read_regular(path, _MOST_BYTES)
+        if not content:
+            raise ModelError(f"{path}: the file is empty")
+        form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+        if form in TEXTS and is_too_deep(content.decode(), form):
+            raise ModelError(f"{path}: is nested too deeply; {MOST_LEVELS} levels are the most")
+        if form == "onnxtxt":
+            # What `onnx.load` does, without its warning that this syntax is experimental: filters
+            # of warnings belong to the process, and cannot be set in one of several threads.
+            return onnx.parser.parse_model(content.decode())
+        return onnx.load_model_from_string(content, form or "protobuf")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except _UNREADABLE as error:
+        raise ModelError(f"{path}: {_what_it_is(path, error)}") from error
+
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def _what_it_is(path: Path, error: Exception) -> str:
+    """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
+    if isinstance(said, bytes):
+        said = said.decode(errors="replace")
+    return f"not an ONNX model, or a truncated one: {one_line(said)}"
+
+
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+    check_versions(proto, what)
+    unsorted: list[str] = []
+    for graph in (proto.graph, *proto.functions):
+        for name in sorted(free_names(graph, unsorted)):
+            raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
+    check_tensors(proto, what, directory)
+    check_texts(proto, what)
+    if not unsorted:
+        check(proto, what)
+    try:
+        model = from_proto(proto)
+        if unsorted:
+            for graph in (model.graph, *(function.graph for function in model.functions.values())):
+                graph.sort()
+    except (ir.serde.SerdeError, ValueError) as error:
+        reason = f"{error.__cause__ or error}"
+        if unsorted and isinstance(error, ValueError):
+            reason = f"a cycle through the value {unsorted[0]!r}"
+        raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
+    if unsorted:
+        check(to_proto(model), what)
+    return model

@@ -1,0 +1,102 @@
+"""External data of a model in memory: where the files lie, and how they are read.
+
+The user names a model, and so every file that its tensors lead to: symbolic links are followed
+wherever they lead, as in a cache that keeps all files under their hashes, and so are hard links.
+onnx_ir follows them only if a tensor has no base directory, which lifts all its checks. The one
+that remains is made here: a location must be beneath the model's directory by its name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.data import ir_graphs, is_inside
+
+
+class OutsideTensor(ir.ExternalTensor):
+    """A tensor in a file that is found through any link.
+
+    onnx_ir checks a file against the base directory that a tensor is made with: here none.
+    """
+
+    __slots__ = ("_directory",)
+
+    def __init__(self, tensor: ir.ExternalTensor, location: str, directory: Path) -> None:
+        """Make a copy of a tensor whose data are at a location beneath a directory."""
+        super().__init__(
+            location,
+            tensor.offset,
+            tensor.length,
+            tensor.dtype,
+            shape=tensor.shape,
+            name=tensor.name,
+            doc_string=tensor.doc_string,
+            metadata_props=dict(tensor.metadata_props),
+        )
+        self._directory: str | os.PathLike[str] = directory
+
+    @property
+    def base_dir(self) -> str | os.PathLike[str]:
+        """The directory beneath which the location is."""
+        return self._directory
+
+    @base_dir.setter
+    def base_dir(self, value: str | os.PathLike[str]) -> None:
+        self._directory = value
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return os.path.join(self._directory, self.location)
+
+
+def set_base_dir(model: ir.Model, directory: Path) -> None:
+    """Say where the external data of a model lie, in functions too."""
+
+    def placed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+        tensor.base_dir = directory
+        return _followed(tensor)
+
+    _replace(model, placed)
+
+
+def follow_links(model: ir.Model) -> None:
+    """Let the external data of a model be read through links."""
+    _replace(model, _followed)
+
+
+def _followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+    if isinstance(tensor, OutsideTensor) or not is_inside(tensor.location):
+        return tensor  # onnx_ir has its say
+    return OutsideTensor(tensor, os.fspath(tensor.location), Path(tensor.base_dir))
+
+
+def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
+    """Return a copy of a model whose external data have the locations and directories given."""
+    copy = model.clone()
+    _replace(copy, lambda tensor: OutsideTensor(tensor, *place(tensor)))
+    return copy
+
+
+def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
+    for graph in ir_graphs(model):
+        for initializer in graph.initializers.values():
+            if isinstance(initializer.const_value, ir.ExternalTensor):
+                initializer.const_value = replaced(initializer.const_value)
+        for node in graph:
+            for name, attribute in list(node.attributes.items()):
+                if attribute.is_ref():
+                    continue
+                value: Any = attribute.value
+                if isinstance(value, ir.ExternalTensor):
+                    value = replaced(value)
+                elif attribute.type == ir.AttributeType.TENSORS:
+                    value = [replaced(t) if isinstance(t, ir.ExternalTensor) else t for t in value]
+                if value is not attribute.value:
+                    doc = attribute.doc_string
+                    node.attributes[name] = ir.Attr(name, attribute.type, value, doc_string=doc)

@@ -1,0 +1,53 @@
+"""Transposes that undo each other go, where one of them is new.
+
+before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
+after    y = x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+
+
+def cancel_transposes(made: Iterable[ir.Node]) -> None:
+    """Let readers of such a pair read what goes into it."""
+    new = list(made)
+    for node in new:
+        if node.op_type != "Transpose" or node.graph is None:
+            continue
+        _cancel(node, new)
+        readers = [use.node for v in node.outputs for use in v.uses()]
+        for reader in dict.fromkeys(readers):
+            if reader.op_type == "Transpose" and reader.domain in ("", "ai.onnx"):
+                _cancel(reader, new)
+
+
+def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
+    (inside,), (result,) = outer.inputs, outer.outputs
+    inner = None if inside is None else inside.producer()
+    if inner is None or inner.op_type != "Transpose" or inner.domain not in ("", "ai.onnx"):
+        return
+    (source,) = inner.inputs
+    a, b = _perm(inner), _perm(outer)
+    if source is None or inner.graph is not outer.graph or a is None or b is None:
+        return
+    if [a[d] for d in b] != list(range(len(a))):
+        return
+    if result.is_graph_output():
+        if source.producer() not in new or source.is_graph_output():
+            return
+        # What a caller sees of the output stays.
+        source.type, source.shape = result.type, result.shape
+        source.metadata_props.update(result.metadata_props)
+        source.name, result.name = result.name, source.name
+    result.replace_all_uses_with(source, replace_graph_outputs=True)
+    remove_dead([outer])
+
+
+def _perm(node: ir.Node) -> list[int] | None:
+    perm = node.attributes.get("perm")
+    return None if perm is None or perm.is_ref() else list(perm.as_ints())

@@ -1,0 +1,229 @@
+"""The footprint of a scatter: which boxes of the data its updates fill, and in which order.
+
+A scatter is cut into pieces, boxes of the updates on which every target is a constant or
+``start + step * x_d``, each dim of the updates on one axis of the data: such a piece fills a
+(strided) box. A gather is cut likewise, into boxes of its output; a dim of the output may run along
+no axis, since an element can be read often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.lift.runs import Stretch, narrowed, runs
+from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.simplify import simplify
+from onnx_scatterx.symbolic.terms import Coord, FloorDiv, Step, Table, Term, coord, term
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_PIECES = 64  # boxes that one scatter is cut into, at most
+_LONE = 4  # positions far apart that are better written one by one than as a strided box
+_DEPTH = 8  # nested cuts
+_BLOCKS = 4  # equal blocks of unknown length that a dim is cut into
+
+
+class Line(NamedTuple):
+    """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
+
+    start: Term
+    step: int
+    dim: int | None
+
+
+class Piece(NamedTuple):
+    """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
+
+    Of a gather: a box of the output, and the box of the data that fills it.
+    """
+
+    first: Shape
+    counts: Shape
+    lines: tuple[Line, ...]
+
+
+def pieces(access: Access) -> list[Piece]:
+    """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
+    key = "pieces", access.targets, access.shape, access.data_shape, access.signs, access.repeats
+    found = access.facts.recall(key, lambda: _pieces_or_refusal(access))
+    if isinstance(found, Refusal):
+        raise RefusedError(found.reason, found.detail)
+    return found
+
+
+def _pieces_or_refusal(access: Access) -> list[Piece] | Refusal:
+    try:
+        return _pieces(access)
+    except RefusedError as error:
+        return error.refusal
+
+
+def _pieces(access: Access) -> list[Piece]:
+    if any(facts_empty(access.facts, n) for n in access.shape):
+        return []
+    zero = tuple(term(0) for _ in access.shape)
+    found = []
+    for piece in _cut(access, access.targets, zero, access.shape, access.facts):
+        found.append(piece)
+        if len(found) > _PIECES:
+            raise RefusedError(Reason.IRREGULAR, f"more than {_PIECES} boxes")
+    return found
+
+
+def facts_empty(facts: Facts, extent: Term) -> bool:
+    """Return whether an extent is proven to be 0."""
+    return facts.proves(-extent)
+
+
+def _cut(
+    access: Access,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    depth: int = 0,
+) -> Iterator[Piece]:
+    """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
+    if depth > _DEPTH:
+        raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
+    lines: list[Line] = []
+    for axis, target in enumerate(targets):
+        line = line_along(target)
+        if line is None:
+            dim, spans = _spans(access, target, axis, counts, facts)
+            yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
+            return
+        lines.append(line)
+    for axis, line in enumerate(lines):
+        low, high = _ends(line, counts)
+        if access.signs[axis] or facts.proves(low):
+            continue
+        if facts.proves(-high - 1):
+            start = simplify(line.start + access.data_shape[axis], facts)
+            lines[axis] = Line(start, line.step, line.dim)
+            continue
+        turn = _turn(line, counts)
+        if turn is None:
+            raise RefusedError(Reason.UNKNOWN_SIGN, f"axis {axis}: {targets[axis]}")
+        assert line.dim is not None
+        spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
+        yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
+        return
+    for axis, line in enumerate(() if access.repeats else lines):
+        count = None if line.dim is None else counts[line.dim].constant
+        if count is None or abs(line.step) < 2 or line.dim is None:
+            continue
+        if count == 2 or (count <= _LONE and access.data_shape[axis].constant is None):
+            spans = [(i, i + 1) for i in range(count)]
+            yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
+            return
+    _check_dims(access, lines, counts, facts)
+    yield Piece(first, counts, tuple(lines))
+
+
+def line_along(target: Term) -> Line | None:
+    """Return a target as a line along one dim, or a position; None where it is neither."""
+    if not target.coords:
+        return Line(target, 0, None)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    (atom,) = coord(dim).atoms
+    slope, start = target.split(atom)
+    if slope.constant is None or start.coords:
+        return None
+    return Line(start, slope.constant, dim)
+
+
+def _ends(line: Line, counts: Shape) -> tuple[Term, Term]:
+    if line.dim is None:
+        return line.start, line.start
+    last = line.start + line.step * (counts[line.dim] - 1)
+    return (line.start, last) if line.step > 0 else (last, line.start)
+
+
+def _turn(line: Line, counts: Shape) -> int | None:
+    """Return the first place on a line of numbers where the sign is another than at its start."""
+    if line.dim is None or line.start.constant is None or counts[line.dim].constant is None:
+        return None
+    start = line.start.constant
+    return -(start // line.step) if line.step > 0 else start // -line.step + 1
+
+
+def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) -> None:
+    used = [line.dim for line in lines if line.dim is not None]
+    for dim, count in enumerate(counts):
+        if used.count(dim) > 1:  # a box has an axis of its own for each, also where it is short
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.other}")
+        if used.count(dim) == 1 or facts.proves(1 - count):
+            continue
+        if access.repeats:
+            continue
+        certain = facts.proves(count - 2) and all(
+            facts.proves(n - 1) for d, n in enumerate(counts) if d != dim
+        )
+        reason = Reason.COLLIDES if certain else Reason.MAY_COLLIDE
+        raise RefusedError(reason, f"dim {dim} of the updates")
+
+
+def _spans(
+    access: Access, target: Term, axis: int, counts: Shape, facts: Facts
+) -> tuple[int, list[Stretch]]:
+    """Return a dim of the updates and the spans of it on which a target is simpler."""
+    for atom in sorted(target.all_atoms(), key=lambda a: a.place):
+        if isinstance(atom, Step) and len(atom.coords) == 1:
+            line = line_along(atom.parts[0])
+            if line is not None and line.dim is not None and abs(line.step) == 1:
+                # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
+                at = -line.start if line.step == 1 else line.start + 1
+                if not (facts.proves(at) and facts.proves(counts[line.dim] - at)):
+                    continue
+                return line.dim, [(0, at), (at, counts[line.dim])]
+        if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
+            found = _blocks(atom, counts)
+            if found is not None:
+                return found
+    if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
+        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
+    dim, spans = runs(target, axis, counts, pairs=access.repeats)
+    if len(spans) > _PIECES:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
+    return dim, spans
+
+
+def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Stretch]] | None:
+    """Return the blocks of a dim on which ``x_dim // n`` is one number, where they are a few."""
+    place, length = atom.parts
+    line = line_along(place)
+    if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:
+        return None
+    for many in range(2, _BLOCKS + 1):
+        if counts[line.dim] is many * length:
+            return line.dim, [(i * length, (i + 1) * length) for i in range(many)]
+    return None
+
+
+def _cut_along(
+    access: Access,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    dim: int,
+    spans: list[Stretch],
+    depth: int,
+) -> Iterator[Piece]:
+    for begin, end in spans:
+        count = term(end) - begin
+        inner = facts.assuming(extents={dim: count})
+        moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
+        if count.constant == 1:
+            moved = {dim: term(begin)}
+        parts = tuple(
+            simplify(narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+        )
+        starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
+        extents = tuple(count if d == dim else n for d, n in enumerate(counts))
+        yield from _cut(access, parts, starts, extents, inner, depth + 1)

@@ -1,0 +1,106 @@
+"""From a node that reads to its gathering: where every element of the output comes from.
+
+The dual of ``lift``: the three operators become one form, ``output[I] = data[T(I)]``, with the same
+terms for the components of T, so that the same code judges them and finds their boxes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.operators.gathers import READS, reading
+from onnx_scatterx.lift.scatters import Access, formula_of, input_of, settled, value_of
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gather(Access):
+    """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
+
+    No index is looked at where one of the ``checked_dims`` of the output is empty.
+    """
+
+    repeats: ClassVar[bool] = True
+    other: ClassVar[str] = "output"
+
+    checked_dims: tuple[int, ...]
+
+
+def is_gather(node: ir.Node) -> bool:
+    """Return whether a node is one of the three operators that read by indices."""
+    return node.op_type in READS and node.domain in ("", "ai.onnx")
+
+
+def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node takes known places of a vector of numbers that are known, as a shape.
+
+    Such numbers are indices and sizes, not data.
+    """
+    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
+    if data is None or indices is None or indices.known is None:
+        return False
+    return isinstance(data.content, np.ndarray) and data.is_integer and data.rank == 1
+
+
+def lift_read(node: ir.Node, scope: Scope) -> Gather | Refusal:
+    """Return a node that reads in canonical form, or why it has none.
+
+    >>> from onnx_scatterx.analysis.interpreter import interpret
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     every_third (float[b, 9] x) => (float[b, 3] y)
+    ...     <int64[3] i = {1, 4, 7}> { y = Gather <axis = 1> (x, i) }''')
+    >>> lift_read(model.graph[0], interpret(model).scopes[model.graph]).targets
+    (x0, 3*x1 + 1)
+    """
+    version = scope.opsets.get(node.domain, 0)
+    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
+    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    try:
+        return _lift_read(call)
+    except RefusedError as error:
+        return error.refusal
+    except UnknownAttributeError as error:
+        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
+
+
+def _lift_read(call: Call) -> Gather:
+    op = call.node.op_type
+    if call.version < _SINCE[op]:
+        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    data, indices = input_of(call, 0), input_of(call, 1)
+    assert data.shape is not None
+    assert indices.shape is not None
+    try:
+        read = reading(call, data.shape, indices.shape, formula_of(call, 1, indices))
+    except ValueError as error:
+        raise RefusedError(Reason.INVALID, str(error)) from error
+    except LookupError as error:
+        raise RefusedError(Reason.UNKNOWN_RANK, str(error)) from error
+    dtype = data.dtype or call.node.outputs[0].dtype
+    if dtype is None:
+        raise RefusedError(Reason.UNKNOWN_TYPE)
+    if op == "Gather" and dtype == ir.DataType.STRING:
+        # ONNX Runtime's Gather of strings may give empty ones: what it does is not a move.
+        raise RefusedError(Reason.NO_KERNEL, "Gather of string")
+    targets, signs, facts = settled(call.facts, data.shape, read.shape, read.targets, read.named)
+    return Gather(
+        node=call.node,
+        data=value_of(call, 0),
+        indices=value_of(call, 1),
+        dtype=dtype,
+        data_shape=data.shape,
+        shape=read.shape,
+        targets=targets,
+        signs=signs,
+        index_dims=tuple(read.index_dims),
+        checked_dims=tuple(read.checked_dims),
+        facts=facts,
+    )

@@ -1,0 +1,120 @@
+"""A scatter of updates that were flattened is one of the tensor that they were before.
+
+    before      y = ScatterND(x, i, Reshape(u, [-1]))       i of shape [A * B, k], u of [A, B]
+    is the same y = ScatterND(x, Reshape(i, [A, B, k]), u)
+
+A Reshape keeps the elements in row-major order, and so do reads of all that there is: whatever the
+indices are, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. That is how a box
+is written by exporters that know windows of indices only: the digits of the flat position become
+coordinates, and every axis a line again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.operators.reshaping import reshaped
+from onnx_scatterx.lift.footprint import line_along
+from onnx_scatterx.lift.scatters import Scatter, settled
+from onnx_scatterx.symbolic.terms import Table, Term, as_term, coord
+
+_RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+_APART = 1 << 10  # more dims than a tensor has
+_LONGEST = 16  # nodes between the updates and what they were
+
+
+def unravelled(scatter: Scatter, scope: Scope) -> Scatter | None:
+    """Return a scatter of what its updates were before, if more of its targets are lines then.
+
+    It has no index tensor of its own: what is known of the indices is in its targets.
+    """
+    crooked = _crooked(scatter.targets)
+    if not crooked:
+        return None
+    unsigned = [c for c, positive in enumerate(scatter.signs) if not positive]
+    best: Scatter | None = None
+    for value, shape in _before(scatter.updates, scope):
+        targets = [_in_shape(t, scatter.shape, shape) for t in scatter.targets]
+        found = [t for t in targets if t is not None]
+        if len(found) < len(targets):
+            continue
+        terms, signs, facts = settled(scope.facts, scatter.data_shape, shape, found, unsigned)
+        if _crooked(terms) >= crooked:
+            continue
+        crooked = _crooked(terms)
+        best = replace(
+            scatter,
+            updates=value,
+            indices=None,
+            shape=shape,
+            targets=terms,
+            signs=signs,
+            index_dims=tuple(range(len(shape))),
+            facts=facts,
+        )
+    return best
+
+
+def _crooked(targets: Iterable[Term]) -> int:
+    return sum(line_along(t) is None for t in targets)
+
+
+def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
+    """Return a term over the coordinates of one shape over those of another, in row-major order."""
+    # Tables are fitted anew, as lines where they can be; their coordinates are told from the old.
+    fitted = {}
+    for atom in target.all_atoms():
+        known = None
+        if isinstance(atom, Table):
+            known = Abstract(ir.DataType.INT64, old, as_term(atom)).known
+        if known is not None:
+            (moved,) = reshaped(Abstract.of(known), new)
+            if moved.formula is None:
+                return None
+            fitted[atom] = moved.formula.at({d: coord(d + _APART) for d in range(len(new))})
+    rest = Abstract(ir.DataType.INT64, old, target.replace(fitted))
+    (moved,) = reshaped(rest, new)
+    if moved.formula is None:
+        return None
+    return moved.formula.at({d + _APART: coord(d) for d in range(len(new))})
+
+
+def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
+    """Yield the tensors that have the same elements in the same order, the nearest first."""
+    for _ in range(_LONGEST):
+        node = value.producer()
+        if node is None or not node.inputs or node.domain not in ("", "ai.onnx"):
+            return
+        source = node.inputs[0]
+        if source is None or not (node.op_type in _RESHAPES or _reads_all(node, scope)):
+            return
+        value = source
+        found = scope.values.get(value)
+        if found is not None and found.shape is not None:
+            yield value, found.shape
+
+
+def _reads_all(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a Gather reads all that there is along its axis, in order."""
+    if node.op_type != "Gather":
+        return False
+    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
+    data, indices = inputs
+    if data is None or not data.shape or indices is None or indices.rank != 1 or not indices.shape:
+        return False
+    version = scope.opsets.get(node.domain, 0)
+    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    try:
+        extent = data.shape[call.integer("axis", 0) % len(data.shape)]
+    except UnknownAttributeError:
+        return False
+    counts = coord(0) if extent.constant != 1 else 0
+    return indices.formula is not None and (
+        scope.facts.equal(indices.shape[0], extent) and scope.facts.equal(indices.formula, counts)
+    )

@@ -1,0 +1,69 @@
+"""Updates that collide: ONNX does not say which of several updates to one element stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.scatters import Scatter
+
+SETTLED = "onnx_scatterx.settled"  # in a node's `meta`: its overwritten updates were dropped
+_TOLD = 64  # groups in plain data
+_SHOWN = 4  # updates of one group that are listed
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """That updates of a scatter may collide; ``groups`` are those that do, by their indices.
+
+    ``certain`` says that some do, ``settled`` that the last was made to win, ``last`` where the
+    last one is taken all the same.
+    """
+
+    certain: bool
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    settled: bool = False
+    last: str = ""
+
+    def __str__(self) -> str:
+        if self.settled:
+            return "where updates go to the same element, the last of them stays"
+        open_ = "and ONNX does not say which stays" + (
+            f"; {self.last} the last" if self.last else ""
+        )
+        if not self.certain:
+            return f"updates may go to the same element, {open_}"
+        if not self.groups:
+            return f"updates go to the same element, {open_}"
+        updates = [str(index) for index in self.groups[0]]
+        listed = f"{', '.join(updates[:-1])} and {updates[-1]}"
+        if len(updates) > _SHOWN:
+            listed = f"{', '.join(updates[:_SHOWN])} and {len(updates) - _SHOWN} more"
+        elsewhere = len(self.groups) - 1
+        others = f" (others to {elsewhere} more)" if elsewhere else ""
+        return f"updates {listed} go to the same element{others}, {open_}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; of many groups the first."""
+        groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
+        return {"certain": self.certain, "updates": groups, "settled": self.settled}
+
+
+def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
+    """Return what ONNX leaves open about a scatter, or None where no two updates collide.
+
+    ``unique`` is what the report says of that, ``last`` where the last one is taken.
+    """
+    if node.meta.get(SETTLED) and unique == "proven":
+        return Duplicates(True, settled=True)
+    scatter = canonical.access
+    if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
+        return None
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    # Where targets are out of bounds, which a node that never runs may have, none are grouped.
+    if canonical.transformer is not None and canonical.unique is False:
+        groups = canonical.transformer.collisions()
+    return Duplicates(unique == "collides", groups, last=last)

@@ -1,0 +1,255 @@
+"""One try at a graph: where its tensors come from, and plans to write them.
+
+A try holds while it is settled which scatters stay and which gathers are to go. When that changes,
+there is a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.emit.available import Sources
+from onnx_scatterx.emit.scalar_load import element_of
+from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.lift.scatters import Scatter, is_scatter
+from onnx_scatterx.lowering.exclusive_index_nodes import Companions
+from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.sub_box import Part, part_of
+from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.symbolic.terms import Leaf, Term
+from onnx_scatterx.targets.cost_model.costs import Costs
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_WORTH = 32  # nodes that removing one scatter may cost
+_NEEDED = 256  # the same where the target has no such scatter
+
+
+@dataclass(frozen=True)
+class Task:
+    """A graph to rewrite, and what holds for every try at it.
+
+    ``constant_nodes`` says that constants must be nodes, as there can be no initializers; ``reads``
+    that gathers are to be rewritten too.
+    """
+
+    graph: ir.Graph
+    scope: Scope
+    rules: Sequence[Form | ScatterRule]
+    names: Names
+    fills: Fills
+    constant_nodes: bool
+    target: Target
+    costs: Costs
+    reads: bool = False
+
+
+class Attempt:
+    """A try at a graph in which the scatters of ``kept`` stay, and the gathers of ``reads`` go.
+
+    The scatters ``apart`` are not written together with those before them.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        kept: dict[ir.Node, Refusal],
+        apart: dict[ir.Node, None],
+        reads: set[ir.Node],
+    ) -> None:
+        self.task = task
+        self.graph = task.graph
+        self.provenance = Provenance(
+            task.graph,
+            task.scope,
+            kept,
+            reads,
+            fills=task.fills,
+            apart=apart,
+            whole=task.reads,
+        )
+        self.reads = {n for n in reads if n.outputs[0] in self.provenance.passed}
+        self.companions = Companions(task.graph, self.provenance, self.reads)
+        self.forms = [r for r in task.rules if isinstance(r, Form)]
+        self.rules = [r for r in task.rules if isinstance(r, ScatterRule)]
+        self.writer = Writer(
+            task.graph,
+            task.scope.opsets.get("", 0),
+            task.names,
+            constant_nodes=task.constant_nodes,
+            target=task.target,
+            rank_of=lambda value: self.provenance.abstract(value).rank,
+        )
+        spared = [v for n in self.provenance.scatters for v in n.outputs if n not in kept]
+        spared += [*self.companions.values(), *self.provenance.passed]
+        sources = Sources(task.graph, task.scope, spared)
+        self.numbers = Numbers(self.writer, task.scope, sources)
+        self.aliases = self.provenance.aliases()
+        self._plans: dict[ir.Value, Plan | Refusal] = {}
+
+    def plan(self, value: ir.Value) -> Plan | Refusal:
+        """Return the best plan for a value that moves, written in front of its producer."""
+        if value not in self._plans:
+            self._plans[value] = self._planned(value)
+        return self._plans[value]
+
+    def _planned(self, value: ir.Value) -> Plan | Refusal:
+        self.writer.anchor = value.producer()
+        dtype = self.provenance.abstract(value).dtype or value.dtype
+        mosaic = self.provenance.mosaic(value)
+        assert mosaic is not None
+        if dtype is None:
+            return Refusal(Reason.UNKNOWN_TYPE)
+        planner = Planner(
+            self.forms,
+            self.writer,
+            self.numbers,
+            self.task.scope.facts,
+            self.task.fills,
+            self.aliases,
+            dtype,
+            self.task.costs,
+            copies=not self.is_reading(value),
+        )
+        found = planner.best(Region.of(mosaic))
+        if isinstance(found, Plan) and value.is_graph_output():
+            trial = self.writer.trial(found.write, as_output=True)
+            found = trial if isinstance(trial, Refusal) else found
+        limit = self._worth(value) + 2 * len(mosaic.cells)
+        if isinstance(found, Plan) and found.cost > limit:
+            return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
+        return found
+
+    def _worth(self, value: ir.Value) -> int:
+        """Return how many nodes a value may cost: more for a target that has not what goes."""
+        passed = self.provenance.passed[value]
+        return sum(_WORTH if self.task.target.has(n.op_type) else _NEEDED for n in passed)
+
+    def is_reading(self, value: ir.Value) -> bool:
+        """Return whether a value may be written only because of gathers."""
+        return not any(map(is_scatter, self.provenance.passed[value]))
+
+    def preferred(self) -> list[ir.Node]:
+        """Return the scatters that could be slices, and that a rule writes first or better."""
+        first = [r for r in self.rules if r.comes_first]
+        found = []
+        for node, lifted in self.provenance.scatters.items():
+            if lifted.scatter is None or lifted.refusal is not None:
+                continue
+            self.writer.anchor = node
+            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first) or (
+                self._is_less_alone(lifted.scatter)
+            ):
+                found.append(node)
+        return found
+
+    def _is_less_alone(self, scatter: Scatter) -> bool:
+        """Return whether a write at positions of the run is fewer nodes on top of those before it.
+
+        Where several such positions are cut out of one tensor, their order is computed too.
+        """
+        passed, (output,) = self.provenance.passed, scatter.node.outputs
+        leaves = frozenset[Leaf]().union(*(t.leaves() for t in scatter.targets))
+        if scatter.data not in passed or all(
+            element_of(x, self.task.scope) is None for x in leaves
+        ):
+            return False
+        whole, before = self.plan(output), self.plan(scatter.data)
+        if isinstance(whole, Refusal) or isinstance(before, Refusal):
+            return False
+        self.writer.anchor = scatter.node
+        asked = (self._asked(r, scatter) for r in self.rules if not r.keeps_invalid)
+        alone = next((found for found in asked if isinstance(found, Rewriting)), None)
+        return alone is not None and before.cost + alone.cost < whole.cost
+
+    def rewriting(self, node: ir.Node) -> tuple[str, Rewriting] | Refusal | None:
+        """Return the rule that writes a scatter which fills no boxes, and what it writes.
+
+        Else the reason why the last one that was about to do so did not; None where there is none,
+        or for any other node.
+        """
+        lifted = self.provenance.scatters.get(node)
+        if lifted is None or lifted.scatter is None or lifted.refusal is None:
+            return None
+        self.writer.anchor = node
+        invalid = lifted.refusal.reason is Reason.INVALID
+        why: Refusal | None = None
+        last = [r for r in self.rules if r.keeps_invalid]  # they write any scatter
+        if not invalid:
+            for scatter in lifted.readings:
+                for rule in (r for r in self.rules if r not in last):
+                    found = self._asked(rule, scatter)
+                    if isinstance(found, Rewriting):
+                        return rule.name, found
+                    if found.reason is not Reason.NO_RULE:
+                        why = found
+                in_part = self._in_part(scatter)
+                if in_part is not None:
+                    return in_part
+        for rule in last:
+            found = self._asked(rule, lifted.scatter)
+            if isinstance(found, Rewriting):
+                return rule.name, found
+            if found.reason is not Reason.NO_RULE:
+                why = found
+        return why
+
+    def _in_part(self, scatter: Scatter) -> tuple[str, Rewriting] | None:
+        """Return the rule that writes a scatter on a box of its data, and what it writes."""
+        part = part_of(scatter, self._context)
+        for rule in self.rules if part is not None else ():
+            if rule.keeps_invalid or rule.comes_first:
+                continue
+            assert part is not None
+            found = self._asked(rule, part.inner, part)
+            if isinstance(found, Rewriting):
+                return rule.name, found
+        return None
+
+    @property
+    def _context(self) -> Context:
+        task = self.task
+        return Context(self.provenance, self.writer, task.fills, self.numbers, task.target)
+
+    def _asked(
+        self, rule: ScatterRule, scatter: Scatter, part: Part | None = None
+    ) -> Rewriting | Refusal:
+        """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
+        context = self._context
+        try:
+            found = rule.plan(scatter, context)
+            if part is not None and isinstance(found, Rewriting):
+                found = part.whole(found, context)
+        except RefusedError as error:
+            return error.refusal
+        if isinstance(found, Rewriting):
+            output = scatter.node.outputs[0].is_graph_output()
+            trial = self.writer.trial(found.write, as_output=output)
+            if isinstance(trial, Refusal):
+                return trial
+            return replace(found, cost=trial.cost, reads=tuple(trial.reads))
+        return found
+
+    def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
+        """Return what a Shape or Size gives of a value that may go, if it can be had elsewhere.
+
+        That is from the shape of another tensor, or because it is known.
+        """
+        value, output = node.inputs[0], node.outputs[0]
+        shape = None if value is None else self.provenance.abstract(value).shape
+        if value not in self.provenance.passed or shape is None:
+            return None
+        part = self.provenance.abstract(output).vector()
+        if node.op_type == "Size" or output.is_graph_output() or part is None:
+            return None
+        self.writer.anchor = node
+        trial = self.writer.trial(lambda: self.numbers.shape(part))
+        return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

@@ -1,0 +1,144 @@
+"""Putting what was chosen into a graph, in the place and under the names of what it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.transposes import cancel_transposes
+from onnx_scatterx.lowering.attempt import Attempt
+from onnx_scatterx.lowering.selection import Choice
+from onnx_scatterx.symbolic.terms import Term
+
+REPLACES = "onnx_scatterx.replaces"
+"""The metadata key on a new node: the names of the scatters and gathers that it replaces."""
+
+WORK = "onnx_scatterx.work"
+"""The metadata key on the nodes of a dense form: how many elements its largest tensor has."""
+
+_SHORT = 64  # letters of a term that a user reads
+
+
+class Replacement:
+    """Writes a choice into its graph; ``forms`` tells by which rules scatters and gathers went.
+
+    ``selected`` are those for which a Where of floats was written.
+    """
+
+    def __init__(self, attempt: Attempt, choice: Choice) -> None:
+        self._attempt = attempt
+        self._writer = attempt.writer
+        self.forms: dict[ir.Node, frozenset[str]] = {}
+        self.work: dict[ir.Node, Term] = {}
+        self.selected: set[ir.Node] = set()
+        # In the graph's order: a node that is made once stands before all that use it.
+        for node in list(attempt.graph):
+            if node in choice.shapes:
+                self._write_shape(node, choice.shapes[node])
+            if node in choice.rewritings:
+                name, rewriting = choice.rewritings[node]
+                self._write(node.outputs[0], rewriting.write, {node}, node, rewriting.work)
+                if rewriting.work is not None:
+                    self.work[node] = rewriting.work
+                self.forms[node] = frozenset((name,))
+            for value in [v for v in node.outputs if v in choice.values]:
+                plan, passed = choice.values[value], attempt.provenance.passed[value]
+                self._write(value, plan.write, passed, node)
+                for gone in passed:
+                    self.forms[gone] = self.forms.get(gone, frozenset()) | plan.forms
+        moved = (v.producer() for v in attempt.provenance.passed)
+        remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
+        cancel_transposes(self._writer.made)
+
+    def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
+        """Read a shape from another tensor than the one that goes."""
+        w, (value,) = self._writer, node.outputs
+        w.anchor, w.stem, w.metadata = node, value.name or "shape", {}
+        result = self._attempt.numbers.shape(part)
+        value.replace_all_uses_with(result)
+        w.replaced[value] = result
+
+    def _write(
+        self,
+        value: ir.Value,
+        write: Callable[[], ir.Value],
+        gone: Collection[ir.Node],
+        anchor: ir.Node,
+        work: Term | None = None,
+    ) -> None:
+        w, scope = self._writer, self._attempt.task.scope
+        w.anchor, w.stem = anchor, value.name or "scatterx"
+        w.metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
+        if work is not None:
+            w.metadata[WORK] = told(work)
+        made = len(w.made)
+        results = set(w.replaced.values())
+        result = w.current(write())
+        if _selects_floats(result, results):
+            self.selected |= set(gone)
+        known = self._attempt.provenance.abstract(value)
+        dtype = known.dtype or value.dtype
+        assert dtype is not None
+        result = self._named(value, result, dtype, result.producer() in w.made[made:])
+        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        w.replaced[value] = result
+        # Subgraphs that read it come later, and may know of it what was known of the value.
+        scope.values.setdefault(result, known)
+
+    def _named(
+        self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool
+    ) -> ir.Value:
+        """Give a result the name of the value that it replaces, so that readers stay as they are.
+
+        A graph output keeps its name through an Identity where the result has one of its own.
+        """
+        w, names = self._writer, self._attempt.task.names
+        own = is_new and not result.uses() and not result.is_graph_output()
+        if not own and not value.is_graph_output():
+            return result
+        if not own:
+            identity = ir.Node(
+                "",
+                "Identity",
+                [result],
+                outputs=[ir.Value(type=ir.TensorType(dtype))],
+                name=names.new(f"{w.stem}/Identity"),
+                metadata_props=dict(w.metadata),
+            )
+            assert w.anchor is not None
+            self._attempt.graph.insert_before(w.anchor, identity)
+            (result,) = identity.outputs
+        if value.is_graph_output():
+            result.type, result.shape = value.type, value.shape
+            result.metadata_props.update(value.metadata_props)
+        result.name, value.name = value.name, names.new(f"{value.name}/replaced")
+        return result
+
+
+def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
+    """Return whether a new expression has a Where of floats, ``others`` being results of others."""
+    seen, waiting = {result}, [result]
+    while waiting:
+        value = waiting.pop()
+        node = value.producer()
+        if node is None or REPLACES not in node.metadata_props:
+            continue
+        if node.op_type == "Where" and value.dtype is not None and value.dtype.is_floating_point():
+            return True
+        found = {v for v in node.inputs if v is not None and v not in seen and v not in others}
+        seen |= found
+        waiting += found
+    return False
+
+
+def told(work: Term) -> str:
+    """Return a number of elements as text, where it is short enough to be read.
+
+    >>> from onnx_scatterx.symbolic.terms import term
+    >>> told(term(12))
+    '12'
+    """
+    text = str(work)
+    return text if len(text) <= _SHORT else "as many as the data and the updates decide"

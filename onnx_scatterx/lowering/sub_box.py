@@ -1,0 +1,101 @@
+"""A scatter into a box of its data is the same scatter on that box alone, put back.
+
+    before   y = ScatterElements(x, i, u, axis=0)            x of [P, S], i, u of [K, n]
+    after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])
+
+Holds on an axis whose target is ``start + I_d``, within the axis at every size, or one position.
+Most rules want an axis to be written in full but for the one that is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting
+from onnx_scatterx.symbolic.terms import Term, coord, minimum, term
+
+
+@dataclass(frozen=True)
+class Part:
+    """A scatter into a box: ``within[axis]`` are where the box starts and ends.
+
+    ``inner`` is the scatter on the box alone, of which the data is a value that stands for it.
+    """
+
+    scatter: Scatter
+    inner: Scatter
+    within: dict[int, tuple[Term, Term]]
+
+    def whole(self, found: Rewriting, context: Context) -> Rewriting:
+        """Return a rewriting of the inner scatter as one of the whole."""
+        cuts, data = list(self.within.items()), self.scatter.data
+        return Rewriting(lambda: self._written(cuts, data, found.write, context), found.work)
+
+    def _written(
+        self,
+        cuts: list[tuple[int, tuple[Term, Term]]],
+        x: ir.Value,
+        write: Callable[[], ir.Value],
+        context: Context,
+    ) -> ir.Value:
+        """Cut a tensor axis by axis, write what is left, and put the rest around it."""
+        w, dtype = context.writer, self.scatter.dtype
+        if not cuts:
+            w.replaced[self.inner.data] = w.current(x)
+            return write()
+        (axis, (low, high)), *others = cuts
+
+        def cut(start: ir.Value, end: ir.Value) -> ir.Value:
+            return w.slice_dynamic(x, dtype, axis, start, end, 1)
+
+        first, last = context.numbers.vector(low), context.numbers.vector(high)
+        parts = [self._written(others, cut(first, last), write, context)]
+        if low.constant != 0:
+            parts.insert(0, cut(w.constant([0]), first))
+        if not self.scatter.facts.equal(high, self.scatter.data_shape[axis]):
+            parts.append(cut(last, w.constant([FAR])))
+        return w.concat(parts, dtype, axis)
+
+
+def part_of(scatter: Scatter, context: Context) -> Part | None:
+    """Return a scatter as one into a box, or None where it may reach all of its data."""
+    within: dict[int, tuple[Term, Term]] = {}
+    targets = list(scatter.targets)
+    for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
+        found = _bounds(scatter, target)
+        if found is None or not scatter.signs[axis]:
+            continue
+        start, count = found
+        # Where there is nothing to be written the start may lie behind the axis.
+        low = start if scatter.facts.proves(size - start) else minimum(start, size)
+        if scatter.facts.equal(count, size) or not scatter.facts.proves(low):
+            continue
+        if scatter.facts.proves(size - low - count):
+            within[axis] = (low, low + count)
+            targets[axis] = target - start
+    if not within:
+        return None
+    shape = tuple(
+        within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
+    )
+    data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
+    context.provenance.scope.values[data] = Abstract(scatter.dtype, shape)
+    inner = replace(scatter, data=data, data_shape=shape, targets=tuple(targets))
+    return Part(scatter, inner, within)
+
+
+def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
+    """Return where positions that are written one after another start, and how many there are."""
+    if not target.coords:
+        return target, term(1)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    start = target - coord(dim)
+    return None if start.coords else (start, scatter.shape[dim])

@@ -1,0 +1,45 @@
+"""Which values of a graph a mosaic is asked of: those that scatters and moves tie together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import onnx_ir as ir
+
+from onnx_scatterx.lift.scatters import is_scatter
+
+
+def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:
+    """Return the inputs whose elements an operator that moves elements, or a scatter, moves."""
+    all_of_them = node.op_type == "Concat" or is_scatter(node)  # indices too: they do no harm
+    return [v for v in (node.inputs if all_of_them else node.inputs[:1]) if v is not None]
+
+
+def reach(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
+    """Return the scatters of a graph and the nodes that move the elements that they write or read.
+
+    That is every move before or after them, and every other view of what these begin with: no plan
+    for a scatter has to do with the rest. ``moves`` are the operators that move elements.
+    """
+
+    def is_move(node: ir.Node) -> bool:
+        return node.op_type in moves and node.domain in ("", "ai.onnx") and node.graph is graph
+
+    found = {n for n in graph if is_scatter(n)}
+    stack = list(found)
+    seen: set[ir.Value] = set()
+    while stack:
+        node = stack.pop()
+        for value in (*moved_inputs(node), *node.outputs):
+            if value in seen:
+                continue
+            seen.add(value)
+            near = [u.node for u in value.uses() if is_move(u.node)]
+            near = [n for n in near if any(v is value for v in moved_inputs(n))]
+            producer = value.producer()
+            if producer is not None and is_move(producer):
+                near.append(producer)
+            fresh = [n for n in near if n not in found]
+            found.update(fresh)
+            stack += fresh
+    return found

@@ -1,0 +1,91 @@
+"""Constant values of a graph: the number that fills a tensor, or the whole tensor."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.domain.tensor import Abstract
+
+_LOOKED_AT = 1 << 22  # bytes of a constant that is looked at
+
+
+class Fills:
+    """Looks at constants, each once."""
+
+    def __init__(self, scope: Scope, overridable: set[ir.Value]) -> None:
+        self.scope = scope
+        self.overridable = overridable
+        self._found: dict[ir.Value, np.ndarray | None] = {}
+
+    def tensor(self, value: ir.Value) -> ir.TensorProtocol | None:
+        """Return the tensor that a value is in every run, if it is one of the graph's constants."""
+        if value.is_initializer() and value not in self.overridable:
+            return value.const_value
+        node = value.producer()
+        if node is not None and node.op_type == "Constant" and node.domain == "":
+            attribute = node.attributes.get("value")
+            if attribute is not None and not attribute.is_ref():
+                return cast(ir.TensorProtocol, attribute.value)
+        return None
+
+    def fill(self, value: ir.Value) -> np.ndarray | None:
+        """Return the number (as an array without dims) that every element of a tensor is."""
+        if value not in self._found:
+            self._found[value] = self._fill(value)
+        return self._found[value]
+
+    def _fill(self, value: ir.Value) -> np.ndarray | None:
+        tensor = self.tensor(value)
+        if tensor is not None:
+            return self._uniform(tensor)
+        node = value.producer()
+        if node is None or node.domain not in ("", "ai.onnx"):
+            return None
+        if node.op_type == "ConstantOfShape":
+            attribute = node.attributes.get("value")
+            if attribute is None:
+                return np.zeros((), np.float32)
+            return None if attribute.is_ref() else self._uniform(attribute.value)
+        if node.op_type in (
+            "Expand",
+            "Identity",
+            "Reshape",
+            "Unsqueeze",
+            "Squeeze",
+            "Transpose",
+            "Tile",
+        ):
+            (first, *_) = node.inputs
+            return None if first is None else self.fill(first)
+        return None
+
+    def _uniform(self, tensor: ir.TensorProtocol) -> np.ndarray | None:
+        if not _is_readable(tensor) or not tensor.size:
+            return None
+        array = tensor.numpy()
+        first = array.ravel()[:1]
+        # By bits: 0.0 and -0.0 are not the same fill, and a NaN is itself.
+        same = array.tobytes() == first.tobytes() * array.size
+        return first.reshape(()) if same else None
+
+    def array(self, value: ir.Value) -> np.ndarray | None:
+        """Return a constant as an array: a constant of the graph, or a fill of known shape."""
+        tensor = self.tensor(value)
+        if tensor is not None:
+            return tensor.numpy() if _is_readable(tensor) else None
+        number = self.fill(value)
+        shape = (self.scope.values.get(value) or Abstract(None, None)).static_shape
+        if number is None or shape is None or math.prod(shape) * number.itemsize > _LOOKED_AT:
+            return None
+        return np.broadcast_to(number, shape)
+
+
+def _is_readable(tensor: ir.TensorProtocol) -> bool:
+    if tensor.dtype.is_string() or tensor.dtype.bitwidth < 8:
+        return False
+    return tensor.nbytes <= _LOOKED_AT

@@ -1,0 +1,77 @@
+"""Other names of a source: values of the graph that are views of it.
+
+A mosaic says where elements come from in the deepest source. Where the model has, say, the
+transposed source for other readers, a region is better cut from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.mosaic.regions import View, Walk
+from onnx_scatterx.mosaic.span import ZERO
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, floor_div, modulo
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A value that is a view of a source, whole; ``cost`` nodes are there for it alone."""
+
+    value: ir.Value
+    shape: Shape
+    view: View
+    cost: int
+
+    def seen(self, view: View, low: Shape, high: Shape, facts: Facts) -> View | None:
+        """Return a view of the source as one of this value, for the positions of a region."""
+        if view.is_reshaped or self.view.is_reshaped:
+            return None
+        key = "seen", self.view.walks, self.shape, view.walks, low, high
+        walks = facts.recall(key, lambda: self._walks(view, low, high, facts))
+        return None if walks is None else View(self.value, self.shape, walks)
+
+    def _walks(self, view: View, low: Shape, high: Shape, facts: Facts) -> tuple[Walk, ...] | None:
+        walks = [Walk(None, 0, ZERO) for _ in self.shape]
+        for own, wanted in zip(self.view.walks, view.walks, strict=True):
+            if own.dim is None:
+                if wanted.dim is not None or not facts.equal(own.start, wanted.start):
+                    return None
+                continue
+            walk = _through(own, wanted)
+            if walk is None or not _is_within(walk, self.shape[own.dim], low, high, facts):
+                return None
+            walks[own.dim] = walk
+        if len(low) == len(self.shape):
+            tied = {w.dim for w in self.view.walks} | {w.dim for w in walks}
+            for axis, extent in enumerate(self.shape):
+                # All positions of a broadcast axis are alike: those of the region itself will do.
+                across = Walk(axis, 1, ZERO)
+                if axis not in tied and _is_within(across, extent, low, high, facts):
+                    walks[axis] = across
+        return tuple(walks)
+
+
+def _through(own: Walk, wanted: Walk) -> Walk | None:
+    """Return where ``own.start + own.step * i`` visits what ``wanted`` visits."""
+    distance = wanted.start - own.start
+    if wanted.step % own.step or modulo(distance, own.step).constant != 0:
+        return None
+    return Walk(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
+
+
+def _is_within(walk: Walk, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
+    if walk.dim is None:
+        return facts.proves(walk.start) and facts.proves(extent - 1 - walk.start)
+    first = walk.start + walk.step * low[walk.dim]
+    end = walk.start + walk.step * high[walk.dim]
+    if walk.step < 0:
+        first, end = end - walk.step, first - walk.step
+    return facts.proves(first) and facts.proves(extent - end + abs(walk.step) - 1)
+
+
+Aliases = Mapping[ir.Value, list[Alias]]

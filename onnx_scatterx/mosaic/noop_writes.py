@@ -1,0 +1,37 @@
+"""A scatter that writes what is there already: c into nothing but c leaves c, wherever it goes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.mosaic.mosaic import Mosaic
+from onnx_scatterx.mosaic.regions import View
+
+_REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def is_idle(scatter: Scatter, data: Mosaic, fills: Fills) -> bool:
+    """Return whether all elements of data and updates are one number that the reduction keeps.
+
+    Then the indices need not be known, and updates may meet: ``0 + 0 = 0``, ``max(c, c) = c``. All
+    is told by bits, since ``-0.0 * -0.0`` is another zero.
+    """
+    number = fills.fill(scatter.updates)
+    if number is None or not data.cells or not _keeps(scatter.reduction, number):
+        return False
+    sources = {c.source.value if isinstance(c.source, View) else None for c in data.cells}
+    found = [None if value is None else fills.fill(value) for value in sources]
+    return all(f is not None and f.tobytes() == number.tobytes() for f in found)
+
+
+def _keeps(reduction: str, number: np.ndarray) -> bool:
+    """Return whether ``reduce(c, c)`` is c, bit for bit: of no NaN, which is not looked at."""
+    if reduction == "none":
+        return True
+    reduce = _REDUCE.get(reduction)
+    if reduce is None or number.dtype.kind not in "fiub" or np.isnan(number):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(reduce(number, number).tobytes() == number.tobytes())

@@ -1,0 +1,82 @@
+"""A Reshape that splits or merges whole axes, as a move on mosaics.
+
+Where no cell is cut along the axes of a group, and its source runs over them whole and in order,
+the same cells cover the new shape, and the source is looked at in another shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.mosaic.mosaic import Mosaic
+from onnx_scatterx.mosaic.regions import Combined, Source, View, Walk
+from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.symbolic.terms import Term
+
+Groups = Sequence[tuple[range, range]]
+
+
+def regrouped(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
+    """Return a mosaic in a shape whose groups of axes have the elements of the old groups."""
+    change = _Regrouping(mosaic.shape, shape, groups)
+    cells = [change.cell(c) for c in mosaic.cells]
+    if any(c is None for c in cells):
+        return None
+    return Mosaic(shape, tuple(c for c in cells if c is not None))
+
+
+@dataclass(frozen=True)
+class _Regrouping:
+    old: Shape
+    new: Shape
+    groups: Groups
+
+    def cell(self, cell: Cell) -> Cell | None:
+        box: list[Span] = []
+        for before, after in self.groups:
+            if len(before) == len(after) == 1:
+                box.append(cell.box[before[0]])
+                continue
+            if any(cell.box[d] != Span.interval(ZERO, self.old[d]) for d in before):
+                return None
+            box += [Span.interval(ZERO, self.new[d]) for d in after]
+        source = self.source(cell.source)
+        return None if source is None else Cell(tuple(box), source)
+
+    def source(self, source: Source) -> Source | None:
+        if isinstance(source, Combined):
+            data, updates = self.source(source.data), self.source(source.updates)
+            if data is None or updates is None:
+                return None
+            return Combined(source.reduction, data, updates)
+        return self.view(source)
+
+    def view(self, view: View) -> View | None:
+        walks: list[Walk] = []
+        extents: list[Term] = []
+        place = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
+        group_of = {d: g for g in self.groups for d in g[0] if d not in place}
+        axis, is_reshaped = 0, view.is_reshaped
+        while axis < len(view.walks):
+            walk = view.walks[axis]
+            if walk.dim is None or walk.dim in place:
+                dim = None if walk.dim is None else place[walk.dim]
+                walks.append(Walk(dim, walk.step, walk.start))
+                extents.append(view.shape[axis])
+                axis += 1
+                continue
+            before, after = group_of[walk.dim]
+            run = view.walks[axis : axis + len(before)]
+            if [w.dim for w in run] != list(before):
+                return None
+            for d, w, extent in zip(before, run, view.shape[axis:], strict=False):
+                if (w.step, w.start.constant) != (1, 0) or extent is not self.old[d]:
+                    return None
+            walks += [Walk(d, 1, ZERO) for d in after]
+            extents += [self.new[d] for d in after]
+            is_reshaped = True
+            axis += len(before)
+        return View(view.value, tuple(extents), tuple(walks), is_reshaped)

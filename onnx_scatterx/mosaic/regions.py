@@ -1,0 +1,75 @@
+"""Where the elements of a cell come from: a region of a tensor, or two combined by a reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.symbolic.terms import Term
+
+
+class Walk(NamedTuple):
+    """One axis of a source: the position ``start + step * q`` where q is that of ``dim``'s span.
+
+    ``dim`` is None where the position is ``start`` for the whole cell.
+    """
+
+    dim: int | None
+    step: int
+    start: Term
+
+
+class View(NamedTuple):
+    """A region of a tensor, one walk for each axis of ``shape``.
+
+    That is the tensor's own shape, or (``is_reshaped``) the one that it is looked at in.
+    """
+
+    value: ir.Value
+    shape: Shape
+    walks: tuple[Walk, ...]
+    is_reshaped: bool = False
+
+    def mapped(self, change: Callable[[Walk], Walk]) -> View:
+        """Return the view with every walk changed."""
+        walks = tuple([change(w) for w in self.walks])
+        return View(self.value, self.shape, walks, self.is_reshaped)
+
+    def values(self) -> Iterable[ir.Value]:
+        """Yield the tensors that are read."""
+        yield self.value
+
+    def __repr__(self) -> str:
+        def text(w: Walk) -> str:
+            if w.dim is None:
+                return f"={w.start}"
+            return (
+                f"{w.dim}"
+                + (f"*{w.step}" if w.step != 1 else "")
+                + (f"+{w.start}" if w.start.constant != 0 else "")
+            )
+
+        return f"{self.value.name}[{', '.join(map(text, self.walks))}]"
+
+
+class Combined(NamedTuple):
+    """Two sources, element by element, under a reduction: ``reduce(data, updates)``."""
+
+    reduction: str
+    data: Source
+    updates: Source
+
+    def mapped(self, change: Callable[[Walk], Walk]) -> Combined:
+        """Return the sources with every walk changed."""
+        return Combined(self.reduction, self.data.mapped(change), self.updates.mapped(change))
+
+    def values(self) -> Iterable[ir.Value]:
+        """Yield the tensors that are read."""
+        yield from self.data.values()
+        yield from self.updates.values()
+
+
+Source: TypeAlias = View | Combined

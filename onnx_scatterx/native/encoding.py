@@ -1,0 +1,214 @@
+"""How ScatterX says a scatter: its picks, and what f is made of.
+
+    J = T(I) = p( f(p1(I)) ++ p2(I) )
+
+The picks are those of the operator, unless the indices are known to depend on fewer dims of the
+updates, or to be a coordinate themselves: then f shrinks to those dims, as in the normal form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.native.fallback import Body
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.symbolic.terms import Coord, Leaf, Term, coord
+from onnx_scatterx.text.reasons import Reason, RefusedError
+
+_INT64 = ir.DataType.INT64
+_NUMBERS = 1 << 12  # indices that are written out as a constant
+
+
+@dataclass(frozen=True)
+class Table:
+    """A tensor that f can be: over which dims of the updates, and how it is written."""
+
+    dims: tuple[int, ...]
+    dtype: ir.DataType
+    write: Callable[[Writer], ir.Value]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The picks of a node, its f, and its fallback body."""
+
+    p2: tuple[int, ...]
+    p: tuple[int, ...]
+    table: Table
+    body: Body
+
+    @property
+    def p1(self) -> tuple[int, ...]:
+        """The dims of the updates that f runs over."""
+        return self.table.dims
+
+
+def layout_of(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
+    """Return how to say a scatter, or raise RefusedError."""
+    rank, dims = len(scatter.data_shape), len(scatter.shape)
+    op = scatter.node.op_type
+    if op == "ScatterND":
+        depth = rank - (dims - len(scatter.index_dims))
+        return _scatter_nd(scatter, provenance, version, depth)
+    axis = _named_axis(scatter)
+    table = _tensor_table(scatter, axis) if op == "TensorScatter" else None
+    if table is None:
+        table = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
+    p2 = tuple(d for d in range(dims) if d != axis)
+    body = Body(op, version, scatter.reduction, table.dims, rank, axis=axis)
+    return Layout(p2, _places(rank, [axis]), table, body)
+
+
+def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
+    """Return p where f's columns go to the named axes, and p2 to the others in order."""
+    order = [*named, *(c for c in range(rank) if c not in named)]
+    return tuple(order.index(c) for c in range(rank))
+
+
+def _named_axis(scatter: Scatter) -> int:
+    attribute = scatter.node.attributes.get("axis")
+    if attribute is not None and attribute.is_ref():
+        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, "axis")
+    default = -2 if scatter.node.op_type == "TensorScatter" else 0
+    axis = default if attribute is None else attribute.as_int()
+    return axis % len(scatter.data_shape)
+
+
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Layout:
+    rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
+    rest = tuple(range(index_rank, len(scatter.shape)))
+    columns: list[int | None] = []
+    for target in scatter.targets[:depth]:
+        dim = _coordinate(target)
+        columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
+    named = [c for c, dim in enumerate(columns) if dim is None]
+    table = _small(scatter, provenance, named) if named and version >= 11 else None
+    wide = [d for d in range(index_rank) if scatter.shape[d].constant != 1]
+    if table is None or (len(named) == depth and set(table.dims) >= set(wide)):
+        table, named, columns = _whole(scatter, provenance), list(range(depth)), []
+    own = [d for d in columns if d is not None]
+    order = [c for c in range(depth) if c not in named]
+    p = [0] * rank
+    for place, axis in enumerate([*named, *order, *range(depth, rank)]):
+        p[axis] = place
+    body = Body("ScatterND", version, scatter.reduction)
+    if columns:
+        body = replace(
+            body,
+            p1=table.dims,
+            index_rank=index_rank,
+            columns=tuple(columns),
+            index_type=table.dtype,
+        )
+    return Layout((*own, *rest), tuple(p), table, body)
+
+
+def _coordinate(target: Term) -> int | None:
+    atoms = target.atoms
+    (atom,) = atoms if len(atoms) == 1 else (None,)
+    return atom.dim if isinstance(atom, Coord) and target is coord(atom.dim) else None
+
+
+def _whole(scatter: Scatter, provenance: Provenance) -> Table:
+    """Return the indices input itself as f."""
+    indices = scatter.indices
+    if indices is None:
+        raise RefusedError(Reason.INVALID, "there are no indices")
+    dims = scatter.index_dims
+    dtype = provenance.abstract(indices).dtype or indices.dtype or _INT64
+    if scatter.node.op_type == "ScatterND":
+        return Table(dims, dtype, lambda w: indices)
+    return Table(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
+
+
+def _tensor_table(scatter: Scatter, axis: int) -> Table:
+    """Return ``f[b, i] = write_indices[b] + i``."""
+    starts, count = scatter.indices, scatter.shape[axis].constant
+    mode = scatter.node.attributes.get("mode")
+    if mode is not None and (mode.is_ref() or mode.as_string() != "linear"):
+        raise RefusedError(Reason.NO_RULE, "a circular TensorScatter")
+    if starts is None or not count:
+        raise RefusedError(Reason.UNKNOWN_SIZE, "how many positions are written")
+
+    def write(w: Writer) -> ir.Value:
+        table = w.axes("Unsqueeze", starts, _INT64, [1, 2])
+        if count > 1:
+            table = w.node("Add", [table, w.constant(np.arange(count).reshape(1, -1, 1))], _INT64)
+        return table
+
+    return Table((0, axis), _INT64, write)
+
+
+def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Table | None:
+    """Return a table over the essential dims of some targets, where one is at hand."""
+    targets = [scatter.targets[c] for c in axes]
+    dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
+    if any(t.leaves() for t in targets):
+        return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
+    extents = {d: n for d in dims if (n := scatter.shape[d].constant) is not None}
+    if len(extents) < len(dims) or math.prod(extents.values()) * len(targets) > _NUMBERS:
+        return None
+    if not all(is_narrow(t, scatter) for t in targets):
+        return None
+    values = np.empty((*extents.values(), len(targets)), np.int64)
+    for column, target in enumerate(targets):
+        values[..., column] = tabulated(target, extents)
+    return Table(dims, _INT64, lambda w: w.constant(values))
+
+
+def is_narrow(target: Term, scatter: Scatter) -> bool:
+    """Return whether int64 surely holds a target: beyond it the model's own numbers wrap around."""
+    low, high = scatter.facts.interval(target)
+    return low > -(2.0**62) and high < 2.0**62
+
+
+def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | None:
+    """Return the tensor of this graph whose elements the targets are, one dim for each of its own.
+
+    A dim of extent 1 that is read at 0 goes.
+    """
+    atoms = target.atoms
+    (atom,) = atoms if len(atoms) == 1 else (None,)
+    if not isinstance(atom, Leaf) or target.items != (((atom,), 1),):
+        return None
+    source = atom.source
+    token, value = source if isinstance(source, tuple) and len(source) == 2 else (None, None)
+    # A graph input is told apart by itself, any other value by the visit of its graph.
+    if not isinstance(value, ir.Value) or token not in (value, provenance.scope.token):
+        return None
+    found = provenance.abstract(value)
+    if not _is_in(value, provenance.graph) or found.shape is None:
+        return None
+    if found.dtype not in (_INT64, ir.DataType.INT32) or len(found.shape) != len(atom.parts):
+        return None
+    dtype, dims, gone = found.dtype, list[int](), list[int]()
+    for d, (part, extent) in enumerate(zip(atom.parts, found.shape, strict=True)):
+        dim = _coordinate(part)
+        if dim is not None and dim not in dims and scatter.facts.equal(extent, scatter.shape[dim]):
+            dims.append(dim)
+        elif part.constant == 0 and extent.constant == 1:
+            gone.append(d)
+        else:
+            return None
+    # An axis of extent 1 at the end may stay: it is the one column of f.
+    keeps = bool(gone) and gone[-1] == len(found.shape) - 1
+    dropped = gone[:-1] if keeps else gone
+
+    def write(w: Writer) -> ir.Value:
+        table = w.axes("Squeeze", value, dtype, dropped)
+        return table if keeps else w.axes("Unsqueeze", table, dtype, [len(dims)])
+
+    return Table(tuple(dims), dtype, write)
+
+
+def _is_in(value: ir.Value, graph: ir.Graph) -> bool:
+    node = value.producer()
+    return node.graph is graph if node is not None else value.graph is graph

@@ -1,0 +1,119 @@
+"""One model from its settings to its report: rewritten in place, on the assumptions it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
+from onnx_scatterx.ir.collection import rare_collections
+from onnx_scatterx.ir.outside import follow_links
+from onnx_scatterx.ir.scatterx_domain import is_ours
+from onnx_scatterx.native.attach_fallbacks import finish
+from onnx_scatterx.reports.builder import Account, accounts_of, names_of, report_of
+from onnx_scatterx.reports.entries import Action
+from onnx_scatterx.reports.necessity import Effect, needed
+from onnx_scatterx.reports.report import Report
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.symbol_ids import own_sources
+from onnx_scatterx.targets.catalogue import costs_of
+from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.transforms.drop_overwritten import settle
+from onnx_scatterx.transforms.inline_if import take_branches
+from onnx_scatterx.transforms.remove_scatters import has_scatters, rewrite_model
+
+
+@rare_collections()
+def optimize_ir(
+    model: ir.Model, settings: Settings, *, planned: bool = False
+) -> tuple[Report, tuple[Account, ...]]:
+    """Optimize a model in place; return the report, and what it was made of.
+
+    ``planned`` makes the report say what would be done.
+    """
+    follow_links(model)
+    given = settings.assumed
+    kept: tuple[Clause, ...] = ()
+    rests: list[tuple[Clause, ...]] = []
+    if given:
+        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        kept, rests = needed(given, lambda some: _effect(model.clone(), settings, some))
+    before = _operators(model)
+    accounts = _rewritten(model, settings, kept)
+    if kept:
+        accounts = tuple(
+            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
+            for a, rest in zip(accounts, rests, strict=True)
+        )
+        used = [c for a, rest in zip(accounts, rests, strict=True) if _goes(a) for c in rest]
+        earlier = from_metadata(model.metadata_props)
+        if used:
+            found = dict.fromkeys((*earlier, *(c for c in kept if c in used)))
+            model.metadata_props[METADATA] = as_metadata(found)
+    report = report_of(
+        settings.target.name,
+        accounts,
+        before,
+        _operators(model),
+        planned=planned,
+        reads=settings.reads,
+    )
+    idle = tuple(str(c) for c in given if c not in kept)
+    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    return replace(report, not_needed=idle, violations=left), accounts
+
+
+def tried(model: ir.Model, settings: Settings) -> tuple[Account, ...]:
+    """Return what would become of the scatters of a model under other settings.
+
+    Raises ScatterXError where its assumptions contradict each other.
+    """
+    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    return _rewritten(model.clone(), settings, settings.assumed)
+
+
+def _goes(account: Account) -> bool:
+    return account.entry.action is not Action.KEPT
+
+
+def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
+    """Rewrite a model, and return what can be seen of it."""
+    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
+
+
+@own_sources()
+def _rewritten(
+    model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
+) -> tuple[Account, ...]:
+    """Rewrite a model on these assumptions alone."""
+    if has_scatters(model, reads=settings.reads):
+        take_branches(model)
+    if settings.deterministic:
+        known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
+        settle(model, known, settings.target)
+    names = names_of(model)
+    outcomes, knowledge = rewrite_model(
+        model,
+        settings.rules,
+        settings.target,
+        distrust_dims=settings.distrust_dims,
+        assumed=assumed,
+        costs=costs_of(settings.target, settings.sizes),
+        reads=settings.reads,
+    )
+    accounts = accounts_of(outcomes, knowledge, names)
+    if settings.target.native:
+        finish(model)
+    return accounts
+
+
+def _operators(model: ir.Model) -> Counter[str]:
+    counts = Counter(n.op_type for n in model.graph.all_nodes())
+    for function in model.functions.values():
+        if not is_ours(function.domain):  # what a ScatterX falls back to
+            counts.update(n.op_type for n in function.all_nodes())
+    return counts

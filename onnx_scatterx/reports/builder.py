@@ -1,0 +1,236 @@
+"""From what was done in each graph to the report that a user reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.overflow import is_size
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.gathers import is_gather
+from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
+from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
+from onnx_scatterx.lowering.commit import told as told_work
+from onnx_scatterx.native.unique import UNIQUE, is_unique
+from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
+from onnx_scatterx.reports.footprint_text import footprint_text
+from onnx_scatterx.reports.report import Report
+from onnx_scatterx.symbolic.terms import Leaf
+from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.transforms.remove_scatters import Outcome
+
+AXES = "axis-limit: no axis has 2^31 elements or more"
+"""The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
+
+_NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
+_LAST = {"lookup"}  # the rules that take the last of the updates that meet
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a node is called, by its output where it has no name of its own; inputs and output."""
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """One scatter or gather: its line in the report, and what the line was made of.
+
+    ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
+    as they were before the rewriting, by their place, and ``output`` that of its output.
+    ``doubted`` is what would have to hold of the model's sizes for more shapes to be known.
+    """
+
+    node: ir.Node
+    entry: Entry
+    canonical: Canonical | None
+    inputs: tuple[str, ...]
+    output: str
+    scope: Scope
+    doubted: tuple[Clause, ...] = ()
+
+
+def names_of(model: ir.Model) -> dict[ir.Node, Called]:
+    """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
+    return {
+        n: Called(
+            n.name or n.outputs[0].name or "?",
+            tuple((v.name or "?") if v is not None else "" for v in n.inputs),
+            n.outputs[0].name or "?",
+        )
+        for g in all_graphs(model)
+        for n in g
+        if is_scatter(n) or is_gather(n)
+    }
+
+
+def accounts_of(
+    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, Called]
+) -> tuple[Account, ...]:
+    """Return what became of every scatter and of the gathers that were looked at.
+
+    ``names`` are those before the rewriting.
+    """
+    found = []
+    for outcome in outcomes:
+        where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
+        accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
+            *((node, lifted.scatter) for node, lifted in outcome.provenance.scatters.items()),
+            *((node, outcome.provenance.gathers.get(node)) for node in outcome.gathers),
+        ]
+        for node, access in accesses:
+            canonical = Canonical(access) if isinstance(access, Access) else None
+            called = names[node]
+            entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+            called_by = (called.inputs, called.output)
+            found.append(Account(node, entry, canonical, *called_by, scope, knowledge.doubted))
+    return tuple(found)
+
+
+def report_of(
+    target: str,
+    accounts: Sequence[Account],
+    before: Counter[str],
+    after: Counter[str],
+    *,
+    planned: bool = False,
+    reads: bool = False,
+) -> Report:
+    """Return the report on a model; ``planned`` says that it is about what would be done."""
+    entries = tuple(account.entry for account in accounts)
+    return Report(
+        target,
+        tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
+        before.total(),
+        after.total(),
+        tuple(dict.fromkeys(f for e in entries if e.action is not Action.KEPT for f in e.facts)),
+        before,
+        after,
+        planned,
+        tuple(entry for entry in entries if isinstance(entry, GatherReport)),
+        reads,
+    )
+
+
+def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
+    function = knowledge.scopes[outcome.graph].function
+    if function is not None:
+        return f"{function.domain}.{function.name}"
+    return outcome.graph.name or "main"
+
+
+def _entry(
+    node: ir.Node,
+    canonical: Canonical | None,
+    outcome: Outcome,
+    where: str,
+    name: str,
+    knowledge: Knowledge,
+) -> Entry:
+    refusal = _with_doubts(outcome.refusals.get(node), knowledge)
+    forms = outcome.forms.get(node, frozenset())
+    action = Action.REMOVED if refusal is None else Action.KEPT
+    if node in outcome.dead:
+        action, refusal = Action.DEAD, None
+    elif action is Action.REMOVED and _NATIVE & forms and is_scatter(node):
+        # It is gone, and still a scatter: why it is no slice is worth knowing. A gather of it is
+        # only gone.
+        action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
+    told: dict[str, Any] = {
+        "node": name,
+        "op": node.op_type,
+        "graph": where,
+        "footprint": "unknown" if canonical is None else footprint_text(canonical),
+        "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
+        "action": action,
+        "forms": tuple(sorted(forms)) if action in (Action.REMOVED, Action.NATIVE) else (),
+        "refusal": refusal,
+        "selects_floats": node in outcome.selected,
+        "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+    }
+    if not is_scatter(node):
+        return GatherReport(**told)
+    unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
+    return ScatterReport(
+        **told,
+        reduction=_reduction(node, canonical),
+        unique=unique,
+        duplicates=duplicates,
+        work=told_work(outcome.work[node]) if node in outcome.work and told["forms"] else "",
+    )
+
+
+def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
+    """Name the sizes that leave a rank open where they are 0, or 1."""
+    if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.doubted:
+        return refusal
+    sizes = " and ".join(map(str, knowledge.doubted))
+    return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
+
+
+def _collisions(
+    node: ir.Node,
+    canonical: Canonical | None,
+    outcome: Outcome,
+    action: Action,
+    refusal: Refusal | None,
+) -> tuple[str, Duplicates | None]:
+    """Return whether updates of a scatter collide, in a word, and what ONNX leaves open of it."""
+    takes_last = bool(_LAST & outcome.forms.get(node, frozenset()))
+    goes = action in (Action.REMOVED, Action.DEAD)
+    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
+    if canonical is None:
+        return unique, None
+    if unique == "unknown" and not goes:
+        proven = node.meta.get(UNIQUE)
+        if proven is None and isinstance(canonical.access, Scatter):
+            proven = is_unique(canonical.access, outcome.provenance)
+        unique = "proven" if proven else unique
+    last = "in ScatterX" if action is Action.NATIVE else ""
+    if takes_last:
+        last = "as written"
+    if goes and not last and not node.meta.get(SETTLED):
+        return unique, None
+    return unique, duplicates_of(node, canonical, unique, last)
+
+
+def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
+    if canonical is not None and isinstance(canonical.access, Scatter):
+        return canonical.access.reduction
+    attribute = node.attributes.get("reduction")
+    if attribute is None:
+        return "none"
+    return "unknown" if attribute.is_ref() else attribute.as_string()
+
+
+def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:
+    """Return whether two updates can go to one element: "proven", "collides" or "unknown"."""
+    if written and canonical is not None and not isinstance(canonical.boxes, Refusal):
+        return "proven"  # no boxes are written that may overlap
+    if refusal is not None and refusal.reason is Reason.COLLIDES:
+        return "collides"
+    unique = None if canonical is None else canonical.unique
+    return {True: "proven", False: "collides", None: "unknown"}[unique]
+
+
+def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
+    """Return the assumptions that the sizes of a node rest on."""
+    leaves = set[Leaf]().union(
+        *(t.leaves() for t in (*access.shape, *access.data_shape, *access.targets))
+    )
+    found = [
+        f"declared-dims: inputs that declare {name!r} agree in it"
+        for t, name in knowledge.shared.items()
+        if t.leaves() <= leaves
+    ]
+    return [*found, AXES] if any(map(is_size, leaves)) else found

@@ -1,0 +1,133 @@
+"""Terms and components as a person reads them: I_0 for a coordinate, named tables, a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.lift.canonical import modulus_of
+from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.symbolic.terms import Atom, Leaf, Table, Term, element
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
+from onnx_scatterx.theory.components import Table as TableComponent
+
+_SHOWN = 24  # numbers of a table
+_LEGEND = 12
+
+
+class Wording:
+    """The words for one scatter or gather: tables have numbers, unknowns an explanation each."""
+
+    def __init__(self, access: Access) -> None:
+        terms = (*access.data_shape, *access.shape, *access.targets)
+        self.leaves = set[Leaf]().union(*(t.leaves() for t in terms))
+        self._arrays: list[np.ndarray] = []
+
+    def text(self, t: Term | int) -> str:
+        """Return a term as text."""
+        if isinstance(t, int):
+            return str(t)
+        ring = modulus_of(t)
+        if ring is not None:
+            return f"({self.text(ring[0])}) mod {_factor(self.text(ring[1]))}"
+        spelt: dict[Atom, Term] = {
+            atom: element(("text", atom.array.tobytes()), atom.parts, name=self.table(atom.array))
+            for atom in t.all_atoms()
+            if isinstance(atom, Table)
+        }
+        t = t.replace(spelt) if spelt else t
+        return str(t.at({d: _coordinate(d) for d in t.coords}))
+
+    def table(self, array: np.ndarray) -> str:
+        """Return the name of a table; ``tables`` says what is in it."""
+        for place, known in enumerate(self._arrays):
+            if np.array_equal(known, array):
+                return f"table{place}"
+        self._arrays.append(array)
+        return f"table{len(self._arrays) - 1}"
+
+    def tables(self) -> list[str]:
+        """Return the contents of the tables that were named."""
+        return [f"table{i} = {_numbers(a)}" for i, a in enumerate(self._arrays)]
+
+    def legend(self) -> list[str]:
+        """Return where the unknown numbers come from."""
+        leaves = sorted(self.leaves, key=lambda a: (a.name, a.place))
+        declared = [leaf.name for leaf in leaves if _is_declared(leaf)]
+        found = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []
+        found += dict.fromkeys(_origin(leaf) for leaf in leaves if not _is_declared(leaf))
+        more = [f"and {len(found) - _LEGEND} more"] if len(found) > _LEGEND else []
+        return found[:_LEGEND] + more
+
+
+def component_text(component: Component[Any], wording: Wording) -> str:
+    """Return a component as a formula over the coordinates I_0, I_1, ... of an update."""
+    match component:
+        case Constant(value):
+            return wording.text(value)
+        case Affine(start, step, dim):
+            return _line(start, step, dim, wording)
+        case AffineModulo(start, step, dim, modulus):
+            line = _line(start, step, dim, wording)
+            return f"({line}) mod {_factor(wording.text(modulus))}"
+        case TableComponent(dims, values):
+            if isinstance(values, np.ndarray):
+                index = ", ".join(f"I_{d}" for d in dims)
+                return f"{wording.table(values)}[{index}]"
+            return wording.text(values)
+
+
+def shape_text(shape: Shape) -> str:
+    """Return a shape as text."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _line(start: Term | int, step: int, dim: int, wording: Wording) -> str:
+    slope = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
+    if start == 0:
+        return slope if step > 0 else f"-{slope}"
+    return f"{wording.text(start)} {'+' if step > 0 else '-'} {slope}"
+
+
+def _coordinate(dim: int) -> Term:
+    return element(("text", dim), (), name=f"I_{dim}", low=0)
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _numbers(array: np.ndarray) -> str:
+    if array.size <= _SHOWN:
+        return " ".join(str(array.tolist()).split())
+    head = ", ".join(map(str, array.ravel()[: _SHOWN // 2]))
+    return f"[{head}, ...] of shape {list(array.shape)}"
+
+
+def _is_declared(leaf: Leaf) -> bool:
+    return leaf.source == ("dim", leaf.name)
+
+
+def _origin(leaf: Leaf) -> str:
+    """Say what a number is that only the run knows."""
+    source: Sequence[object] = leaf.source if isinstance(leaf.source, tuple) else (leaf.source,)
+    value = next((s for s in source if isinstance(s, ir.Value)), None)
+    if value is None:
+        return f"{leaf.name}: a size that only the run knows"
+    # The leaf has the name that the value had, and a number where it is one of its sizes.
+    is_size = isinstance(source[-1], int)
+    name = leaf.name.rpartition(".")[0] if is_size else leaf.name
+    what = f"graph input {name}" if value.is_graph_input() else name
+    producer = value.producer()
+    if producer is not None:
+        what += f", an output of {producer.op_type}"
+    if is_size:
+        return f"{leaf.name}: the size of axis {source[-1]} of {what}"
+    return f"{leaf.name}[...]: the elements of {what}"
+
+
+__all__ = ["Wording", "component_text", "shape_text"]

@@ -1,0 +1,128 @@
+"""Arrays by name in files: one .npz, or a directory with a .npy for each."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.system.reading import open_regular
+from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.writing import Writing
+
+
+def read_arrays(
+    sources: Sequence[tuple[str | None, str]], names: Container[str]
+) -> dict[str, np.ndarray]:
+    """Read arrays from (name, file) pairs; a .npz without a name gives all of ``names`` it holds.
+
+    Raises ScatterXError about a file that cannot be read, and about a name that is given twice.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, file in sources:
+        content = _read(file)
+        if isinstance(content, np.ndarray):
+            if name is None:
+                raise ScatterXError(f"{file}: say which input it is: NAME={file}")
+            content = {name: content}
+        elif name is not None:
+            if name not in content:
+                raise ScatterXError(f"{file}: has no array {name!r}; it has {', '.join(content)}")
+            content = {name: content[name]}
+        else:
+            content = {key: array for key, array in content.items() if key in names}
+        for twice in content.keys() & found.keys():
+            raise ScatterXError(f"{file}: the input {twice!r} is given twice")
+        found.update(content)
+    return found
+
+
+def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
+    note_read(file, "an input array")
+    try:
+        with open_regular(file) as stream:
+            content = np.load(stream, allow_pickle=False)
+            if isinstance(content, np.ndarray):
+                return content
+            return {name: content[name] for name in content.files}
+    except OSError as error:
+        raise ScatterXError(f"{file}: cannot be read: {error.strerror or error}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
+        reason = one_line(error)
+        if "pickle" in reason:
+            # NumPy takes whatever is no array for a pickle, which could run any program.
+            reason = "no .npy or .npz file of numbers or strings"
+        raise ScatterXError(f"{file}: cannot be read: {reason}") from error
+
+
+def output_place(output: str) -> Path:
+    """Return where arrays are to be written; ScatterXError where they cannot be.
+
+    >>> output_place("results.npz").name
+    'results.npz'
+    """
+    if not output:
+        raise ScatterXError("the path of the outputs is empty; name a .npz or a directory")
+    path = Path(output)
+    if path.suffix == ".npz" and path.is_dir():
+        raise ScatterXError(f"{output}: is a directory; name a file, or a directory without .npz")
+    if path.suffix != ".npz" and path.exists() and not path.is_dir():
+        raise ScatterXError(f"{output}: is a file; name a directory, or a file that ends in .npz")
+    if not path.parent.is_dir():
+        raise ScatterXError(f"{output}: the directory {path.parent} does not exist")
+    return path
+
+
+def claim_output(path: Path, writing: Writing) -> None:
+    """Claim the file to which arrays are to be written, if it is one."""
+    if path.suffix == ".npz":
+        writing.claim(path, "the output")
+
+
+def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
+    """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
+
+    Several sets are numbered: `0/x`, `1/x`. Strings become fixed-width ones, which can be read
+    without unpickling. Raises ScatterXError where it cannot be written, or was read.
+    """
+    heads = [""] if len(sets) == 1 else [f"{number}/" for number in range(len(sets))]
+    entries = [
+        (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
+    ]
+    try:
+        if path.suffix == ".npz":
+            _write_archive(entries, writing.stage(writing.claim(path, "the output")))
+            return
+        for head, name, array in entries:
+            file = path / f"{head}{file_name(name)}"
+            writing.make_directory(file.parent)
+            with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
+                np.save(stream, _plain(array), allow_pickle=False)
+    except OSError as error:
+        raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:
+    with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+        for head, name, array in entries:
+            with archive.open(f"{head}{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, _plain(array), allow_pickle=False)
+
+
+def file_name(name: str) -> str:
+    """Return the name of an array's file.
+
+    >>> file_name("scores"), file_name("/model/Add_output_0")
+    ('scores.npy', '%2Fmodel%2FAdd_output_0.npy')
+    """
+    return f"{quote(name, safe=' []()+,;=@')}.npy"
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.str_) if array.dtype.kind == "O" else array

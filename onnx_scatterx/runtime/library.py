@@ -1,0 +1,56 @@
+"""Where the C++ library is: beside the installed package."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.resources
+import os
+import sys
+from pathlib import Path
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.reading import is_utf8
+from onnx_scatterx.system.record import note_read
+
+_ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
+
+
+def library_path() -> Path:
+    """Return the file of the ScatterX library, for ``register_custom_ops_library``.
+
+    The variable ONNX_SCATTERX_LIBRARY names another file, for those who build it themselves.
+    Raises ScatterXError if this installation has no library: none was built without a compiler.
+
+    >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
+    >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
+    """
+    path = _library_path()
+    note_read(path, "the ScatterX library")
+    return path
+
+
+def _library_path() -> Path:
+    chosen = os.environ.get("ONNX_SCATTERX_LIBRARY")
+    if chosen:
+        path = Path(chosen)
+        if not path.is_file():
+            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is no file")
+        if not is_utf8(chosen):
+            raise ScatterXError(f"ONNX Runtime loads no library whose path is not UTF-8: {path}")
+        return path
+    name = f"scatterx_ops{_ENDINGS.get(sys.platform, '.so')}"
+    beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
+    if beside.is_file():
+        return beside
+    # Python found a source tree first: the library stands in the installed package.
+    try:
+        files = importlib.metadata.distribution("onnx-scatterx").files or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if file.name == name and Path(str(file.locate())).is_file():
+            return Path(str(file.locate()))
+    raise ScatterXError(
+        f"this installation has no ScatterX library ({name}): install a wheel for this platform, "
+        "or again from source where there is a C++ compiler, or run without it (--no-library)"
+    )

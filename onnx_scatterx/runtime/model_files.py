@@ -1,0 +1,106 @@
+"""Models of any kind made into files that a worker process can load, without touching weights."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass, ShapeInferencePass
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.captured_logs import quiet
+from onnx_scatterx.ir.data import ir_tensors, to_proto
+from onnx_scatterx.ir.io import ModelLike, check_file, load, note_model, save
+from onnx_scatterx.ir.outside import moved, set_base_dir
+from onnx_scatterx.ir.save import MESSAGE_LIMIT
+from onnx_scatterx.ir.save_data import is_within
+from onnx_scatterx.runtime.worker_client import ModelFile
+
+_TEXT = {
+    ".onnxtxt",
+    ".onnxtext",
+    ".textproto",
+    ".prototxt",
+    ".pbtxt",
+    ".txtpb",
+    ".json",
+    ".onnxjson",
+}
+
+
+def directory_of(model: ModelLike) -> Path | None:
+    """Return the directory of a model that is a path."""
+    return None if isinstance(model, (onnx.ModelProto, ir.Model)) else Path(model).parent
+
+
+def opened(model: ModelLike, beside: Path | None) -> ir.Model:
+    """Return a model as `onnx_ir.Model`; a `ModelProto`'s external data lie in `beside`."""
+    loaded = load(model)
+    if isinstance(model, onnx.ModelProto) and beside is not None:
+        set_base_dir(loaded, beside)
+    return loaded
+
+
+def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
+    """Return a binary file of the model: its own, or one written at `place`.
+
+    External data stay where they are, behind links too: ONNX Runtime refuses those that lead out of
+    the model's directory, so that such data are named by their real paths.
+    """
+    tensors = list(ir_tensors(model))
+    outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
+    inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
+    if directory_of(source) is not None:
+        path = Path(source)  # type: ignore[arg-type]
+        if path.suffix not in _TEXT and all(is_within(Path(t.path), path.parent) for t in outside):
+            return ModelFile(path)
+    if inside > MESSAGE_LIMIT:
+        return ModelFile(save(model, place).path)
+    root = None
+    if outside:
+        real = {t.path: Path(os.path.realpath(t.path)) for t in outside}
+        try:
+            root = Path(os.path.commonpath([file.parent for file in real.values()]))
+        except ValueError:  # they are on several drives
+            return ModelFile(save(model, place).path)
+        model = _under(model, root, real)
+    place.write_bytes(to_proto(model).SerializeToString())
+    return ModelFile(place, root)
+
+
+def runnable(source: ModelLike, place: Path) -> ModelFile:
+    """Return a binary file of a model that ONNX Runtime alone is to judge.
+
+    A file that it can read as it is is not checked otherwise.
+    """
+    if directory_of(source) is not None:
+        path = Path(source)  # type: ignore[arg-type]
+        check_file(path)
+        files = note_model(path)
+        if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):
+            return ModelFile(path)
+    return as_file(source, load(source), place)
+
+
+def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
+    """Return a copy of a model whose external data are named from a directory above them."""
+
+    def place(tensor: ir.ExternalTensor) -> tuple[str, Path]:
+        return real[tensor.path].relative_to(root).as_posix(), root
+
+    return moved(model, place)
+
+
+def analysed(model: ir.Model) -> ir.Model:
+    """Return a copy with functions inlined and shapes inferred, to look at and not to run."""
+    copy = model.clone()
+    for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
+        del copy.functions[identifier]  # the operators of these names run (`called_function`)
+    try:
+        copy = InlinePass()(copy).model
+    except (ir.passes.PassError, ValueError) as error:
+        raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
+    # Where inference fails, the declared shapes have to do: nobody needs to be warned.
+    with quiet("onnx_ir.passes.common.shape_inference"):
+        return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model

@@ -1,0 +1,126 @@
+"""Models that are open in a worker process, so that a crash of ONNX Runtime is an error here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.errors import ModelError, ScatterXError
+from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.runtime.feeds import Declared, fitted
+from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.runtime.model_files import runnable
+from onnx_scatterx.runtime.session import check_runtime
+from onnx_scatterx.runtime.worker_client import ModelFile, from_raw, to_raw
+from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.scratch import scratch
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """A model in a process: its number there, and its interface."""
+
+    process: OrtProcess
+    number: int
+    inputs: tuple[Declared, ...]
+    overridable: tuple[Declared, ...]
+    outputs: tuple[str, ...]
+
+    @classmethod
+    def open(
+        cls,
+        process: OrtProcess,
+        number: int,
+        file: ModelFile,
+        *,
+        threads: int,
+        library: bool,
+        profile: str | None = None,
+    ) -> OpenModel:
+        """Open a model as the one of this number; ``profile`` is how the path of a profile begins.
+
+        Raises ScatterXError if ONNX Runtime is too old, the library is not there, or the model
+        cannot be loaded.
+        """
+        check_runtime(library)
+        found = str(library_path()) if library else None
+        options = {"library": found, "threads": threads, "optimize": True, "profile": profile}
+        answer = process.ask({"do": "open", **file.to_request(), **options})
+        if isinstance(answer, Failure):
+            raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")
+        content = answer.content
+        return cls(
+            process,
+            number,
+            tuple(Declared(*value) for value in content["inputs"]),
+            tuple(Declared(*value) for value in content["overridable"]),
+            tuple(content["outputs"]),
+        )
+
+    def run(
+        self, inputs: Mapping[str, np.ndarray], outputs: Sequence[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Run the model and return its outputs, or some of them, by name."""
+        for name in outputs or ():
+            if name not in self.outputs:
+                there = ", ".join(self.outputs)
+                raise ScatterXError(f"the model has no output {name!r}; it has {there}")
+        return self._asked({"do": "run", "outputs": outputs}, self._tensors(inputs))
+
+    def bind(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Hold inputs, on which the model is to be timed, and return the outputs by name."""
+        return self._asked({"do": "bind"}, self._tensors(inputs))
+
+    def _tensors(self, inputs: Mapping[str, np.ndarray]) -> list[RawTensor]:
+        feeds = fitted(inputs, self.inputs, self.overridable)
+        return [to_raw(name, array) for name, array in feeds.items()]
+
+    def _asked(
+        self, request: dict[str, Any], tensors: Sequence[RawTensor]
+    ) -> dict[str, np.ndarray]:
+        answer = self.process.ask({**request, "session": self.number}, tensors)
+        if isinstance(answer, Failure):
+            raise ScatterXError(f"ONNX Runtime cannot run the model: {answer.reason}")
+        return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
+
+
+@contextlib.contextmanager
+def opened_model(
+    model: ModelLike, *, threads: int = 0, library: bool = True
+) -> Iterator[OpenModel]:
+    """Open a model in a process of its own, which ends with the block."""
+    with scratch() as directory:
+        file = runnable(model, directory / "model.onnx")
+        with OrtProcess() as process:
+            yield OpenModel.open(process, 0, file, threads=threads, library=library)
+
+
+def run_model(
+    model: ModelLike,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str] | None = None,
+    *,
+    threads: int = 0,
+    library: bool = True,
+) -> dict[str, np.ndarray]:
+    """Run a model once and return its outputs by name, those of a sequence as ``name[i]``.
+
+    ``outputs`` chooses some. ``threads`` is how many ONNX Runtime uses for one node, as many as
+    there are cores where 0. Without the ``library`` the fallbacks of ScatterX run. The model runs
+    in a process of its own. Raises ScatterXError, in one line, whatever is wrong: inputs that are
+    missing, that the model does not have or that are of another type or shape, what ONNX Runtime
+    says of the model, and the death of the process.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N] x) => (float[N] z) { z = Neg(x) }''')
+    >>> run_model(model, {"x": np.float32([1, -2])}, library=False)
+    {'z': array([-1.,  2.], dtype=float32)}
+    """
+    with opened_model(model, threads=threads, library=library) as opened:
+        return opened.run(inputs, outputs)

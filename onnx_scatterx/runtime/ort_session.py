@@ -1,0 +1,122 @@
+"""Models in ONNX Runtime, opened from files and run on tensors of any type.
+
+No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
+"""
+
+import contextlib
+import ctypes
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import onnxruntime as ort
+
+from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.reading import is_utf8
+
+# onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
+STRING = 8
+NUMPY_TYPES: dict[int, type[np.generic]] = {
+    1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
+    9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
+    14: np.complex64, 15: np.complex128,
+}  # fmt: skip
+_NUMBERS = {np.dtype(scalar): number for number, scalar in NUMPY_TYPES.items()}
+_PLAIN_OUTPUTS = (
+    "float", "double", "float16", "bool", "string", "int8", "int16", "int32", "int64", "uint8",
+    "uint16", "uint32", "uint64",
+)  # fmt: skip
+
+
+def open_file(
+    model: str, data_directory: str | None, options: ort.SessionOptions
+) -> ort.InferenceSession:
+    """Open a model file on the CPU; its external data lie beside it or in `data_directory`."""
+    with source(model, data_directory, options) as found:
+        return ort.InferenceSession(found, options, providers=["CPUExecutionProvider"])
+
+
+@contextlib.contextmanager
+def source(
+    model: str, data_directory: str | None, options: ort.SessionOptions
+) -> Iterator[str | bytes]:
+    """Give what a session is opened with: the path of a model, or its content.
+
+    The content is given where the external data lie elsewhere, which `options` are told, and where
+    the path is not UTF-8: ONNX Runtime takes no other, so a link leads to the directory.
+    """
+    if data_directory is None and is_utf8(model):
+        yield model
+        return
+    with open(model, "rb") as file:
+        content = file.read()
+    directory = os.path.dirname(model) if data_directory is None else data_directory
+    with contextlib.ExitStack() as stack:
+        if not is_utf8(directory):
+            link = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "data")
+            os.symlink(os.path.abspath(directory), link)
+            directory = link
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", directory or os.curdir
+        )
+        yield content
+
+
+def run_raw(
+    session: ort.InferenceSession,
+    tensors: Sequence[RawTensor],
+    outputs: Sequence[str] | None = None,
+) -> list[RawTensor]:
+    """Run a model; a sequence comes back as the tensors in it, an absent optional as none."""
+    found = [o for o in session.get_outputs() if outputs is None or o.name in outputs]
+    names = [output.name for output in found]
+    plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
+    dense = [o for o in found if o.type.startswith("tensor(")]
+    if all(o.type in plain for o in dense) or any(tensor.type == STRING for tensor in tensors):
+        feeds = {t.name: _array(t) if t.type in (*NUMPY_TYPES, STRING) else value_of(t)
+                 for t in tensors}  # fmt: skip
+        return [
+            raw
+            for name, output in zip(names, session.run(names, feeds), strict=True)
+            for raw in _flat(name, output)
+        ]
+    values = {tensor.name: value_of(tensor) for tensor in tensors}
+    results = session.run_with_ort_values(names, values)
+    return [_raw(name, value) for name, value in zip(names, results, strict=True)]
+
+
+def _array(tensor: RawTensor) -> np.ndarray:
+    if tensor.type == STRING:
+        return np.array(tensor.strings, dtype=object).reshape(tensor.shape)
+    return np.frombuffer(tensor.data, NUMPY_TYPES[tensor.type]).reshape(tensor.shape)
+
+
+def value_of(tensor: RawTensor) -> ort.OrtValue:
+    """Return a tensor that is not of strings as a value of ONNX Runtime, with its own memory."""
+    kind = NUMPY_TYPES.get(tensor.type, tensor.type)  # before 1.20 ONNX Runtime takes no numbers
+    value = ort.OrtValue.ortvalue_from_shape_and_type(tensor.shape, kind, "cpu")
+    if tensor.data:
+        ctypes.memmove(value.data_ptr(), bytes(tensor.data), len(tensor.data))
+    return value
+
+
+def _raw(name: str, value: ort.OrtValue) -> RawTensor:
+    if not value.is_tensor():
+        raise TypeError(f"output {name} is a {value.data_type()}, which cannot be compared")
+    size = value.tensor_size_in_bytes()
+    data = ctypes.string_at(value.data_ptr(), size) if size else b""
+    return RawTensor(name, value.element_type(), tuple(value.shape()), data)
+
+
+def _flat(name: str, output: object) -> list[RawTensor]:
+    """Return an output as tensors: a sequence one by one, an absent optional as none."""
+    if output is None:
+        return []
+    if isinstance(output, list):
+        return [raw for i, part in enumerate(output) for raw in _flat(f"{name}[{i}]", part)]
+    array = np.asarray(output)
+    if array.dtype.kind in "OU":
+        strings = tuple(str(text) for text in array.ravel())
+        return [RawTensor(name, STRING, array.shape, strings=strings)]
+    return [RawTensor(name, _NUMBERS[array.dtype], array.shape, array.tobytes())]

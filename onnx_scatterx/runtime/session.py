@@ -1,0 +1,113 @@
+"""Running models in ONNX Runtime with the native ScatterX operator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.system.scratch import scratch
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
+
+OLDEST = (1, 18)
+"""The first ONNX Runtime that has custom operators which may update a tensor in place."""
+
+_CPU = "CPUExecutionProvider"
+_MESSAGE_LIMIT = 1 << 30  # bytes of a model that are handed over in memory
+
+
+def session(
+    model: AnyModel,
+    *,
+    session_options: ort.SessionOptions | None = None,
+    providers: Sequence[Any] | None = None,
+    library: bool | None = None,
+    **more: Any,
+) -> ort.InferenceSession:
+    """Open a model in ONNX Runtime, with the ScatterX library registered if it runs on the CPU.
+
+    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``. ``providers`` are those that
+    ``session_options`` have been given, else the CPU provider. ``library`` says whether to register
+    the library; if not given, it is registered if the first provider is the CPU's. It runs on the
+    CPU alone: under another provider each ScatterX node would fetch its tensors from the device,
+    where its fallback function can run instead. The library is registered with ``session_options``,
+    so these are good for one session; ``more`` goes to ``onnxruntime.InferenceSession``, whose
+    errors come through. Raises ScatterXError if the library is to be registered and is not there,
+    or ONNX Runtime is too old for it.
+
+    >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
+    """
+    if not providers:
+        providers = None if _has_providers(session_options) else [_CPU]
+    if library is None:
+        library = providers is not None and _name(providers[0]) == _CPU
+    check_runtime(library)
+    import onnxruntime as ort
+
+    options = ort.SessionOptions() if session_options is None else session_options
+    if library:
+        options.register_custom_ops_library(str(library_path()))
+    return _opened(model, options, providers, more)
+
+
+def _name(provider: Any) -> str:
+    """Return the name of a provider: that itself, or the first of a pair with its options."""
+    return str(provider if isinstance(provider, str) else provider[0])
+
+
+def _has_providers(options: Any) -> bool:
+    """Return whether session options name providers, which ONNX Runtime 1.22 brought."""
+    return hasattr(options, "has_providers") and bool(options.has_providers())
+
+
+def check_runtime(library: bool) -> None:
+    """Raise ScatterXError if the library is to be used and ONNX Runtime is too old for it."""
+    import onnxruntime as ort
+
+    version = tuple(int(n) for n in ort.__version__.split(".")[:2])
+    if library and version < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise ScatterXError(
+            f"the ScatterX library needs ONNX Runtime {oldest} or newer, and this is "
+            f"{ort.__version__}; upgrade it, or run the model without the library"
+        )
+
+
+def _opened(
+    model: AnyModel,
+    options: ort.SessionOptions,
+    providers: Sequence[Any] | None,
+    more: Mapping[str, Any],
+) -> ort.InferenceSession:
+    import onnxruntime as ort
+
+    from onnx_scatterx.ir import io as model_io
+
+    if isinstance(model, ir.Model):
+        tensors = [v.const_value for g in all_graphs(model) for v in g.initializers.values()]
+        size = sum(t.nbytes for t in tensors if t is not None)
+        if size > _MESSAGE_LIMIT or any(isinstance(t, ir.ExternalTensor) for t in tensors):
+            with scratch() as directory:
+                path = directory / "model.onnx"
+                model_io.save(model, path)
+                return ort.InferenceSession(path, options, providers, **more)
+        model = ir.to_proto(model)
+    if isinstance(model, onnx.ModelProto):
+        return ort.InferenceSession(model.SerializeToString(), options, providers, **more)
+    from onnx_scatterx.runtime.ort_session import source
+
+    path = Path(model)
+    model_io.check_file(path)
+    with source(os.fspath(path), None, options) as found:
+        return ort.InferenceSession(found, options, providers, **more)

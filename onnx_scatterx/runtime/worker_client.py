@@ -1,0 +1,150 @@
+"""One model that is run again and again in a worker process, and outlives its crashes."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.runtime.worker_process import Answer, Failure, OrtProcess
+from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.scratch import scratch
+
+__all__ = ["Failure", "ModelFile", "Runner", "from_raw", "to_raw"]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A binary model file, and where its external data lie if not beside it."""
+
+    path: Path
+    data_directory: Path | None = None
+
+    def to_request(self) -> dict[str, str | None]:
+        """Return what a worker process is told; links are left for ONNX Runtime to follow."""
+        directory = self.data_directory
+        return {
+            "model": str(self.path.absolute()),
+            "data_directory": None if directory is None else str(directory.absolute()),
+        }
+
+
+class Runner:
+    """One model in a process of its own, which is started again after it died.
+
+    The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
+    with those of the default options.
+    """
+
+    def __init__(self, model: ModelFile, library: str | None = None) -> None:
+        """Start the process; the model loads while the caller does something else."""
+        self._model = model
+        self._request = {"do": "open", **model.to_request(), "library": library, "threads": 1}
+        self._process = self._start()
+
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.close()
+
+    @property
+    def process_id(self) -> int:
+        """The process that runs the model now."""
+        return self._process.id
+
+    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+        """Wait until the model is loaded, the second time if `fused`; return why it cannot be."""
+        if fused:
+            answer = self._ask({**self._request, "optimize": True}, [], timeout)
+            self._is_fused = isinstance(answer, Answer)
+        else:
+            answer = self._process.receive(timeout)
+            self._loaded = isinstance(answer, Answer)
+        return answer if isinstance(answer, Failure) else None
+
+    def run(
+        self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray] | Failure:
+        """Return the outputs by name, or why there are none."""
+        if fused and not (self._loaded and self._is_fused):
+            failure = self.load(timeout, fused=True)
+            if failure is not None:
+                return failure
+        tensors = [to_raw(name, array) for name, array in feeds.items()]
+        answer = self._ask({"do": "run", "session": int(fused)}, tensors, timeout)
+        if isinstance(answer, Failure):
+            return answer
+        return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
+
+    def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
+        """Count the nodes that ONNX Runtime makes of the model beyond those that it has.
+
+        It is None if the optimized model cannot be written, which may be too large for a file.
+        """
+        with scratch() as directory:
+            place = directory / "fused.onnx"
+            request = {**self._request, "do": "save", "place": str(place)}
+            answer = self._ask(request, [], timeout)
+            if isinstance(answer, Failure):
+                return None
+            paths = (self._model.path, place)
+            counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
+        return counts[1] - counts[0]
+
+    def _ask(
+        self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
+    ) -> Answer | Failure:
+        """Exchange messages with the process, which is started again if it died."""
+        if not self._loaded:
+            self._process.close()
+            self._process = self._start()
+            failure = self.load(timeout)
+            if failure is not None:
+                return failure
+        answer = self._process.ask(request, tensors, timeout=timeout)
+        if isinstance(answer, Failure):
+            self._loaded = answer.kind == "error"
+        return answer
+
+    def _start(self) -> OrtProcess:
+        process = OrtProcess()
+        process.send({**self._request, "optimize": False})
+        self._loaded = self._is_fused = False
+        return process
+
+
+def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for graph in ir_graphs(ir.from_proto(model)):
+        counts.update((node.domain, node.op_type) for node in graph)
+    return counts
+
+
+def to_raw(name: str, array: np.ndarray) -> RawTensor:
+    """Return a NumPy or ml_dtypes array as raw bytes."""
+    if array.dtype.kind in "OUT":
+        strings = tuple(str(text) for text in array.ravel())
+        return RawTensor(name, ir.DataType.STRING.value, array.shape, strings=strings)
+    dtype = ir.DataType.from_numpy(array.dtype)
+    return RawTensor(name, dtype.value, array.shape, ir.Tensor(array, dtype=dtype).tobytes())
+
+
+def from_raw(tensor: RawTensor) -> np.ndarray:
+    """Return raw bytes as a NumPy or ml_dtypes array."""
+    dtype = ir.DataType(tensor.type)
+    if dtype == ir.DataType.STRING:
+        return np.array(tensor.strings, dtype=object).reshape(tensor.shape)
+    proto = onnx.TensorProto(data_type=tensor.type, dims=tensor.shape, raw_data=bytes(tensor.data))
+    return ir.serde.TensorProtoTensor(proto).numpy()

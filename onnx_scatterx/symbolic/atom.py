@@ -1,0 +1,124 @@
+"""Atoms: what is no sum and no product, and what the kinds of atoms must be able to do.
+
+Atoms are interned: equal ones are the same object. What is in an atom are terms (``polynomial``).
+
+Atoms have one order, on which normal forms rest. It follows from what an atom is, and not from when
+it was made: so what a model becomes does not depend on what the process did before.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from onnx_scatterx.symbolic.polynomial import Term
+    from onnx_scatterx.symbolic.symbols import Leaf
+
+Interval: TypeAlias = tuple[float, float]
+"""Bounds: integers, or infinite."""
+
+_DEPTH = 54  # bits of a place below an atom's depth
+
+
+class Atom:
+    """An indivisible factor. Interned: equal atoms are the same object."""
+
+    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place")
+    coords: frozenset[int]
+    """The coordinates that the atom depends on."""
+    leaves: frozenset[Leaf]
+    """The numbers that only the run knows in it, itself included."""
+    parts: tuple[Term, ...]
+    piecewise: bool
+    """Whether there are cases in it that facts may decide, at any depth."""
+    place: int
+    """Where the atom stands among all others, and its hash: inner ones are before outer ones."""
+
+    dim = -1
+    """The coordinate that the atom is, if it is one."""
+    idempotent = False
+    """Whether the atom is its own square: it is 0 or 1."""
+    absorber: Atom | None = None
+    """An atom of which the atom's product with it is no other number."""
+    decidable = False
+    """Whether the atom itself makes cases."""
+
+    def __hash__(self) -> int:
+        return self.place  # so that sets of atoms have one order in every run
+
+    @property
+    def depth(self) -> int:
+        """How deep terms are nested in the atom."""
+        return self.place >> _DEPTH
+
+    def completed(self) -> None:
+        """Add what the atom itself contributes to ``coords`` and ``leaves``."""
+
+    def mark(self) -> int:
+        """Return a number for what the atom is besides its kind and parts."""
+        return 0
+
+    def interval(self, of: Callable[[Term], Interval]) -> Interval:
+        """Return bounds of the atom, given bounds of the terms in it."""
+        raise NotImplementedError
+
+    def rebuild(self, parts: tuple[Term, ...]) -> Term:
+        """Return the atom as a term, with other terms in it."""
+        raise NotImplementedError
+
+    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        """Return the atom's value (a number or an array), given the values of its terms."""
+        raise NotImplementedError
+
+
+_atoms: WeakValueDictionary[tuple[Any, ...], Atom] = WeakValueDictionary()
+_lock = threading.Lock()  # on what two threads may make at once
+
+
+def one_atom(
+    kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], fields: Mapping[str, Any]
+) -> Atom:
+    """Return the one atom of a kind that has this key and these parts."""
+    atom = _atoms.get((kind, key, parts))
+    if atom is None:
+        atom = object.__new__(kind)
+        atom.parts = parts
+        atom.coords = union(p.coords for p in parts)
+        atom.leaves = union(p.leaves() for p in parts)
+        atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
+        for name, value in fields.items():
+            setattr(atom, name, value)
+        atom.place = _place(atom)
+        atom.completed()
+        with _lock:
+            atom = _atoms.setdefault((kind, key, parts), atom)
+    return atom
+
+
+def _place(atom: Atom) -> int:
+    if not atom.parts:
+        return atom.mark()
+    # Python's hash of natural numbers is the same in every process, and of -1 and -2 the same.
+    shape: list[int] = [zlib.crc32(type(atom).__name__.encode()), atom.mark()]
+    depth = 0
+    for part in atom.parts:
+        for monomial, c in part.items:
+            for inner in monomial:
+                shape.append(inner.place)
+                depth = max(depth, inner.place >> _DEPTH)
+            shape += (len(monomial), 2 * c if c >= 0 else -2 * c - 1)
+        shape.append(len(part.items))
+    return (depth + 1) << _DEPTH | hash(tuple(shape)) % (1 << _DEPTH)
+
+
+def union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
+    """Return the union; where one set holds all others, it is that set."""
+    result: frozenset[Any] = frozenset()
+    for one in sets:
+        if not one <= result:
+            result = result | one if result else one
+    return result

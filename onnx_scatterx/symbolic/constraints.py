@@ -1,0 +1,264 @@
+"""What is known of terms: which are never negative, the ranges of coordinates, and so of terms.
+
+Facts stand in layers, each on those below, which it sees and does not change. What a proof may use
+of them is found by the leaves and the monomials that they are about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from onnx_scatterx.symbolic.quasi_polynomial import never_negative
+from onnx_scatterx.symbolic.terms import (
+    Atom,
+    Coord,
+    Interval,
+    Leaf,
+    Monomial,
+    Number,
+    Pos,
+    Term,
+    as_term,
+    element,
+    interval_of,
+    term,
+)
+
+T = TypeVar("T")
+
+_TRIED = 32  # numbers tried for the least one that a fact allows
+
+
+@dataclass(frozen=True)
+class Elements:
+    """What is known of every element ``e`` of a tensor.
+
+    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct`` says that no
+    two elements are equal.
+    """
+
+    ANY: ClassVar[Term] = element("any", (), name="e")
+
+    bounds: tuple[Term, ...] = ()
+    distinct: bool = False
+
+    def of(self, e: Number) -> list[Term]:
+        """Return terms that are >= 0 for an element."""
+        (any_,) = self.ANY.atoms
+        return [bound.replace({any_: e}) for bound in self.bounds]
+
+
+class Known:
+    """Terms that are never negative, and the range of every coordinate."""
+
+    def __init__(
+        self,
+        extents: Mapping[int, Term] | None = None,
+        known: Iterable[Term] = (),
+        *,
+        below: Known | None = None,
+    ) -> None:
+        inherited = {} if below is None else below.extents
+        self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
+        self._layers: tuple[Known, ...] = (self, *(() if below is None else below._layers))
+        self._seen: dict[Term, None] = {}  # in the order in which they were learnt
+        self._bounds: dict[Atom, Interval] = {}
+        self._bounded: set[Leaf] = set()
+        self._intervals: dict[Atom, Interval] = {}
+        self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
+        self._by_leaf: dict[Leaf, list[Term]] = {}
+        self._by_piece: dict[Atom, list[Term]] = {}
+        self._learnt = 0
+        self._news: dict[Leaf, int] = {}
+        self._assumed: set[Term] = set()
+        self._elements: dict[object, Elements] = {}
+        self._residues: dict[Leaf, tuple[int, int]] = {}
+        self.simplified: dict[Term, tuple[int, Term]] = {}
+        """What ``simplify`` made of terms, and how much had been learnt by then."""
+        self.memo: dict[object, Any] = {}
+        """What was worked out under these facts, until the next one is learnt."""
+        self._recalled: dict[object, Any] = {}
+        self._recalled_at = 0
+        self.learn(known)
+
+    def recall(self, key: object, work: Callable[[], T]) -> T:
+        """Return what was worked out for a key under these facts, or work it out.
+
+        A model writes many boxes at the same positions. All is forgotten when something is learnt,
+        here or below, so that the answer is the one that would be found now.
+        """
+        now = sum([layer._learnt for layer in self._layers])
+        if now != self._recalled_at:
+            self._recalled.clear()
+            self._recalled_at = now
+        if key in self._recalled:
+            found: T = self._recalled[key]
+            return found
+        made = work()
+        if now == sum([layer._learnt for layer in self._layers]):
+            self._recalled[key] = made
+        return made
+
+    def learn(self, known: Iterable[Term]) -> None:
+        """Add facts that hold wherever these are used from now on."""
+        for fact in known:
+            if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
+                self._learn(fact)
+                self.learn(f for f in _weaker(fact) if self.interval(f)[0] < 0)
+
+    def assume(self, known: Iterable[Term]) -> None:
+        """Add facts that hold because the user says so."""
+        known = list(known)
+        self.learn(known)
+        self._assumed.update(known)
+
+    def is_assumed(self, fact: Term) -> bool:
+        """Return whether a known fact is what the user says."""
+        return any(fact in layer._assumed for layer in self._layers)
+
+    def learn_elements(self, source: object, known: Elements) -> None:
+        """Add what holds of every element of a tensor."""
+        self._elements[source] = known
+        self._forget()
+
+    def learn_residue(self, leaf: Leaf, modulus: int, residue: int) -> None:
+        """Add that a size leaves a residue."""
+        self._residues[leaf] = modulus, residue
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what could not be proven or simplified before."""
+        self._intervals.clear()
+        self.simplified.clear()
+        self.memo.clear()
+        self._recalled.clear()
+
+    def known(self) -> list[Term]:
+        """Return the terms that are known to be >= 0."""
+        return [fact for layer in reversed(self._layers) for fact in layer._seen]
+
+    def of_elements(self, leaf: Leaf) -> Elements | None:
+        """Return what is known of the elements of the tensor that a leaf is one of."""
+        return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
+
+    def range_of(self, leaf: Leaf) -> Interval:
+        """Return the numbers between which a leaf is known to lie."""
+        low, high = self._atom_interval(leaf)
+        elements = self.of_elements(leaf)
+        if elements is not None:
+            known = Known(known=elements.of(as_term(leaf)))._atom_interval(leaf)
+            low, high = max(low, known[0]), min(high, known[1])
+        return low, high
+
+    def interval(self, t: Number) -> Interval:
+        """Return bounds of a term under these facts."""
+        t = term(t)
+        if t.coords and not t.coords.isdisjoint(self.extents):
+            return interval_of(t, self._atom_interval)
+        for layer in self._layers:
+            if layer._bounded and not layer._bounded.isdisjoint(t.leaves()):
+                return interval_of(t, self._atom_interval)
+        return t.interval()
+
+    def _atom_interval(self, atom: Atom) -> Interval:
+        if atom not in self._intervals:
+            self._intervals[atom] = self._bounds_of(atom)
+        return self._intervals[atom]
+
+    def _bounds_of(self, atom: Atom) -> Interval:
+        low, high = atom.interval(self.interval)
+        if isinstance(atom, Coord) and atom.dim in self.extents:
+            high = min(high, self.interval(self.extents[atom.dim])[1] - 1)
+        for layer in self._layers:
+            known = layer._bounds.get(atom)
+            if known is not None:
+                low, high = max(low, known[0]), min(high, known[1])
+        return low, high
+
+    @property
+    def learnt(self) -> int:
+        """How many facts have been learnt so far (see ``news_of``)."""
+        return self._learnt
+
+    def news_of(self, t: Term, when: int) -> bool:
+        """Return whether a fact that may bear on a term was learnt after ``when``."""
+        return when < self._learnt and any(self._news.get(x, 0) > when for x in t.leaves())
+
+    def _learn(self, fact: Term) -> None:
+        self._seen[fact] = None
+        self._learnt += 1
+        self.memo.clear()
+        for leaf in self._related(fact):
+            self._news[leaf] = self._learnt
+        parts = [item for item in fact.items if item[0]]
+        single = len(parts) == 1 and len(parts[0][0]) == 1
+        if single:
+            ((atom,), c), offset = parts[0], fact.offset
+            low, high = self._atom_interval(atom)
+            if c > 0:
+                low = max(low, -(offset // c))
+            else:
+                high = min(high, offset // -c)
+            self._bound(atom, low, high)
+        if fact.piecewise and len(fact.leaves()) == 1 and not fact.coords:
+            self._learn_least(fact)
+        for atom in fact.atoms:
+            if atom.decidable:
+                self._by_piece.setdefault(atom, []).append(fact)
+        if single and not parts[0][0][0].parts:
+            return  # a bound of one leaf: the intervals have it
+        for monomial, c in parts:
+            self._relations.setdefault(monomial, []).append((fact, c))
+        if self._holds_anyhow(fact):
+            return  # it restricts no size
+        for leaf in fact.leaves():
+            self._by_leaf.setdefault(leaf, []).append(fact)
+
+    def _bound(self, atom: Atom, low: float, high: float) -> None:
+        self._bounds[atom] = (low, high)
+        self._bounded |= atom.leaves
+        self._intervals.clear()
+
+    def _learn_least(self, fact: Term) -> None:
+        """Learn from which number on a fact about one size can hold."""
+        (leaf,) = fact.leaves()
+        low, high = self._atom_interval(leaf)
+        if leaf.parts or math.isinf(low):
+            return
+        for n in range(int(low), int(low) + _TRIED):
+            if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
+                break
+            self._bound(leaf, n + 1, high)
+
+    def _holds_anyhow(self, fact: Term) -> bool:
+        """Return whether a fact is about one size, and true of each that it may be."""
+        leaves = fact.leaves()
+        if len(leaves) != 1 or fact.coords:
+            return False
+        (leaf,) = leaves
+        low = self._atom_interval(leaf)[0]
+        return not (leaf.parts or math.isinf(low)) and never_negative(fact, leaf, int(low)) is True
+
+    def _related(self, fact: Term) -> set[Leaf]:
+        """Return the leaves that a fact can say something of, by itself or through others."""
+        found = set(fact.leaves())
+        stack = list(found)
+        while stack:
+            leaf = stack.pop()
+            for layer in self._layers:
+                for other in layer._by_leaf.get(leaf, ()):
+                    stack.extend(other.leaves() - found)
+                    found |= other.leaves()
+        return found
+
+
+def _weaker(fact: Term) -> Iterator[Term]:
+    """Yield what follows from a fact ``t - c max(u, 0) >= 0``: both ``t - c u`` and t are, too."""
+    for monomial, c in fact.items:
+        if c < 0 and len(monomial) == 1 and isinstance(monomial[0], Pos):
+            rest = fact - c * as_term(monomial[0])
+            yield rest + c * monomial[0].parts[0]
+            yield rest

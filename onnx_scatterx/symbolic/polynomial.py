@@ -1,0 +1,312 @@
+"""Terms: polynomials with integer coefficients over atoms.
+
+Terms are interned as atoms are: equal ones are the same object, so ``is`` compares them and a term
+can keep what was once found out about it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
+
+if TYPE_CHECKING:
+    from onnx_scatterx.symbolic.symbols import Leaf
+
+Monomial: TypeAlias = "tuple[Atom, ...]"
+Number: TypeAlias = "Term | int"
+
+
+class Term:
+    """A polynomial: ``items`` are its monomials with their coefficients, in one order."""
+
+    __slots__ = (
+        "__weakref__",
+        "_interval",
+        "_leaves",
+        "constant",
+        "coords",
+        "items",
+        "never_negative_from",
+        "offset",
+        "piecewise",
+    )
+    items: tuple[tuple[Monomial, int], ...]
+    constant: int | None
+    """The number that the term is, or None where it is not a constant."""
+    offset: int
+    """The polynomial's constant coefficient."""
+    coords: frozenset[int]
+    piecewise: bool
+    never_negative_from: dict[tuple[int, tuple[Term, ...]], bool | None] | None
+    """What ``eventual`` found out."""
+    _interval: Interval | None
+    _leaves: frozenset[Leaf] | None
+
+    def __add__(self, other: Number) -> Term:
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Term:
+        return _interned(tuple([(m, -c) for m, c in self.items]))
+
+    def __sub__(self, other: Number) -> Term:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: Number) -> Term:
+        return term(other)._plus(self, -1)
+
+    def _plus(self, other: Number, sign: int) -> Term:
+        if not isinstance(other, Term):
+            other = term(other)
+        if not other.items:
+            return self
+        number = other.constant
+        if number is not None:
+            total = self.offset + sign * number
+            rest = self.items[1:] if self.offset else self.items
+            return _interned((((), total), *rest) if total else rest)
+        sums = dict(self.items)
+        for monomial, coefficient in other.items:
+            sums[monomial] = sums.get(monomial, 0) + sign * coefficient
+        return polynomial(sums)
+
+    def __mul__(self, other: Number) -> Term:
+        if not isinstance(other, Term):
+            other = term(other)
+        if other.constant is not None:
+            return self._times(other.constant)
+        if self.constant is not None:
+            return other._times(self.constant)
+        sums: dict[Monomial, int] = {}
+        for (m, c), (n, d) in itertools.product(self.items, other.items):
+            monomial = _product(m, n)
+            sums[monomial] = sums.get(monomial, 0) + c * d
+        return polynomial(sums)
+
+    __rmul__ = __mul__
+
+    def _times(self, factor: int) -> Term:
+        if factor == 1:
+            return self
+        return _interned(tuple([(m, c * factor) for m, c in self.items]) if factor else ())
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int) and self.constant == other)
+
+    __hash__ = object.__hash__
+
+    @property
+    def atoms(self) -> set[Atom]:
+        """The atoms that stand in the polynomial itself, not inside other atoms."""
+        return {a for m, _ in self.items for a in m}
+
+    def all_atoms(self) -> set[Atom]:
+        """Return the atoms at every depth."""
+        found: set[Atom] = set()
+        stack = [self]
+        while stack:
+            for monomial, _ in stack.pop().items:
+                for atom in monomial:
+                    if atom not in found:
+                        found.add(atom)
+                        stack.extend(atom.parts)
+        return found
+
+    def leaves(self) -> frozenset[Leaf]:
+        """Return the numbers that only the run knows, at every depth."""
+        if self._leaves is None:
+            self._leaves = union(a.leaves for m, _ in self.items for a in m)
+        return self._leaves
+
+    def interval(self) -> Interval:
+        """Return bounds that hold in every run and for every coordinate."""
+        if self._interval is None:
+            self._interval = interval_of(self, lambda a: a.interval(Term.interval))
+        return self._interval
+
+    def split(self, atom: Atom) -> tuple[Term, Term]:
+        """Return (slope, rest) with ``t = slope atom + rest``; both may still hold the atom."""
+        slope: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
+        for monomial, coefficient in self.items:
+            if atom in monomial:
+                i = monomial.index(atom)
+                slope[monomial[:i] + monomial[i + 1 :]] = coefficient
+            else:
+                rest[monomial] = coefficient
+        return polynomial(slope), polynomial(rest)
+
+    def replace(self, values: Mapping[Atom, Number]) -> Term:
+        """Return the term with atoms replaced by other terms, at every depth."""
+        return _replace(self, values, {})
+
+    def at(self, coords: Mapping[int, Number]) -> Term:
+        """Return the term with coordinates replaced, all at once."""
+        if self.coords.isdisjoint(coords):
+            return self
+        found = {a: coords[a.dim] for a in self.all_atoms() if a.dim in coords}
+        return self.replace(found)
+
+    def evaluate(self, leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        """Return the value; ``leaf(leaf, parts)`` and ``coord(dim)`` give numbers or arrays."""
+        total: Any = 0
+        for monomial, coefficient in self.items:
+            product: Any = coefficient
+            for atom in monomial:
+                parts = [p.evaluate(leaf, coord) for p in atom.parts]
+                product = product * atom.value(parts, leaf, coord)
+            total = total + product
+        return total
+
+    def __str__(self) -> str:
+        if not self.items:
+            return "0"
+        text = ""
+        for monomial, coefficient in sorted(self.items, key=lambda item: not item[0]):
+            factors = [str(a) for a in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.insert(0, str(abs(coefficient)))
+            sign = ("-" if coefficient < 0 else "") if not text else f" {'-+'[coefficient > 0]} "
+            text += sign + "*".join(factors)
+        return text
+
+    __repr__ = __str__
+
+
+_terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
+_lock = threading.Lock()  # on what two threads may make at once
+
+
+def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
+    monomial = item[0]
+    if len(monomial) == 1:
+        return 1, monomial[0].place
+    return len(monomial), [a.place for a in monomial]
+
+
+_place = attrgetter("place")
+
+
+def _product(m: Monomial, n: Monomial) -> Monomial:
+    if not m or not n:
+        return m or n
+    atoms = sorted((*m, *n), key=_place)
+    return tuple(
+        [
+            a
+            for i, a in enumerate(atoms)
+            if not (i and a is atoms[i - 1] and a.idempotent)
+            and (a.absorber is None or a.absorber not in atoms)
+        ]
+    )
+
+
+def polynomial(sums: Mapping[Monomial, int]) -> Term:
+    """Return the sum of monomials with coefficients."""
+    items = [item for item in sums.items() if item[1]]
+    if len(items) > 1:
+        items.sort(key=_order)
+    return _interned(tuple(items))
+
+
+def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
+    found = _terms.get(items)
+    return _new_term(items) if found is None else found
+
+
+def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
+    made = object.__new__(Term)
+    made.items = items
+    made.offset = items[0][1] if items and not items[0][0] else 0
+    made.constant = made.offset if len(items) == bool(made.offset) else None
+    atoms = [a for m, _ in items for a in m]
+    made.coords = union([a.coords for a in atoms])
+    made.piecewise = any(a.piecewise for a in atoms)
+    made.never_negative_from = made._interval = made._leaves = None
+    with _lock:  # another thread may have been faster
+        return _terms.setdefault(items, made)
+
+
+def interned(
+    kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], **fields: Any
+) -> Term:
+    """Return the one atom of a kind that has this key and these parts, as a term."""
+    return as_term(one_atom(kind, key, parts, fields))
+
+
+def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | None]) -> Term:
+    def other(atom: Atom) -> Term | None:
+        """Return what stands for an atom, or None where it stays."""
+        if atom in values:
+            return term(values[atom])
+        if not atom.parts:
+            return None
+        if atom not in seen:
+            parts = tuple(_replace(p, values, seen) for p in atom.parts)
+            kept = all(p is q for p, q in zip(parts, atom.parts, strict=True))
+            seen[atom] = None if kept else atom.rebuild(parts)
+        return seen[atom]
+
+    sums: dict[Monomial, int] = {}
+    changed = False
+    for monomial, coefficient in t.items:
+        kept: list[Atom] = []
+        product: Term | None = None
+        for atom in monomial:
+            found = other(atom)
+            if found is None:
+                kept.append(atom)
+            else:
+                product = found if product is None else product * found
+        if product is None:
+            sums[monomial] = sums.get(monomial, 0) + coefficient
+            continue
+        changed = True
+        rest = tuple(kept)
+        for m, c in product.items:
+            m = _product(rest, m)
+            sums[m] = sums.get(m, 0) + coefficient * c
+    return polynomial(sums) if changed else t
+
+
+def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
+    """Return bounds of a polynomial, given bounds of its atoms."""
+    low: float = 0
+    high: float = 0
+    for monomial, coefficient in t.items:
+        a: float = coefficient
+        b: float = coefficient
+        for atom in monomial:
+            c, d = of(atom)
+            products = (_times(a, c), _times(a, d), _times(b, c), _times(b, d))
+            a, b = min(products), max(products)
+        low, high = low + a, high + b
+    return low, high
+
+
+def _times(a: float, b: float) -> float:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def term(number: Number) -> Term:
+    """Return a number as a term; a term is returned as it is."""
+    if isinstance(number, Term):
+        return number
+    number = int(number)
+    small = _small.get(number)
+    return _interned((((), number),)) if small is None else small
+
+
+def as_term(atom: Atom) -> Term:
+    """Return an atom as a term."""
+    return _interned((((atom,), 1),))
+
+
+_small = {n: _interned((((), n),) if n else ()) for n in range(-16, 257)}

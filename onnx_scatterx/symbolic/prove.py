@@ -1,0 +1,266 @@
+"""Proofs of inequalities between terms.
+
+``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by taking a
+coordinate to the end of its range, by cases on ``Pos`` and ``Step``, by what a floor division lies
+between, and completely where one size is left (``eventual``). An answer of False is "not proven".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from onnx_scatterx.symbolic.constraints import Known
+from onnx_scatterx.symbolic.quasi_polynomial import at, never_negative
+from onnx_scatterx.symbolic.terms import (
+    Atom,
+    Coord,
+    FloorDiv,
+    Leaf,
+    Number,
+    Pos,
+    Step,
+    Term,
+    as_term,
+    size,
+    term,
+)
+
+_DEPTH = 5
+_ORDERS = 3  # cases that are tried as the first
+_LISTED = 4096  # numbers that are all looked at
+
+
+class Facts(Known):
+    """What is known: terms that are never negative, and the range of every coordinate.
+
+    Facts can stand on others (``assuming``), which they see but do not change.
+
+    >>> from onnx_scatterx.symbolic.terms import maximum, size
+    >>> n = size("n")
+    >>> Facts().proves(n - 1)
+    False
+    >>> Facts(known=[n - 1]).proves(maximum(n, 3) - 1)
+    True
+    """
+
+    def __init__(
+        self,
+        extents: Mapping[int, Term] | None = None,
+        known: Iterable[Term] = (),
+        *,
+        below: Facts | None = None,
+    ) -> None:
+        self._proven: set[Term] = set()
+        self._refuted: dict[Term, int] = {}
+        self._nonempty: dict[int, Facts] = {}
+        self._about: dict[tuple[Term, ...], Facts] = {}
+        super().__init__(extents, known, below=below)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._refuted.clear()
+
+    def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
+        """Return these facts and more."""
+        return Facts(extents, known, below=self)
+
+    def proves(self, t: Number) -> bool:
+        """Return whether ``t >= 0`` is proven, for every point within the extents."""
+        t = term(t)
+        if t in self._proven:
+            return True
+        when = self._refuted.get(t)
+        if when is not None and not self.news_of(t, when):
+            return False
+        if self._prove(t, _DEPTH) or self._by_elements(t):
+            self._proven.add(t)
+            return True
+        self._refuted[t] = self._learnt
+        return False
+
+    def _by_elements(self, t: Term) -> bool:
+        """Take what is known of the elements that a term names; it is no fact about others."""
+        if not any(layer._elements for layer in self._layers):
+            return False
+        found = [
+            (known, leaf) for leaf in t.leaves() if (known := self.of_elements(leaf)) is not None
+        ]
+        facts = tuple(f for known, leaf in found for f in known.of(as_term(leaf)))
+        if not facts:
+            return False
+        if facts not in self._about:
+            self._about[facts] = self.assuming(*facts)
+        return self._about[facts]._prove(t, _DEPTH)
+
+    def equal(self, a: Number, b: Number) -> bool:
+        """Return whether two terms are proven equal."""
+        if a is b:
+            return True
+        difference = term(a) - b
+        if difference.constant is not None:
+            return difference.constant == 0
+        return self.proves(difference) and self.proves(-difference)
+
+    def _prove(self, t: Term, depth: int) -> bool:
+        low, high = self.interval(t)
+        if low >= 0:
+            return True
+        if high < 0 or t.constant is not None or depth == 0:
+            return False
+        decided = self._by_one_size(t)
+        if decided is not None:
+            return decided
+        return (
+            self._by_coordinate(t, depth)
+            or self._by_known(t, depth)
+            or self._by_cases(t, depth)
+            or self._by_division(t, depth)
+        )
+
+    def _by_one_size(self, t: Term) -> bool | None:
+        leaves = t.leaves()
+        if t.coords or len(leaves) != 1:
+            return None
+        (leaf,) = leaves
+        low, high = self._atom_interval(leaf)
+        if math.isinf(low) or leaf.parts:
+            return None
+        if not math.isinf(high):
+            return self._by_all_numbers(t, leaf, int(low), int(high))
+        for layer in self._layers:
+            if leaf in layer._residues:
+                modulus, residue = layer._residues[leaf]
+                count = size(f"{leaf.name} // {modulus}", ("count", leaf, modulus))
+                (atom,) = count.leaves()
+                least = max(0, -((residue - int(low)) // modulus))
+                counted = t.replace({leaf: modulus * count + residue})
+                return never_negative(counted, atom, least) or None
+        if never_negative(t, leaf, int(low)) is not False:
+            return never_negative(t, leaf, int(low))
+        # False for some number, but not for every number that the facts allow.
+        facts = [fact for layer in self._layers for fact in layer._by_leaf.get(leaf, ())]
+        alone = [fact for fact in facts if len(fact.leaves()) == 1 and not fact.coords]
+        decided = never_negative(t, leaf, int(low), tuple(alone)) if alone else False
+        return None if len(alone) < len(facts) and not decided else decided
+
+    def _by_all_numbers(self, t: Term, leaf: Leaf, low: int, high: int) -> bool | None:
+        """Look at every number that a size may be, where they are few."""
+        if high - low >= _LISTED:
+            return None
+        known = [
+            fact
+            for layer in self._layers
+            for fact in layer._by_leaf.get(leaf, ())
+            if len(fact.leaves()) == 1 and not fact.coords and self._is_narrow(fact)
+        ]
+        if not self._is_narrow(t):
+            return None
+        numbers = np.arange(low, high + 1)
+        for fact in known:
+            numbers = numbers[at(fact, numbers) >= 0]
+        return True if bool((at(t, numbers) >= 0).all()) else None
+
+    def _is_narrow(self, t: Term) -> bool:
+        """Return whether 64 bits hold all that is added and multiplied to evaluate a term."""
+        for each in (t, *(part for atom in t.all_atoms() for part in atom.parts)):
+            total = 0.0
+            for monomial, c in each.items:
+                sizes = (max(map(abs, self._atom_interval(atom))) for atom in monomial)
+                total += abs(c) * math.prod(sizes)
+            if not total < 1 << 62:
+                return False
+        return True
+
+    def _by_coordinate(self, t: Term, depth: int) -> bool:
+        """Take a coordinate in which the term is linear to the end where the term is least."""
+        for atom in t.atoms:
+            if not isinstance(atom, Coord) or atom.dim not in self.extents:
+                continue
+            slope, rest = t.split(atom)
+            if atom.dim in slope.coords | rest.coords:
+                continue
+            extent = self.extents[atom.dim]
+            nonempty = self._at_nonempty(atom.dim)
+            if self._prove(slope, depth - 1):
+                return nonempty._prove(t.replace({atom: 0}), depth - 1)
+            if self._prove(-slope, depth - 1):
+                return nonempty._prove(t.replace({atom: extent - 1}), depth - 1)
+        return False
+
+    def _at_nonempty(self, dim: int) -> Facts:
+        """Return these facts where the coordinate of a dim exists."""
+        if dim not in self._nonempty:
+            self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
+        return self._nonempty[dim]
+
+    def _by_known(self, t: Term, depth: int) -> bool:
+        """``t = (a f + rest) / b`` for a known ``f >= 0``, positive a and b, and ``rest >= 0``."""
+        for monomial, a in t.items:
+            for layer in self._layers:
+                for fact, c in layer._relations.get(monomial, ()) if monomial else ():
+                    if a * c <= 0:
+                        continue
+                    rest = abs(c) * t - abs(a) * fact
+                    if self.interval(rest)[0] >= 0 or (
+                        depth > 2
+                        and len(rest.items) <= len(t.items)
+                        and self._prove(rest, depth - 2)
+                    ):
+                        return True
+        return False
+
+    def _by_cases(self, t: Term, depth: int) -> bool:
+        piecewise = [a for a in t.atoms if isinstance(a, Pos | Step)]
+        if not piecewise:
+            return False
+        inside = [b for a in piecewise for p in a.parts for b in p.all_atoms()]
+        # The innermost first: what it decides, the outer ones may use. It decides most where it
+        # stands in most of them.
+        piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.place))
+        tried = piecewise[: _ORDERS if depth == _DEPTH else 1]
+        return any(self._in_both_cases(atom, t, depth) for atom in tried)
+
+    def _in_both_cases(self, atom: Atom, t: Term, depth: int) -> bool:
+        inner = atom.parts[0]
+        is_pos = isinstance(atom, Pos)
+        cases = ((inner, inner if is_pos else 1), (-inner - (not is_pos), 0))
+        for condition, value in cases:
+            if self.interval(condition)[1] < 0:
+                continue  # this case never happens
+            facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
+            known = [f.replace({atom: value}) for f in facts_of_atom]
+            if any((f.constant or 0) < 0 for f in known):
+                continue
+            facts = self.assuming(condition, *known)
+            if not facts._prove(facts._decided(t.replace({atom: value})), depth - 1):
+                return False
+        return True
+
+    def _decided(self, t: Term) -> Term:
+        """Return a term without the cases that bounds decide, so that what is in them cancels."""
+        values: dict[Atom, Term] = {}
+        for atom in t.atoms:
+            if isinstance(atom, Step):
+                low, high = self.interval(atom.parts[0])
+                if low >= 0:
+                    values[atom] = atom.parts[0] if isinstance(atom, Pos) else term(1)
+                elif high < 0:
+                    values[atom] = term(0)
+        return self._decided(t.replace(values)) if values else t
+
+    def _by_division(self, t: Term, depth: int) -> bool:
+        """``d q <= u <= d q + d - 1`` for ``q = floor(u / d)``."""
+        for monomial, c in t.items:
+            if len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
+                continue
+            numerator, d = monomial[0].parts
+            if d.interval()[0] <= 0:
+                continue
+            rest = t - c * as_term(monomial[0])
+            least = numerator - d + 1 if c > 0 else numerator
+            if self._prove(d * rest + c * least, depth - 1):
+                return True
+        return False

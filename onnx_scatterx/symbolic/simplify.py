@@ -1,0 +1,59 @@
+"""Terms with their cases decided, where the facts decide them."""
+
+from __future__ import annotations
+
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Atom, FloorDiv, Number, Pos, Step, Term, divided
+
+
+def simplify(t: Term, facts: Facts) -> Term:
+    """Return the term with every ``Pos``, ``Step`` and ``FloorDiv`` replaced that facts decide.
+
+    >>> from onnx_scatterx.symbolic.terms import coord, size, where, step
+    >>> n, x = size("n"), coord(0)
+    >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
+    x0
+    """
+    if not t.piecewise:
+        return t
+    known = facts.simplified.get(t)
+    if known is not None and not facts.news_of(t, known[0]):
+        return known[1]
+    found = _simplified(t, facts)
+    facts.simplified[t] = facts.learnt, found
+    return found
+
+
+def _simplified(t: Term, facts: Facts) -> Term:
+    for _ in range(8):
+        if not t.piecewise:
+            return t
+        decided: dict[Atom, Number] = {}
+        pieces = [a for a in t.all_atoms() if a.decidable]
+        for atom in sorted(pieces, key=lambda a: a.place):
+            value = _decide(atom, facts)
+            if value is not None:
+                decided[atom] = value
+        if not decided:
+            return t
+        t = t.replace(decided)
+    return t
+
+
+def _decide(atom: Atom, facts: Facts) -> Number | None:
+    if isinstance(atom, Pos):
+        inner = atom.parts[0]
+        if facts.proves(inner):
+            return inner
+        return 0 if facts.proves(-inner) else None
+    if isinstance(atom, Step):
+        inner = atom.parts[0]
+        if facts.proves(inner):
+            return 1
+        return 0 if facts.proves(-inner - 1) else None
+    if isinstance(atom, FloorDiv):
+        inner, divisor = atom.parts
+        quotient, rest = divided(inner, divisor)
+        if facts.proves(rest) and facts.proves(divisor - 1 - rest):
+            return quotient
+    return None

@@ -1,0 +1,67 @@
+"""The sources of what only the run knows, numbered in the order in which one model shows them.
+
+The order of atoms begins with these numbers, and so must not know of other models. While a model is
+looked at, its sources have numbers of their own, and its leaves are no other model's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class Serial:
+    """The identity of a source, and its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+_OTHERS = 1 << 32  # a model has fewer sources
+
+
+class _Serials(dict[Hashable, Serial]):
+    def __init__(self, first: int) -> None:
+        self.first = first
+
+    def __missing__(self, source: Hashable) -> Serial:
+        found = self[source] = Serial(self.first + len(self))
+        return found
+
+
+_outside = _Serials(_OTHERS)
+_serials: ContextVar[_Serials] = ContextVar("sources", default=_outside)
+
+
+def serial_of(source: Hashable) -> Serial:
+    """Return the serial of a source; it is made where there is none."""
+    return _serials.get()[source]
+
+
+@contextmanager
+def own_sources(first: int = 0) -> Iterator[None]:
+    """Number sources from 0 on; afterwards those from before go on.
+
+    >>> from onnx_scatterx.symbolic.symbols import size
+    >>> n = size("n")
+    >>> with own_sources():
+    ...     size("n") is n
+    False
+    >>> size("n") is n
+    True
+    """
+    token = _serials.set(_Serials(first))
+    try:
+        yield
+    finally:
+        _serials.reset(token)
+
+
+@contextmanager
+def other_sources() -> Iterator[None]:
+    """Number sources that may stand beside those of a model, and come after them."""
+    with own_sources(_OTHERS):
+        yield

@@ -1,0 +1,198 @@
+"""Atoms that name something: coordinates, what only the run knows, constant arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.polynomial import Number, Term, interned, term
+from onnx_scatterx.symbolic.symbol_ids import Serial, serial_of
+
+_FIRST_LEAF = 64  # places before are of coordinates
+
+
+class Coord(Atom):
+    """The coordinate ``x_dim`` of the element that is looked at; never negative."""
+
+    __slots__ = ("dim",)
+    dim: int
+
+    def completed(self) -> None:
+        self.coords = frozenset((self.dim,))
+
+    def mark(self) -> int:
+        return self.dim
+
+    def interval(self, of: Callable[[Term], Interval]) -> Interval:
+        return 0, math.inf
+
+    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        return coord(self.dim)
+
+    def __str__(self) -> str:
+        return f"x{self.dim}"
+
+
+class Leaf(Atom):
+    """A number that only the run knows: ``source[parts]``, or a size where there are no parts.
+
+    ``low`` and ``high`` are bounds that hold in every run.
+    """
+
+    __slots__ = ("high", "low", "name", "serial", "source")
+    name: str
+    source: object
+    serial: Serial
+    low: float
+    high: float
+
+    def completed(self) -> None:
+        self.leaves |= {self}
+
+    def mark(self) -> int:
+        return _FIRST_LEAF + self.serial.number
+
+    def interval(self, of: Callable[[Term], Interval]) -> Interval:
+        return self.low, self.high
+
+    def rebuild(self, parts: tuple[Term, ...]) -> Term:
+        return _leaf(self.serial, self.source, parts, self.name, self.low, self.high)
+
+    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        return leaf(self, parts)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.parts))}]" if self.parts else self.name
+
+
+class Table(Atom):
+    """The element of a constant integer array at the indices ``parts``.
+
+    Outside the array nothing is looked at: a choice between pieces multiplies it by 0.
+    """
+
+    __slots__ = ("array", "bounds", "digest")
+    array: np.ndarray
+    digest: bytes
+    bounds: Interval
+
+    def mark(self) -> int:
+        return int.from_bytes(self.digest)
+
+    def interval(self, of: Callable[[Term], Interval]) -> Interval:
+        return self.bounds
+
+    def rebuild(self, parts: tuple[Term, ...]) -> Term:
+        return table(self.array, parts)
+
+    def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
+        inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, self.array.shape, strict=True))
+        found = self.array[tuple([np.asarray(i, np.int64) for i in inside])]
+        return int(found) if found.ndim == 0 else found
+
+    def __str__(self) -> str:
+        return f"table[{', '.join(map(str, self.parts))}]"
+
+
+def coord(dim: int) -> Term:
+    """Return the coordinate ``x_dim``."""
+    found = _coords.get(dim)
+    if found is None:
+        found = _coords[dim] = interned(Coord, (dim,), (), dim=dim)
+    return found
+
+
+_coords: dict[int, Term] = {}
+
+
+def size(name: str, source: object = None) -> Term:
+    """Return a size: a number that is never negative, told apart by its source (or its name)."""
+    return element(source if source is not None else name, (), name=name, low=0)
+
+
+def element(
+    source: object,
+    index: Iterable[Number],
+    *,
+    name: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Term:
+    """Return the element of an unknown tensor at an index, with bounds that always hold."""
+    parts = tuple(map(term, index))
+    return _leaf(serial_of(source), source, parts, name, low, high)
+
+
+def _leaf(
+    serial: Serial, source: object, parts: tuple[Term, ...], name: str, low: float, high: float
+) -> Term:
+    fields = {"serial": serial, "source": source, "name": name, "low": low, "high": high}
+    return interned(Leaf, (serial,), parts, **fields)
+
+
+def table(array: np.ndarray, index: Iterable[Number]) -> Term:
+    """Return the element of a constant integer array, at indices that lie within it.
+
+    Known indices are looked up, dims along which nothing changes are dropped, and an array that is
+    affine in its indices becomes that affine term. The numbers must fit into int64.
+
+    >>> table(np.array([[0, 3], [1, 5], [2, 7]]), (coord(0), 1))
+    2*x0 + 3
+    >>> table(np.array([4, 0, 1]), [coord(0)])
+    table[x0]
+    """
+    parts = tuple(map(term, index))
+    constants = [p.constant for p in parts]
+    if array.size == 0:  # no element is ever looked at
+        return term(0)
+    if any(c is not None for c in constants):
+        array = array[
+            tuple(
+                slice(None) if c is None else min(max(c, 0), n - 1)
+                for c, n in zip(constants, array.shape, strict=True)
+            )
+        ]
+        parts = tuple(p for p in parts if p.constant is None)
+    array = np.asarray(array).astype(np.int64, copy=False)
+    steps = _steps(array)
+    if _is_affine(array, steps):
+        first = term(int(array[(0,) * array.ndim]))
+        return sum((s * p for s, p in zip(steps, parts, strict=True)), start=first)
+    for d in range(array.ndim):
+        if not steps[d] and (array == array.take([0], axis=d)).all():
+            return table(array.take(0, axis=d), parts[:d] + parts[d + 1 :])
+    bounds = (int(array.min()), int(array.max()))
+    digest = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
+    digest.update(array.tobytes())
+    fields = {"array": array, "bounds": bounds, "digest": digest.digest()}
+    return interned(Table, (digest.digest(),), parts, **fields)
+
+
+def _steps(array: np.ndarray) -> list[int]:
+    """Return by how much the second element along each dim differs from the first."""
+    origin = (0,) * array.ndim
+    first = int(array[origin])
+    return [
+        int(array[(*origin[:d], 1, *origin[d + 1 :])]) - first if extent > 1 else 0
+        for d, extent in enumerate(array.shape)
+    ]
+
+
+def _is_affine(array: np.ndarray, steps: list[int]) -> bool:
+    first = int(array[(0,) * array.ndim])
+    reach = [s * (n - 1) for s, n in zip(steps, array.shape, strict=True)]
+    if abs(first) + sum(map(abs, reach)) >= 1 << 63:
+        return False  # the sums below would wrap
+    if int(array[(-1,) * array.ndim]) != first + sum(reach):
+        return False
+    fitted = np.full((1,) * array.ndim, first, np.int64)
+    for d, (stride, extent) in enumerate(zip(steps, array.shape, strict=True)):
+        shape = [1] * array.ndim
+        shape[d] = extent
+        fitted = fitted + (stride * np.arange(extent, dtype=np.int64)).reshape(shape)
+    return np.array_equal(fitted, array)

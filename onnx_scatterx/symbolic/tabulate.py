@@ -1,0 +1,56 @@
+"""A term in numbers: its values over a grid of coordinates, where no size or element is in it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.polynomial import Term, interval_of
+
+_NARROW = 1 << 62
+_MANY = 1 << 12  # values that are computed with Python's numbers
+
+
+def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
+    """Return a term's values over coordinates of these extents, a dim for each, in their order.
+
+    They are int64, and must not be written to. Raises OverflowError if int64 does not hold one,
+    or if it does not hold what is in the term and the values are many; AssertionError if only the
+    run knows a number of the term.
+
+    >>> from onnx_scatterx.symbolic.terms import coord, step
+    >>> tabulated(3 * coord(0) + coord(1), {1: 2, 0: 3}).tolist()
+    [[0, 3, 6], [1, 4, 7]]
+    >>> tabulated(step(2**63 * coord(0) - 1), {0: 3}).tolist()
+    [0, 1, 1]
+    """
+    shape = tuple(extents.values())
+    if _is_narrow(t, extents):
+        grid = dict(zip(extents, np.indices(shape, np.int64, sparse=True), strict=True))
+        return np.broadcast_to(t.evaluate(_no_leaf, lambda d: grid[d]), shape)
+    if math.prod(shape) > _MANY:
+        raise OverflowError(f"{t} at {math.prod(shape)} places")
+    found = np.empty(shape, np.int64)
+    for index in np.ndindex(shape):  # Python's numbers do not wrap
+        found[index] = t.evaluate(_no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
+    return found
+
+
+def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
+    """Return whether 64 bits hold all that is compared or divided when a term is evaluated."""
+
+    @functools.cache
+    def bounds(atom: Atom) -> Interval:
+        low, high = atom.interval(lambda each: interval_of(each, bounds))
+        return low, min(high, extents[atom.dim] - 1) if atom.dim in extents else high
+
+    terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
+    return all(max(map(abs, interval_of(each, bounds))) < _NARROW for each in terms)
+
+
+def _no_leaf(leaf: object, parts: object) -> int:
+    raise AssertionError(f"{leaf} has no value")

@@ -1,0 +1,78 @@
+"""Integer terms: canonical polynomials over sizes, scalars and coordinates.
+
+A term is a polynomial with integer coefficients over atoms::
+
+    Coord(d)         the coordinate x_d of the element that is looked at
+    Leaf             a number that only the run knows: a size, or an element of a tensor
+    Table            an element of a constant array
+    Pos(t)           max(t, 0)
+    Step(t)          1 where t >= 0, else 0
+    FloorDiv(t, d)   floor(t / d)
+
+Everything piecewise is said with these: ``max(a, b) = b + Pos(a - b)``, ``[a == b] = Step(a - b) -
+Step(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d FloorDiv(a, d)``. The
+constructors bring a term to one form, so equal terms are the same object and ``is`` compares them.
+
+>>> n = size("n")
+>>> maximum(n - 1, 0) + minimum(n - 1, 0) is n - 1
+True
+>>> floor_div(2 * n + 3, 2)
+n + 1
+"""
+
+from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.cases import (
+    FloorDiv,
+    Pos,
+    Step,
+    divided,
+    equals,
+    floor_div,
+    maximum,
+    minimum,
+    modulo,
+    pos,
+    step,
+    where,
+)
+from onnx_scatterx.symbolic.polynomial import (
+    Monomial,
+    Number,
+    Term,
+    as_term,
+    interval_of,
+    polynomial,
+    term,
+)
+from onnx_scatterx.symbolic.symbols import Coord, Leaf, Table, coord, element, size, table
+
+__all__ = [
+    "Atom",
+    "Coord",
+    "FloorDiv",
+    "Interval",
+    "Leaf",
+    "Monomial",
+    "Number",
+    "Pos",
+    "Step",
+    "Table",
+    "Term",
+    "as_term",
+    "coord",
+    "divided",
+    "element",
+    "equals",
+    "floor_div",
+    "interval_of",
+    "maximum",
+    "minimum",
+    "modulo",
+    "polynomial",
+    "pos",
+    "size",
+    "step",
+    "table",
+    "term",
+    "where",
+]

@@ -1,0 +1,115 @@
+"""Temporary directories that are recognised by their names, and cleared if their process is gone.
+
+A process that makes one holds a lock on a file in it, which the system releases when the process
+ends, however it ends. Whoever makes the next one in the same place first removes those that nobody
+holds. A directory is made and locked as follows, since others may clear it between any two steps:
+
+    make it, open its lock file, lock it    and again under another name, if any of this fails
+    is the lock file still in its place?    no: somebody has cleared it before it was locked
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from onnx_scatterx.system.interrupts import postponed
+
+_NAME = re.compile(r"\.onnx-scatterx-[0-9a-f]{32}")
+_LOCK = "lock"
+_BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+
+
+@contextlib.contextmanager
+def scratch(parent: Path | None = None) -> Iterator[Path]:
+    """Make an empty directory in `parent`, which is removed when the block ends.
+
+    By default it is made where the system keeps temporary files. Directories of processes that are
+    gone are removed first. Raises OSError if no directory can be made there.
+
+    >>> with scratch() as directory:
+    ...     _ = (directory / "file").write_text("text")
+    >>> directory.exists()
+    False
+    """
+    parent = Path(tempfile.gettempdir()) if parent is None else parent
+    clear(parent)
+    with contextlib.ExitStack() as undo:
+        with postponed():
+            directory, lock = _make(parent)
+            undo.callback(_remove, directory, lock)
+        yield directory / "files"
+
+
+def clear(parent: Path) -> None:
+    """Remove the temporary directories in `parent` that no running process holds."""
+    try:
+        with os.scandir(parent) as entries:
+            ours = [e for e in entries if is_scratch(e.name)]
+            left = [Path(e.path) for e in ours if e.is_dir(follow_symlinks=False)]
+    except OSError:  # it cannot be listed
+        return
+    for directory in left:
+        with contextlib.suppress(OSError):  # somebody else was faster, or it is not ours to remove
+            lock = _open_lock(directory)
+            if _is_locked_now(lock):
+                _remove(directory, lock)
+            else:
+                os.close(lock)
+
+
+def is_scratch(name: str) -> bool:
+    """Return whether a file name is that of a temporary directory."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _make(parent: Path) -> tuple[Path, int]:
+    while True:
+        directory = parent / f".onnx-scatterx-{uuid.uuid4().hex}"
+        directory.mkdir(mode=0o700)
+        try:
+            lock = _open_lock(directory)
+        except FileNotFoundError:
+            continue
+        with contextlib.suppress(FileNotFoundError):
+            if _is_locked_now(lock) is not False:
+                there = os.stat(directory / _LOCK)
+                if os.path.samestat(there, os.fstat(lock)):
+                    (directory / "files").mkdir()
+                    return directory, lock
+        os.close(lock)
+
+
+def _open_lock(directory: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    return os.open(directory / _LOCK, flags, 0o600)
+
+
+def _is_locked_now(file: int) -> bool | None:
+    """Lock a file; return False if another holds it, None if the file system has no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in _BUSY else None
+    return True
+
+
+def _remove(directory: Path, lock: int) -> None:
+    with postponed():
+        os.close(lock)  # Windows removes no file that is open
+        shutil.rmtree(directory, ignore_errors=True)

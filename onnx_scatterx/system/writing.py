@@ -1,0 +1,197 @@
+"""Writing files: all that belong together appear whole, or none does, and nothing read is replaced.
+
+A file is first written to a temporary directory beside its place, and renamed when all are there.
+It keeps the mode of a file that it replaces; a symbolic link stays, and what it leads to is
+replaced. A device or a pipe is written at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.known import KnownFiles
+from onnx_scatterx.system.record import Files, files_read
+from onnx_scatterx.system.scratch import scratch
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class _Staged:
+    temporary: Path
+    place: Path
+    replaces: bool
+
+
+class Writing:
+    """Files that are written together: they appear when the block ends without an error.
+
+    None may be a file that was read, which are ``read`` and those that the blocks of ``recorded``
+    around the call have recorded.
+
+    >>> with scratch() as directory:
+    ...     with Writing() as writing:
+    ...         writing.text(directory / "report.json", "{}", "the report")
+    ...         before = [path.name for path in directory.glob("[!.]*")]
+    ...     before, [path.name for path in directory.iterdir()]
+    ([], ['report.json'])
+    """
+
+    def __init__(self, read: Files | None = None) -> None:
+        self._read = dict(read or {})
+        self._known_read = KnownFiles[str]()
+        self._seen: set[Path] = set()  # what is in _known_read
+        self._claims: dict[Path, tuple[str, str]] = {}
+        self._known_claims = KnownFiles[tuple[str, str]]()
+        self._staged: list[_Staged] = []
+        self._temporary: dict[Path, Path] = {}
+        self._temporaries = contextlib.ExitStack()
+        self._made = contextlib.ExitStack()
+
+    def __enter__(self) -> Writing:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._made, self._temporaries:
+            if kind is None:
+                self._install()
+
+    def claim(self, path: AnyPath, role: str) -> Path:
+        """Return the real path of a file that is to be written; ``role`` says what it is.
+
+        The same claim may be made again. Raises ScatterXError if it is a directory, if its
+        directory does not exist, and if it is a file that was read or another one that is written.
+        """
+        if not os.fspath(path):
+            raise ScatterXError(f"the path of {role} is empty; name a file")
+        place = Path(os.path.realpath(path))
+        if place.is_dir() or os.fspath(path).endswith(os.sep):
+            raise ScatterXError(f"{path}: is a directory; name a file in it")
+        if not place.parent.is_dir():
+            raise ScatterXError(f"{path}: the directory {place.parent} does not exist")
+        claim = (os.fspath(path), role)
+        other = self._known_claims.find(place)
+        if other is not None and other != claim:
+            raise ScatterXError(f"{path}: {role} is {other[1]}; choose another path")
+        self._claims[place] = claim
+        self._known_claims.add(place, claim)
+        self._check(place)
+        return place
+
+    def keep(self, path: Path, what: str) -> None:
+        """Say that a file belongs to what is written, and is there already."""
+        self._read.setdefault(path, what)
+
+    def check(self) -> None:
+        """Raise ScatterXError if a file that was claimed has been read, or is to be kept."""
+        for place in self._claims:
+            self._check(place)
+
+    def _check(self, place: Path) -> None:
+        what = self._files_read().find(place)
+        if what is not None:
+            path, role = self._claims[place]
+            raise ScatterXError(f"{path}: {role} is {what}; choose another path")
+
+    def _files_read(self) -> KnownFiles[str]:
+        for path, what in {**self._read, **files_read()}.items():
+            if path not in self._seen:
+                self._seen.add(path)
+                self._known_read.add(path, what)
+        return self._known_read
+
+    def is_free(self, path: Path) -> bool:
+        """Return whether a file may be written at a path."""
+        known = (self._files_read().find(path), self._known_claims.find(path))
+        return known == (None, None) and not path.is_dir()
+
+    def stage(self, place: Path, *, replaces: bool = True) -> Path:
+        """Return where to write the content of a file that was claimed, by its real path.
+
+        If it does not replace a file, one that is there in the end must have the same content.
+        """
+        if place.exists() and not place.is_file():  # a device or a pipe
+            return place
+        directory = self._temporary_in(place.parent)
+        self._staged.append(_Staged(directory / place.name, place, replaces))
+        return directory / place.name
+
+    def text(self, path: AnyPath, text: str, role: str) -> None:
+        """Write a text."""
+        try:
+            self.stage(self.claim(path, role)).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+    def make_directory(self, path: Path) -> None:
+        """Make a directory and those above it, unless they exist; not for good if writing fails."""
+        place = Path(os.path.realpath(path))
+        while True:
+            missing = [p for p in (place, *place.parents) if not p.exists()]
+            for directory in reversed(missing):
+                with postponed(), contextlib.suppress(FileExistsError):
+                    directory.mkdir()
+                    self._made.callback(_remove_empty, directory)
+            with contextlib.suppress(FileNotFoundError):  # who else made it has given up
+                self._temporary_in(place)
+                return
+
+    def _temporary_in(self, place: Path) -> Path:
+        """Return a temporary directory in a directory, which is not empty as long as that is so."""
+        if place not in self._temporary:
+            self._temporary[place] = self._temporaries.enter_context(scratch(place))
+        return self._temporary[place]
+
+    def _install(self) -> None:
+        self.check()
+        with postponed(), contextlib.ExitStack() as undo:
+            for staged in self._staged:
+                try:
+                    _move(staged, undo)
+                except OSError as error:
+                    because = error.strerror or error
+                    raise ScatterXError(f"{staged.place}: cannot be written: {because}") from error
+            undo.pop_all()
+            self._made.pop_all()
+
+
+def write_text(path: AnyPath, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with Writing() as writing:
+        writing.text(path, text, "the output")
+
+
+def same_content(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file or to files of the same bytes."""
+    return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+
+
+def _move(staged: _Staged, undo: contextlib.ExitStack) -> None:
+    there = staged.place.exists()
+    if there and not staged.replaces:
+        if not same_content(staged.temporary, staged.place):
+            raise ScatterXError(f"{staged.place}: another file of this name was written meanwhile")
+        return
+    if there:
+        shutil.copymode(staged.place, staged.temporary)
+    os.replace(staged.temporary, staged.place)
+    if not there:
+        undo.callback(staged.place.unlink, missing_ok=True)
+
+
+def _remove_empty(directory: Path) -> None:
+    with contextlib.suppress(OSError):  # somebody else has put something there
+        directory.rmdir()

@@ -1,0 +1,1 @@
+"""What a device or runtime can run, and what running it costs."""

@@ -1,0 +1,84 @@
+"""The targets: what may be emitted for whom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
+from onnx_scatterx.targets.cost_model.machine import here
+from onnx_scatterx.targets.cost_model.sizes import Sizes
+from onnx_scatterx.targets.profile import read_profile
+from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
+
+AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
+
+_SCATTERX = Target(
+    "scatterx",
+    "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
+    extra=frozenset({SCATTERX}),
+    # These pass over all the data; ScatterX moves what is written, in place if it can.
+    spared=frozenset(
+        {"counted", "diagonal", "fold", "lookup", "permutation", "row", "table", "window"}
+    ),
+)
+_ORT_CPU = replace(
+    _SCATTERX,
+    name="ort-cpu",
+    description="ONNX Runtime on a CPU that was measured: whichever form takes less time",
+    is_timed=True,
+)
+BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
+_PROFILES = Path(__file__).parent / "profiles"
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles of devices and runtimes that come with the package.
+
+    >>> "qnn" in profile_names()
+    True
+    """
+    return sorted(path.stem for path in _PROFILES.glob("*.toml"))
+
+
+def target_of(target: AnyTarget) -> Target:
+    """Return a target by its name or by the path of its profile, or raise ScatterXError.
+
+    >>> target_of("standard").native, target_of("rknn").has("NonZero")
+    (False, False)
+    """
+    if isinstance(target, Target):
+        return target
+    name = os.fspath(target)
+    if name in BASES:
+        return BASES[name]
+    if name.endswith(".toml"):
+        return read_profile(name, BASES)
+    if name in profile_names():
+        return read_profile(_PROFILES / f"{name}.toml", BASES)
+    known = ", ".join((*BASES, *profile_names()))
+    raise ScatterXError(f"no target is called {name!r}; there is {known}, or a file .toml")
+
+
+def all_targets() -> list[Target]:
+    """Return every target that has a name."""
+    return [*BASES.values(), *(target_of(name) for name in profile_names())]
+
+
+def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
+    """Return how plans are weighed for a target; ``sizes`` are hints on symbolic sizes."""
+    return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
+
+
+__all__ = [
+    "AnyTarget",
+    "Target",
+    "all_targets",
+    "costs_of",
+    "profile_names",
+    "target_of",
+]

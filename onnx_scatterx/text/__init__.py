@@ -1,0 +1,1 @@
+"""Text for people: reasons, and names with every character visible."""

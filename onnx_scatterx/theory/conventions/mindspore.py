@@ -1,0 +1,183 @@
+"""MindSpore's scatters by an index for every element.
+
+    p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
+
+The updates have the shape of the index. Negative indices count from the end. What MindSpore raises
+is a ``ValueError``, and so is an index outside, for which it promises nothing.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
+from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
+
+Number: TypeAlias = bool | int | float
+
+_INDICES = frozenset({"int32", "int64"})
+_REAL = frozenset(
+    {
+        *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+        *("bfloat16", "float16", "float32", "float64"),
+    }
+)
+_REDUCE = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
+_MOST = 8  # the highest rank
+
+
+def scatter_(
+    self: NDArray[Any],
+    dim: int,
+    index: Integers,
+    src: NDArray[Any] | Number | None = None,
+    *,
+    value: Number | None = None,
+    reduce: str | None = None,
+) -> Scattering:
+    """``Tensor.scatter_`` in its four overloads: ``src`` or ``value``, with ``reduce`` or without.
+
+    ``index`` has the rank of ``self`` and ``src``, both of which are at least as large on every
+    dim; what ``src`` has beyond it is not looked at. ``value`` is converted to the type of
+    ``self``. ``reduce`` is "add" or "multiply". An ``index`` without elements writes nothing,
+    whatever its shape. Ranks go up to 8. What MindSpore writes into ``self`` is the output.
+
+    >>> self, index = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1, 0], [1, 0]])
+    >>> scatter_(self, 1, index, np.array([[4.0, 3.0], [2.0, 1.0]])).run()
+    array([[3., 4.], [1., 2.]])
+    >>> scatter_(self, 0, np.array([[0], [1]]), 3, reduce="multiply").run()
+    array([[3., 2.], [9., 4.]])
+    """
+    if (src is None) == (value is None):
+        raise ValueError("either src or value must be given")
+    if reduce not in _REDUCE:
+        raise ValueError(f"reduce must be 'add' or 'multiply', not {reduce!r}")
+    reduction = _REDUCE[reduce]
+    check_dtype("self", self, _REAL)
+    check_dtype("index", index, _INDICES)
+    if self.ndim > _MOST:
+        raise ValueError(f"self has rank {self.ndim}, and may have {_MOST} at most")
+    dim = _wrap("dim", dim, self.ndim)
+    tensor = isinstance(src, np.ndarray)
+    if tensor:
+        check_same_dtype("src", src, "self", self)  # type: ignore[arg-type]
+    else:
+        src = _converted("value" if src is None else "src", value if src is None else src, self)
+    if index.size == 0:
+        updates = np.empty(0, self.dtype)
+        return Scattering(self, updates, nothing(self.shape), reduction)
+    if index.ndim != self.ndim:
+        raise ValueError(f"index must have the rank of self, {self.ndim}, not {index.ndim}")
+    array = np.asarray(src)
+    if tensor and array.ndim != self.ndim:
+        raise ValueError(f"src must have the rank of self, {self.ndim}, not {array.ndim}")
+    _check_extents("index", index.shape, "self", self.shape)
+    if tensor:
+        _check_extents("index", index.shape, "src", array.shape)
+        array = array[tuple(slice(n) for n in index.shape)]
+    transformer = _along("index", index, self.shape, dim)
+    return Scattering(self, np.broadcast_to(array, index.shape), transformer, reduction)
+
+
+def scatter(
+    input: NDArray[Any], axis: int, index: Integers, src: NDArray[Any] | float
+) -> Scattering:
+    """``mindspore.ops.scatter``, as its CPU kernels have it.
+
+    ``index`` has the shape of ``src`` and the rank of ``input``, whose shape it exceeds at most on
+    ``axis``. No tensor is empty. A float is rounded to float32 before it is converted.
+
+    >>> input, index = np.zeros((1, 4)), np.array([[1, -1]])
+    >>> scatter(input, 1, index, np.array([[5.0, 6.0]])).run()
+    array([[0., 5., 0., 6.]])
+    """
+    if isinstance(src, np.ndarray):
+        if src.size == 0:
+            raise ValueError(f"src of shape {src.shape} has no elements")
+        return _elements(("input", input), ("index", index), ("src", src), axis)
+    if not isinstance(src, float):
+        raise ValueError(f"src must be a tensor or a float, not {src!r}")
+    if index.size == 0:
+        raise ValueError(f"index of shape {index.shape} has no elements")
+    with np.errstate(all="ignore"):
+        number = np.float32(src).astype(input.dtype)
+    filled = np.broadcast_to(number, index.shape)
+    return _elements(("input", input), ("index", index), ("src", filled), axis)
+
+
+def tensor_scatter_elements(
+    input_x: NDArray[Any],
+    indices: Integers,
+    updates: NDArray[Any],
+    axis: int = 0,
+    reduction: str = "none",
+) -> Scattering:
+    """``mindspore.ops.tensor_scatter_elements``; ``reduction`` is "none" or "add".
+
+    ``indices`` and ``updates`` have one shape, of the rank of ``input_x``, whose shape they exceed
+    at most on ``axis``.
+
+    >>> input_x, indices = np.array([[1, 2, 3, 4, 5]]), np.array([[2, 4]])
+    >>> tensor_scatter_elements(input_x, indices, np.array([[8, 8]]), 1, "add").run()
+    array([[ 1,  2, 11,  4, 13]])
+    """
+    if reduction not in ("none", "add"):
+        raise ValueError(f"reduction must be 'none' or 'add', not {reduction!r}")
+    named = ("input_x", input_x), ("indices", indices), ("updates", updates)
+    return _elements(*named, axis, Reduction(reduction))
+
+
+Named: TypeAlias = tuple[str, NDArray[Any]]
+
+
+def _elements(
+    data: Named, index: Named, updates: Named, axis: int, reduction: Reduction = Reduction.NONE
+) -> Scattering:
+    shape = data[1].shape
+    check_dtype(*data, _REAL)
+    check_dtype(*index, _INDICES)
+    check_same_dtype(*updates, *data)
+    axis = _wrap("axis", axis, len(shape))
+    if updates[1].shape != index[1].shape:
+        raise ValueError(f"{updates[0]} must have the shape of {index[0]}, {index[1].shape}")
+    if index[1].ndim != len(shape):
+        raise ValueError(f"{index[0]} must have the rank of {data[0]}, {len(shape)}")
+    _check_extents(index[0], index[1].shape, data[0], shape, axis)
+    transformer = _along(*index, shape, axis)
+    return Scattering(data[1], updates[1], transformer, reduction)
+
+
+def _along(name: str, index: Integers, data_shape: tuple[int, ...], axis: int) -> XTransformer:
+    size = data_shape[axis]
+    check_range(name, index, -size, size - 1)
+    axes: list[int | Integers] = list(range(index.ndim))
+    axes[axis] = index
+    return by_axes(index.shape, data_shape, axes)
+
+
+def _wrap(name: str, dim: int, rank: int) -> int:
+    if not -rank <= dim < rank:
+        raise ValueError(f"{name} is {dim}, and must be in [{-rank}, {rank})")
+    return dim % rank
+
+
+def _check_extents(
+    name: str,
+    shape: tuple[int, ...],
+    other: str,
+    most: tuple[int, ...],
+    except_on: int | None = None,
+) -> None:
+    for d, (extent, size) in enumerate(zip(shape, most, strict=True)):
+        if d != except_on and extent > size:
+            raise ValueError(f"dim {d} of {name} is {extent}, but {other} has only {size} there")
+
+
+def _converted(name: str, number: Any, data: NDArray[Any]) -> NDArray[Any]:
+    if not isinstance(number, (bool, int, float)):
+        raise ValueError(f"{name} must be an int, a float or a bool, not {number!r}")
+    with np.errstate(all="ignore"):
+        return np.array(number).astype(data.dtype)

@@ -1,0 +1,215 @@
+"""ONNX's scatters and gathers in the one equation, with the checks of ONNX Runtime.
+
+    operator                          p1             f(p1(I))                     p2
+    ScatterND, indices [q1..qm, k]    first m dims   indices[I1..Im], k numbers   the rest
+    ScatterElements, axis a           all dims       indices[I], one number       all but a
+    TensorScatter, axis a             0 and a        write_indices[I0] + I_a      all but a
+    Gather, axis a                    a..a+q-1       indices[Ia..], one number    the rest
+    GatherElements, axis a            all dims       indices[I], one number       all but a
+    GatherND, batch_dims b            first m dims   indices[I1..Im], k numbers   batch, the rest
+
+p is the identity for ScatterND and moves f's number to place a for the others; GatherND's moves the
+numbers behind the batch. Whatever ONNX Runtime refuses is a ``ValueError`` that names the argument.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.checks import check_range
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
+
+REDUCTIONS = (Reduction.NONE, Reduction.ADD, Reduction.MUL, Reduction.MIN, Reduction.MAX)
+
+
+def scatter_nd(
+    data: NDArray[Any],
+    indices: Integers,
+    updates: NDArray[Any],
+    reduction: str = "none",
+) -> Scattering:
+    """ScatterND (opset 11 to 18).
+
+    ``indices`` has shape q1, ..., qm, k, and ``updates`` must have the shape
+    ``(q1, ..., qm) + data.shape[k:]``.
+
+    >>> scatter_nd(np.zeros((3, 2)), np.array([[2], [-3]]), np.array([[1, 2], [3, 4.0]])).run()
+    array([[3., 4.], [0., 0.], [1., 2.]])
+    """
+    if data.ndim == 0 or indices.ndim == 0:
+        raise ValueError("ScatterND needs data and indices of rank 1 or more")
+    m, k = indices.ndim - 1, indices.shape[-1]
+    if k > data.ndim:
+        raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
+    if updates.shape != (expected := indices.shape[:-1] + data.shape[k:]):
+        raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
+    # Where data[indices[I]] is empty, there is no update to find these by.
+    for axis, size in enumerate(data.shape[:k]):
+        check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
+    p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
+    transformer = XTransformer(updates.shape, data.shape, indices, p1, p2, Pick.identity(data.ndim))
+    return Scattering(data, updates, transformer, _reduction(reduction))
+
+
+def scatter_elements(
+    data: NDArray[Any],
+    indices: Integers,
+    updates: NDArray[Any],
+    axis: int = 0,
+    reduction: str = "none",
+) -> Scattering:
+    """ScatterElements (opset 11 to 18), and Scatter (opset 9) with no reduction.
+
+    ``indices`` and ``updates`` have one shape, of the rank of ``data``, which is exceeded at most
+    on ``axis``.
+
+    >>> scatter_elements(np.zeros((1, 4)), np.array([[1, -1]]), np.array([[5.0, 6.0]]), 1).run()
+    array([[0., 5., 0., 6.]])
+    """
+    axis = _elements_axis(data, indices, axis)
+    if updates.shape != indices.shape:
+        raise ValueError(f"updates must have the shape of indices, {indices.shape}")
+    transformer = XTransformer(
+        updates.shape,
+        data.shape,
+        indices[..., None],
+        Pick.identity(data.ndim),
+        *_beside(axis, data.ndim),
+    )
+    return Scattering(data, updates, transformer, _reduction(reduction))
+
+
+def tensor_scatter(
+    past_cache: NDArray[Any],
+    update: NDArray[Any],
+    write_indices: Integers | None = None,
+    axis: int = -2,
+    mode: str = "linear",
+) -> Scattering:
+    """TensorScatter (opset 24).
+
+    ``update`` has the shape of ``past_cache`` but for ``axis``, where it is not longer. Each
+    sample of the batch is written from ``write_indices[sample]`` on, 0 if there are none; they
+    are not negative. The mode "circular" goes on at 0 after the end of the axis.
+
+    >>> ring = tensor_scatter(np.zeros((1, 4)), np.ones((1, 2)), np.array([3]), 1, "circular")
+    >>> ring.run()
+    array([[1., 0., 0., 1.]])
+    """
+    if mode not in ("linear", "circular"):
+        raise ValueError(f"mode must be 'linear' or 'circular', not {mode!r}")
+    if update.ndim != past_cache.ndim:
+        raise ValueError(f"update must have the rank of past_cache, {past_cache.ndim}")
+    axis = _axis(axis, past_cache.ndim, 1)
+    for d, (extent, size) in enumerate(zip(update.shape, past_cache.shape, strict=True)):
+        if extent > size or (d != axis and extent != size):
+            raise ValueError(f"dim {d} of update is {extent}, and {size} in past_cache")
+    batch, length, size = update.shape[0], update.shape[axis], past_cache.shape[axis]
+    starts = np.zeros(batch, np.int64) if write_indices is None else write_indices
+    if starts.shape != (batch,):
+        raise ValueError(f"write_indices must have shape {(batch,)}, not {starts.shape}")
+    last = size - length if mode == "linear" else np.iinfo(np.int64).max
+    check_range("write_indices", starts, 0, last)
+    f = starts[:, None] + np.arange(length)
+    if mode == "circular" and size:
+        f = (starts[:, None] % size + np.arange(length)) % size
+    transformer = XTransformer(
+        update.shape,
+        past_cache.shape,
+        f[..., None],
+        Pick((0, axis)),
+        *_beside(axis, past_cache.ndim),
+    )
+    return Scattering(past_cache, update, transformer)
+
+
+def gather(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
+    """Gather (opset 1 to 13).
+
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([-1, 0]), 1).run()
+    array([[3, 1], [6, 4]])
+    """
+    axis, q = _axis(axis, data.ndim, 0), indices.ndim
+    check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
+    shape = data.shape[:axis] + indices.shape + data.shape[axis + 1 :]
+    column = indices.reshape(indices.shape + (1,) * (data.ndim - axis - 1))
+    axes = [*range(axis), column, *range(axis + q, len(shape))]
+    return Gathering(data, by_axes(shape, data.shape, axes))
+
+
+def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
+    """GatherElements (opset 11 to 13): ``indices`` exceeds ``data`` at most on ``axis``.
+
+    >>> gather_elements(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, -1]]), 1).run()
+    array([[2, 2], [3, 4]])
+    """
+    axis = _elements_axis(data, indices, axis)
+    axes = [indices if d == axis else d for d in range(data.ndim)]
+    return Gathering(data, by_axes(indices.shape, data.shape, axes))
+
+
+def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gathering:
+    """GatherND (opset 11 to 13), whose indices are int64.
+
+    The first ``batch_dims`` dims of data and indices are the same.
+
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, -1]])).run()
+    array([3, 2])
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
+    array([2, 3])
+    """
+    if indices.dtype != np.int64:
+        raise ValueError(f"indices must hold int64, not {indices.dtype}")
+    if data.ndim == 0 or indices.ndim == 0:
+        raise ValueError("data and indices must have rank 1 or more")
+    m, k = indices.ndim - 1, indices.shape[-1]
+    if not 0 <= batch_dims <= min(m, data.ndim - 1):
+        raise ValueError(f"batch_dims must be in [0, {min(m, data.ndim - 1)}], not {batch_dims}")
+    if batch_dims + k > data.ndim:
+        raise ValueError(f"indices names {k} axes of data, which has {data.ndim - batch_dims}")
+    batch, rest = data.shape[:batch_dims], data.shape[batch_dims + k :]
+    if indices.shape[:batch_dims] != batch:
+        raise ValueError(f"indices must have the batch {batch}, not {indices.shape[:batch_dims]}")
+    axes: list[int | Integers] = list(range(batch_dims))
+    for column in range(k):
+        numbers, size = indices[..., column], data.shape[batch_dims + column]
+        if 0 not in rest:
+            check_range(f"indices[..., {column}]", numbers, -size, size - 1)
+        axes.append(numbers.reshape(numbers.shape + (1,) * len(rest)))
+    axes += range(m, m + len(rest))
+    return Gathering(data, by_axes(indices.shape[:-1] + rest, data.shape, axes))
+
+
+def _beside(axis: int, rank: int) -> tuple[Pick, Pick]:
+    """Return the p2 that takes all dims but one, and the p that moves f's number there."""
+    others = [d for d in range(rank) if d != axis]
+    return Pick(others), Pick([axis, *others]).inverse()
+
+
+def _elements_axis(data: NDArray[Any], indices: Integers, axis: int) -> int:
+    """Check an index for every element, and count its axis from the start."""
+    if indices.ndim != data.ndim:
+        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    axis = _axis(axis, data.ndim, 0)
+    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
+        if d != axis and extent > size:
+            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+    check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
+    return axis
+
+
+def _axis(axis: int, rank: int, first: int) -> int:
+    if not -rank <= axis < rank or axis % rank < first:
+        raise ValueError(f"axis {axis} is none of {first}..{rank - 1} of a tensor of rank {rank}")
+    return axis % rank
+
+
+def _reduction(name: str) -> Reduction:
+    if name not in REDUCTIONS:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, not {name!r}")
+    return Reduction(name)

@@ -1,0 +1,56 @@
+"""PyTorch's scatters and gathers in the one equation, with the checks of PyTorch on the CPU.
+
+    file           calls                                             one number of f for
+    elements.py    scatter, scatter_add, scatter_reduce,             each element
+                   gather, take_along_dim, take
+    rows.py        index_copy, index_add, index_fill, index_select   each slice along a dim
+    indexing.py    index_put, setitem (``x[index] = value``)         each place that tensors give
+    masks.py       masked_scatter, masked_fill                       each true element of a mask
+    slices.py      slice_scatter, select_scatter, diagonal_scatter   nothing, or a line
+
+The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). Whatever PyTorch
+refuses is a ``ValueError`` that names the argument. Where updates collide, PyTorch leaves open who
+is last; here it is the last one in row-major order, as on PyTorch's CPU with one thread.
+"""
+
+from onnx_scatterx.theory.conventions.pytorch.elements import (
+    gather,
+    scatter,
+    scatter_add,
+    scatter_reduce,
+    take,
+    take_along_dim,
+)
+from onnx_scatterx.theory.conventions.pytorch.indexing import index_put, setitem
+from onnx_scatterx.theory.conventions.pytorch.masks import masked_fill, masked_scatter
+from onnx_scatterx.theory.conventions.pytorch.rows import (
+    index_add,
+    index_copy,
+    index_fill,
+    index_select,
+)
+from onnx_scatterx.theory.conventions.pytorch.slices import (
+    diagonal_scatter,
+    select_scatter,
+    slice_scatter,
+)
+
+__all__ = [
+    "diagonal_scatter",
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "masked_fill",
+    "masked_scatter",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "select_scatter",
+    "setitem",
+    "slice_scatter",
+    "take",
+    "take_along_dim",
+]

@@ -1,0 +1,106 @@
+"""Arguments as PyTorch takes them: element types, dims, scalars."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers
+from onnx_scatterx.theory.conventions.checks import check_dtype
+
+Scalar: TypeAlias = bool | int | float | complex
+Array: TypeAlias = NDArray[Any]
+
+_INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
+_FLOATS = {"float16", "bfloat16", "float32", "float64"}
+REAL = frozenset(_INTEGERS | _FLOATS | {"bool"})
+TENSORS = REAL | {"complex64", "complex128"}
+COPIED = TENSORS | {"uint16", "uint32", "uint64"}
+LONG = frozenset({"int64"})
+INDICES = frozenset({"int32", "int64"})
+
+
+def check_tensor(array: Array, copied: bool = False) -> None:
+    """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type of an input.
+
+    What is only copied may be unsigned and wide.
+    """
+    check_dtype("input", array, COPIED if copied else TENSORS)
+
+
+def converted(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert a tensor as a copy does: fractions and imaginary parts are cut off."""
+    check_dtype(name, array, COPIED)
+    if np.iscomplexobj(array) and dtype.kind not in "cb":
+        array = array.real
+    with np.errstate(all="ignore"):
+        return array.astype(dtype)
+
+
+def wrap(dim: int, rank: int, name: str = "dim") -> int:
+    """Count a dim from the start. A tensor of rank 0 has the dims 0 and -1."""
+    count = max(rank, 1)
+    if not -count <= dim < count:
+        raise ValueError(f"{name} is {dim}, and must be in [{-count}, {count - 1}]")
+    return dim % count
+
+
+def extent(array: Array, dim: int) -> int:
+    """Return the size of a dim; a tensor of rank 0 has the size 1."""
+    return array.shape[dim] if array.ndim else 1
+
+
+def vector(name: str, index: Integers) -> Integers:
+    """Return an index of rank 1; rank 0 is one number."""
+    if index.ndim > 1:
+        raise ValueError(f"{name} must have rank 1 or 0, not {index.ndim}")
+    return index.reshape(-1)
+
+
+def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
+    """Convert a number; ``ValueError`` if it is too large for the type.
+
+    Fractions are cut off, anything that is not 0 is true, and a negative integer wraps in uint8.
+
+    >>> as_scalar("value", 2.7, np.dtype(np.int8)), as_scalar("value", -1, np.dtype(np.uint8))
+    (array(2, dtype=int8), array(255, dtype=uint8))
+    """
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, int) and not -(2**63) <= number < 2**64:
+        raise ValueError(f"{name} is {number}, which 64 bits cannot hold")
+    if dtype == np.bool_:
+        return np.array(bool(number))
+    if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            raise ValueError(f"{name} is {number}, and {dtype.name} has no imaginary part")
+        number = number.real
+    if not _fits(number, dtype):
+        raise ValueError(f"{name} is {number}, which {dtype.name} cannot hold")
+    if dtype.kind in "iu":
+        return np.array(int(number.real), np.int64).astype(dtype)
+    with np.errstate(over="ignore"):
+        return np.array(number).astype(dtype)
+
+
+def as_filling(value: Array | Scalar, dtype: np.dtype[Any]) -> Array:
+    """Convert a value, which is a number or a tensor of rank 0."""
+    if not isinstance(value, np.ndarray):
+        return as_scalar("value", value, dtype)
+    if value.ndim:
+        raise ValueError(f"value must have rank 0, not {value.ndim}")
+    return as_scalar("value", value.item(), dtype)
+
+
+def _fits(number: Scalar, dtype: np.dtype[Any]) -> bool:
+    if dtype.kind == "c":
+        parts = np.finfo(dtype).dtype
+        return _fits(number.real, parts) and _fits(number.imag, parts)
+    assert not isinstance(number, complex)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = -limits.max if dtype.kind == "u" and isinstance(number, int) else limits.min
+        return bool(low <= number <= limits.max)  # false for NaN
+    if not np.isfinite(number):
+        return True
+    largest = 3.3895313892515355e38 if dtype.name == "bfloat16" else np.finfo(dtype).max
+    return abs(float(number)) <= float(largest)

@@ -1,0 +1,227 @@
+"""PyTorch's calls with an index for every element: scatter and its kin, and gather.
+
+    p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
+
+The updates have the shape of index: what src has beyond it is not looked at. Indices are not
+negative. An index without elements writes nothing, whatever its shape.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
+from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.conventions.composed import Mean, Rounded, rounded_once, without_self
+from onnx_scatterx.theory.conventions.pytorch.arguments import (
+    INDICES,
+    LONG,
+    TENSORS,
+    Array,
+    Scalar,
+    as_scalar,
+    check_tensor,
+    extent,
+    wrap,
+)
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
+
+_DEPRECATED = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
+_REDUCTIONS = {
+    "sum": Reduction.ADD,
+    "prod": Reduction.MUL,
+    "mean": Reduction.ADD,
+    **dict.fromkeys(("amax", "max"), Reduction.MAXIMUM),
+    **dict.fromkeys(("amin", "min"), Reduction.MINIMUM),
+}
+
+
+def scatter(
+    input: Array,
+    dim: int,
+    index: Integers,
+    src: Array | Scalar | None = None,
+    *,
+    value: Scalar | None = None,
+    reduce: str | None = None,
+) -> Scattering | Rounded:
+    """``torch.scatter``: of a tensor or a number; ``reduce`` is None, "add" or "multiply".
+
+    >>> scatter(np.zeros((1, 4)), 1, np.array([[1, 3]]), np.array([[5.0, 6.0, 7.0]])).run()
+    array([[0., 5., 0., 6.]])
+    >>> scatter(np.ones((1, 4)), 1, np.array([[1, 3]]), value=2, reduce="add").run()
+    array([[1., 3., 1., 3.]])
+    """
+    if (src is None) == (value is None):
+        raise ValueError("either src or value must be given")
+    if reduce not in _DEPRECATED:
+        raise ValueError(f"reduce must be None, 'add' or 'multiply', not {reduce!r}")
+    reduction = _DEPRECATED[reduce]
+    if isinstance(src, np.ndarray):
+        return _scatter(input, dim, index, src, reduction)
+    check_tensor(input, copied=not index.size)
+    given = value if src is None else src
+    assert given is not None
+    number = as_scalar("value", given if index.size else 0, input.dtype)
+    return _scatter(input, dim, index, np.broadcast_to(number, index.shape), reduction)
+
+
+def scatter_add(input: Array, dim: int, index: Integers, src: Array) -> Scattering | Rounded:
+    """``torch.scatter_add``.
+
+    >>> scatter_add(np.zeros(3), 0, np.array([2, 2]), np.array([1.0, 5.0])).run()
+    array([0., 0., 6.])
+    """
+    return _scatter(input, dim, index, src, Reduction.ADD)
+
+
+def scatter_reduce(
+    input: Array, dim: int, index: Integers, src: Array, reduce: str, *, include_self: bool = True
+) -> Scattering | Rounded | Mean:
+    """``torch.scatter_reduce``: ``reduce`` is "sum", "prod", "mean", "amax" or "amin".
+
+    "max" and "min", which PyTorch takes as well, are other names of the last two.
+    Without ``include_self``, the elements that are met start from 0, 1, or the least or greatest
+    number of the type. A mean is the sum and the count of what was added.
+
+    >>> data, index, src = np.array([9, 9]), np.array([0, 0]), np.array([1, 4])
+    >>> scatter_reduce(data, 0, index, src, "amax", include_self=False).run()
+    array([4, 9])
+    >>> scatter_reduce(data, 0, index, src, "mean").run()
+    array([4, 9])
+    """
+    if reduce not in _REDUCTIONS:
+        raise ValueError(f"reduce must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
+    transformer, updates = _arranged(input, dim, index, src)
+    if reduce == "mean":
+        check_dtype("input", input, TENSORS - {"bool"})
+    reduction = _REDUCTIONS[reduce] if index.size else Reduction.ADD
+    if reduction in (Reduction.MAXIMUM, Reduction.MINIMUM) and input.dtype.kind == "c":
+        raise ValueError(f"input holds {input.dtype.name}, which is not ordered")
+    data = input
+    if not include_self:
+        data = without_self(input, transformer, _start(reduction, input.dtype))
+    total = rounded_once(data, updates, transformer, reduction)
+    if reduce != "mean":
+        return total
+    counted = np.full(input.shape, int(include_self), input.dtype)
+    ones = np.ones(transformer.shape, input.dtype)
+    return Mean(total, rounded_once(counted, ones, transformer, Reduction.ADD))
+
+
+def gather(input: Array, dim: int, index: Integers) -> Gathering:
+    """``torch.gather``.
+
+    >>> gather(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, 1]])).run()
+    array([[2, 2], [3, 4]])
+    """
+    check_tensor(input, copied=not index.size)
+    dim = wrap(dim, input.ndim)
+    if index.size == 0:
+        return Gathering(input, _empty(index.shape, input.shape))
+    return Gathering(input, _along(input, dim, index))
+
+
+def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> Gathering:
+    """``torch.take_along_dim``: input and indices broadcast to each other on all other dims.
+
+    Indices are taken modulo the size of the dim; without a dim they are not, and not negative.
+
+    >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
+    array([[2], [3]])
+    >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([3, 0])).run()
+    array([4, 1])
+    """
+    check_tensor(input, copied=not indices.size)
+    if dim is None:
+        if indices.size:
+            check_dtype("indices", indices, INDICES)
+        check_range("indices", indices, 0, input.size - 1)
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    check_dtype("indices", indices, LONG)
+    dim = wrap(dim, input.ndim)
+    if input.ndim != indices.ndim or not input.ndim:
+        raise ValueError(f"indices must have the rank of input, {input.ndim}, and 1 or more")
+    shape = list(indices.shape)
+    axes: list[int | Integers] = [np.zeros((), np.int64)] * input.ndim
+    axes[dim] = indices % max(input.shape[dim], 1)
+    for d, size in enumerate(input.shape):
+        if d != dim and size != 1:
+            if shape[d] not in (1, size):
+                raise ValueError(f"dim {d} of indices is {shape[d]}, and {size} in input")
+            shape[d], axes[d] = size, d
+    if input.shape[dim] == 0 and 0 not in shape:
+        raise ValueError(f"indices has elements, and dim {dim} of input has none")
+    return Gathering(input, by_axes(shape, input.shape, axes))
+
+
+def take(input: Array, index: Integers) -> Gathering:
+    """``torch.take``: by position in row-major order; negative ones count from the end.
+
+    >>> take(np.array([[1, 2], [3, 4]]), np.array([[2, -1]])).run()
+    array([[3, 4]])
+    """
+    check_tensor(input, copied=not index.size)
+    check_dtype("index", index, LONG)
+    check_range("index", index, -input.size, input.size - 1)
+    if index.size == 0:
+        return Gathering(input, _empty(index.shape, input.shape))
+    flat = index % input.size
+    axes: list[int | Integers] = []
+    for size in reversed(input.shape):
+        axes.insert(0, flat % size)
+        flat = flat // size
+    return Gathering(input, by_axes(index.shape, input.shape, axes))
+
+
+def _scatter(
+    input: Array, dim: int, index: Integers, src: Array, reduction: Reduction
+) -> Scattering | Rounded:
+    transformer, updates = _arranged(input, dim, index, src)
+    return rounded_once(input, updates, transformer, reduction)
+
+
+def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTransformer, Array]:
+    """Return the transformer, and the part of src that is as large as index."""
+    check_tensor(input, copied=not index.size)
+    check_same_dtype("src", src, "input", input)
+    dim = wrap(dim, input.ndim)
+    if index.size == 0:
+        return nothing(input.shape), np.empty(0, input.dtype)
+    if max(src.ndim, 1) != max(index.ndim, 1):
+        raise ValueError(f"index has rank {index.ndim}, and src has rank {src.ndim}")
+    if any(n > extent(src, d) for d, n in enumerate(index.shape)):
+        raise ValueError(f"index has shape {index.shape}, and src has less: {src.shape}")
+    part = src.reshape(src.shape or (1,))[tuple(slice(n) for n in index.shape or (1,))]
+    return _along(input, dim, index), part.reshape(index.shape)
+
+
+def _along(input: Array, dim: int, index: Integers) -> XTransformer:
+    """Return the transformer that index gives along a dim; it has elements."""
+    check_dtype("index", index, INDICES)
+    if max(index.ndim, 1) != max(input.ndim, 1):
+        raise ValueError(f"index must have the rank of input, {input.ndim}, not {index.ndim}")
+    for d, n in enumerate(index.shape):
+        if d != dim and n > input.shape[d]:
+            raise ValueError(f"dim {d} of index is {n}, but input has only {input.shape[d]} there")
+    check_range("index", index, 0, extent(input, dim) - 1)
+    axes = [index if d == dim else d for d in range(input.ndim)]
+    return by_axes(index.shape, input.shape, axes)
+
+
+def _empty(shape: tuple[int, ...], data_shape: tuple[int, ...]) -> XTransformer:
+    return by_axes(shape, data_shape, [np.zeros((), np.int64)] * len(data_shape))
+
+
+def _start(reduction: Reduction, dtype: np.dtype[Any]) -> Any:
+    """Return what a reduction starts from that has met nothing."""
+    if reduction in (Reduction.ADD, Reduction.MUL):
+        return int(reduction is Reduction.MUL)
+    lowest = reduction is Reduction.MAXIMUM
+    if dtype == np.bool_:
+        return not lowest
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+    return -np.inf if lowest else np.inf

@@ -1,0 +1,107 @@
+"""PyTorch's indexed writes: index_put, and ``x[index] = value`` as setitem.
+
+    p1 = the dims of index tensors and of slices    f(p1(I)) = their numbers    p2 = whole axes
+
+What the items of an index say of the axes is in ``places.py``.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.theory.conventions.axes import nothing
+from onnx_scatterx.theory.conventions.checks import check_dtype, check_same_dtype
+from onnx_scatterx.theory.conventions.pytorch.arguments import (
+    Array,
+    Scalar,
+    as_scalar,
+    check_tensor,
+    converted,
+)
+from onnx_scatterx.theory.conventions.pytorch.places import Item, Places, is_mask
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+
+
+def index_put(
+    input: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
+) -> Scattering:
+    """``torch.index_put``; as in ``torch.ops.aten``, an index None is a whole axis.
+
+    >>> index_put(np.zeros((2, 2)), (np.array([0, 0]), np.array([1, 1])), np.ones(2), True).run()
+    array([[0., 2.], [0., 0.]])
+    """
+    check_tensor(input)
+    tensors = [index for index in indices if index is not None]
+    if values.size == 1 and not accumulate and _is_fill("indices", tensors):
+        values = converted("values", values, input.dtype).reshape(())
+    elif any(tensor.ndim == 0 and is_mask(tensor) for tensor in tensors):
+        raise ValueError("indices has a mask of rank 0")
+    elif not tensors:
+        raise ValueError("indices has no tensor")
+    check_same_dtype("values", values, "input", input)
+    items = [slice(None) if index is None else index for index in indices]
+    transformer = Places("indices", input.shape, items).transformer()
+    updates = _spread("values", values, transformer.shape)
+    reduction = Reduction.ADD if accumulate else Reduction.NONE
+    return Scattering(input, updates, transformer, reduction)
+
+
+def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar) -> Scattering:
+    """``input[index] = value``, with all that PyTorch takes for an index.
+
+    >>> x = np.zeros((2, 3), int)
+    >>> setitem(x, (Ellipsis, slice(1, None)), 5).run()
+    array([[0, 5, 5], [0, 5, 5]])
+    >>> setitem(x, (np.array([1, 0]), np.array([0, 2])), np.array([7, 8])).run()
+    array([[0, 0, 8], [7, 0, 0]])
+    """
+    check_tensor(input, copied=True)
+    if index is False:
+        return Scattering(input, np.empty(0, input.dtype), nothing(input.shape))
+    index = None if index is True else index
+    items = [_number(item) for item in (index if isinstance(index, tuple) else (index,))]
+    tensors = [item for item in items if isinstance(item, (bool, np.ndarray))]
+    fill = np.size(value) == 1 and _is_fill("index", tensors)
+    if tensors:
+        check_tensor(input)
+    transformer = Places("index", input.shape, items).transformer()
+    if not isinstance(value, np.ndarray):
+        # The half types are made from double, where all numbers but large integers fit.
+        if isinstance(value, int) and value >= 2**63:
+            raise ValueError(f"value is {value}, which 64 bits cannot hold")
+        half = input.dtype.name in ("float16", "bfloat16")
+        updates = as_scalar("value", value, np.dtype(np.float64) if half else input.dtype)
+        updates = converted("value", updates, input.dtype)
+    elif tensors and not fill:
+        check_same_dtype("value", value, "input", input)
+        updates = value
+    else:
+        updates = converted("value", value, input.dtype)
+    while updates.ndim > len(transformer.shape) and updates.shape[0] == 1:
+        updates = updates[0]
+    return Scattering(input, _spread("value", updates, transformer.shape), transformer)
+
+
+def _is_fill(name: str, tensors: Sequence[Array | bool]) -> bool:
+    """Whether PyTorch writes one number by masked_fill, which takes masks of bool alone."""
+    if len(tensors) != 1 or isinstance(tensors[0], bool) or not is_mask(tensors[0]):
+        return False
+    check_dtype(name, tensors[0], {"bool"})
+    return True
+
+
+def _number(item: Item) -> Item:
+    """Take a tensor of rank 0 for a number or, as a mask, a bool."""
+    if not isinstance(item, np.ndarray) or item.ndim or item.dtype.kind not in "biu":
+        return item
+    return bool(item) if is_mask(item) else int(item)
+
+
+def _spread(name: str, values: Array, shape: tuple[int, ...]) -> Any:
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise ValueError(
+            f"{name} has shape {values.shape}, and must broadcast to {shape}"
+        ) from None

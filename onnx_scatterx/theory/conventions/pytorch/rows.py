@@ -1,0 +1,144 @@
+"""PyTorch's calls with one index for each slice along a dim: index_copy and its kin.
+
+    p1 = dim    f(p1(I)) = index[I_dim], one number    p2 = all but dim    p puts f's number to dim
+
+Indices may be negative in index_fill alone.
+"""
+
+import numpy as np
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
+from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.conventions.composed import Rounded, rounded_once
+from onnx_scatterx.theory.conventions.pytorch.arguments import (
+    INDICES,
+    LONG,
+    Array,
+    Scalar,
+    as_filling,
+    as_scalar,
+    check_tensor,
+    extent,
+    vector,
+    wrap,
+)
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.transformer import XTransformer
+
+
+def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scattering:
+    """``torch.index_copy``.
+
+    >>> index_copy(np.zeros((3, 2)), 0, np.array([2, 0]), np.array([[1.0, 2.0], [3.0, 4.0]])).run()
+    array([[3., 4.], [0., 0.], [1., 2.]])
+    """
+    check_tensor(input)
+    dim = wrap(dim, input.ndim)
+    check_dtype("index", index, LONG)
+    index = vector("index", index)
+    check_same_dtype("source", source, "input", input)
+    _check_source(input, dim, index, source)
+    return _written(input, dim, index, source)
+
+
+def index_add(
+    input: Array, dim: int, index: Integers, source: Array, *, alpha: Scalar = 1
+) -> Scattering | Rounded:
+    """``torch.index_add``: the updates are ``alpha * source``, rounded to the type.
+
+    (Where the product is not exact, some of PyTorch's kernels round it together with the sum.)
+    With alpha 1, int64 indices and the first or last of several dims, it is ``scatter_add``.
+
+    >>> index_add(np.ones(3), 0, np.array([2, 2]), np.array([1.0, 5.0]), alpha=2).run()
+    array([ 1.,  1., 13.])
+    """
+    check_tensor(input, copied=input.ndim > 1 and not (input.size and index.size))
+    dim = wrap(dim, input.ndim)
+    check_dtype("index", index, INDICES)
+    index = vector("index", index)
+    check_same_dtype("source", source, "input", input)
+    _check_source(input, dim, index, source)
+    if bool(input.ndim) != bool(source.ndim):
+        raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
+    if input.ndim > 1 and not (input.size and index.size):
+        return Scattering(input, np.empty(0, input.dtype), nothing(input.shape), Reduction.ADD)
+    factor = as_scalar("alpha", alpha, input.dtype)
+    if factor != 1:
+        source = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
+    at_an_end = input.ndim > 1 and dim in (0, input.ndim - 1)
+    if at_an_end and factor == 1 and index.dtype == np.int64:
+        transformer = _rows(input, dim, index)
+        return rounded_once(input, source, transformer, Reduction.ADD)
+    return _written(input, dim, index, source, Reduction.ADD)
+
+
+def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
+    """``torch.index_fill``: with a number, or a tensor of rank 0.
+
+    >>> index_fill(np.zeros((2, 3)), 1, np.array([0, -1]), 7).run()
+    array([[7., 0., 7.], [7., 0., 7.]])
+    """
+    check_tensor(input)
+    dim = wrap(dim, input.ndim)
+    check_dtype("index", index, LONG)
+    index = vector("index", index)
+    if isinstance(value, complex) and input.dtype.kind != "c":
+        raise ValueError(f"value is complex, and input holds {input.dtype.name}")
+    number = as_filling(value, input.dtype)
+    transformer = _rows(input, dim, index, -extent(input, dim))
+    return Scattering(input, np.broadcast_to(number, transformer.shape), transformer)
+
+
+def index_select(input: Array, dim: int, index: Integers) -> Gathering:
+    """``torch.index_select``.
+
+    >>> index_select(np.array([[1, 2, 3], [4, 5, 6]]), 1, np.array([2, 0])).run()
+    array([[3, 1], [6, 4]])
+    """
+    check_tensor(input, copied=input.ndim > 1)
+    dim = wrap(dim, input.ndim)
+    check_dtype("index", index, INDICES)
+    index = vector("index", index)
+    if not input.ndim:
+        if index.size != 1:
+            raise ValueError(f"index must have 1 element where input has rank 0, not {index.size}")
+        check_range("index", index, 0, 0)
+        return Gathering(input, by_axes((), (), []))
+    return Gathering(input, _rows(input, dim, index, always=True))
+
+
+def _rows(
+    input: Array, dim: int, index: Integers, low: int = 0, always: bool = False
+) -> XTransformer:
+    """Return the transformer; index is looked at ``always``, or only if something is written."""
+    shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :])
+    if always or 0 not in shape:
+        check_range("index", index, low, extent(input, dim) - 1)
+    if not input.ndim:
+        return by_axes(index.shape, (), [])
+    column = index.reshape([-1 if d == dim else 1 for d in range(input.ndim)])
+    return by_axes(shape, input.shape, [column if d == dim else d for d in range(input.ndim)])
+
+
+def _check_source(input: Array, dim: int, index: Integers, source: Array) -> None:
+    if source.ndim and input.ndim and source.ndim != input.ndim:
+        raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
+    if index.size != extent(source, dim):
+        raise ValueError(f"index has {index.size} elements, and dim {dim} of source is another")
+    beside = (source.shape[:dim], source.shape[dim + 1 :])
+    if beside != (input.shape[:dim], input.shape[dim + 1 :]):
+        raise ValueError(
+            f"source has shape {source.shape}, and input {input.shape} beside dim {dim}"
+        )
+
+
+def _written(
+    input: Array,
+    dim: int,
+    index: Integers,
+    source: Array,
+    reduction: Reduction = Reduction.NONE,
+) -> Scattering:
+    transformer = _rows(input, dim, index)
+    return Scattering(input, source.reshape(transformer.shape), transformer, reduction)

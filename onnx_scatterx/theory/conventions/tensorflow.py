@@ -1,0 +1,199 @@
+"""TensorFlow's scatters and gathers in the one equation, with the checks of TensorFlow on the CPU.
+
+    call                                      p1                f(p1(I))               p2
+    tensor_scatter_nd_*, scatter_nd,          first m dims      indices[I1..Im], k     the rest
+      indices [q1..qm, k]
+    gather, axis a, batch_dims b              dims of indices   indices[I..], one      all but these
+    gather_nd, batch_dims b                   first m dims      batch I1..Ib and       the rest
+                                                                indices[I1..Im], k
+
+p is the identity for all but gather, where it moves f's number to place a. Whatever TensorFlow
+refuses is a ``ValueError`` that names the argument: negative indices, and those out of bounds. The
+updates are written in row-major order; TensorFlow leaves open which of two colliding updates stays.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.transformer import XTransformer
+
+Array = NDArray[Any]
+_INDICES = frozenset({"int32", "int64"})
+_READ_INDICES = _INDICES | {"int16"}
+_INTEGERS = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"}
+_REAL = frozenset(_INTEGERS | {"float16", "bfloat16", "float32", "float64"})
+_NUMBERS = _REAL | {"complex64", "complex128"}
+_ALL = _NUMBERS | {"bool"}
+
+
+def tensor_scatter_nd_update(tensor: Array, indices: Integers, updates: Array) -> Scattering:
+    """``tf.tensor_scatter_nd_update``.
+
+    >>> tensor_scatter_nd_update(np.zeros(4), np.array([[3], [1]]), np.array([7.0, 8.0])).run()
+    array([0., 8., 0., 7.])
+    """
+    return _scattering(tensor, indices, updates, Reduction.NONE, _ALL)
+
+
+def tensor_scatter_nd_add(tensor: Array, indices: Integers, updates: Array) -> Scattering:
+    """``tf.tensor_scatter_nd_add``.
+
+    >>> tensor_scatter_nd_add(np.ones(2), np.array([[1], [1]]), np.array([7.0, 8.0])).run()
+    array([ 1., 16.])
+    """
+    return _scattering(tensor, indices, updates, Reduction.ADD, _NUMBERS)
+
+
+def tensor_scatter_nd_sub(tensor: Array, indices: Integers, updates: Array) -> Scattering:
+    """``tf.tensor_scatter_nd_sub``: the sum with the negative updates.
+
+    >>> tensor_scatter_nd_sub(np.ones(2), np.array([[1], [1]]), np.array([7.0, 8.0])).run()
+    array([  1., -14.])
+    """
+    if updates.dtype.name in _NUMBERS:
+        updates = np.negative(updates)
+    return _scattering(tensor, indices, updates, Reduction.ADD, _NUMBERS)
+
+
+def tensor_scatter_nd_min(tensor: Array, indices: Integers, updates: Array) -> Scattering:
+    """``tf.tensor_scatter_nd_min``: an update is taken if it is less.
+
+    >>> tensor_scatter_nd_min(np.ones(2), np.array([[1], [1]]), np.array([7.0, 0.0])).run()
+    array([1., 0.])
+    """
+    return _scattering(tensor, indices, updates, Reduction.LESS, _REAL)
+
+
+def tensor_scatter_nd_max(tensor: Array, indices: Integers, updates: Array) -> Scattering:
+    """``tf.tensor_scatter_nd_max``: an update is taken if it is greater.
+
+    >>> tensor_scatter_nd_max(np.ones(2), np.array([[1], [1]]), np.array([7.0, 0.0])).run()
+    array([1., 7.])
+    """
+    return _scattering(tensor, indices, updates, Reduction.GREATER, _REAL)
+
+
+def scatter_nd(indices: Integers, updates: Array, shape: Integers) -> Scattering:
+    """``tf.scatter_nd``: the sum of the updates, into zeros of a shape.
+
+    >>> scatter_nd(np.array([[1], [1]]), np.array([7, 8]), np.array([3])).run()
+    array([ 0, 15,  0])
+    """
+    check_dtype("shape", shape, _INDICES)
+    if shape.ndim != 1 or (shape < 0).any():
+        raise ValueError(f"shape must be a vector of sizes, not {shape.tolist()}")
+    if not shape.size:
+        raise ValueError("shape must have 1 size or more")
+    tensor = np.zeros(tuple(int(n) for n in shape), updates.dtype)
+    return _scattering(tensor, indices, updates, Reduction.ADD, _ALL)
+
+
+def gather(
+    params: Array, indices: Integers, axis: int | None = None, batch_dims: int = 0
+) -> Gathering:
+    """``tf.gather``: slices along an axis, ``batch_dims`` if none is given.
+
+    For axis 0, given or not, TensorFlow does not look at ``batch_dims``.
+
+    >>> gather(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]]), batch_dims=1).run()
+    array([[2, 2], [3, 4]])
+    """
+    check_dtype("indices", indices, _READ_INDICES)
+    axis = batch_dims if axis is None else axis
+    batch = _batch(params, indices, batch_dims) if axis else 0
+    if not -params.ndim <= axis < params.ndim or axis % params.ndim < batch:
+        raise ValueError(f"axis is {axis}, and must be one of {batch}..{params.ndim - 1}")
+    axis %= params.ndim
+    inner, outer = indices.ndim - batch, params.ndim - axis - 1
+    shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
+    if 0 not in shape:
+        check_range("indices", indices, 0, params.shape[axis] - 1)
+    between = indices.shape[:batch] + (1,) * (axis - batch) + indices.shape[batch:]
+    axes: list[int | Integers] = [*range(axis), indices.reshape(between + (1,) * outer)]
+    axes += range(axis + inner, axis + inner + outer)
+    return Gathering(params, by_axes(shape, params.shape, axes))
+
+
+def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gathering:
+    """``tf.gather_nd``.
+
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 0]])).run()
+    array([3, 1])
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), batch_dims=1).run()
+    array([2, 3])
+    """
+    check_dtype("indices", indices, _READ_INDICES)
+    if indices.ndim == 0:
+        raise ValueError("indices must have rank 1 or more")
+    if params.ndim == 0:
+        raise ValueError("params must have rank 1 or more")
+    m, k = indices.ndim - 1, indices.shape[-1]
+    if not 0 <= batch_dims <= m:
+        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {m}]")
+    if not k and batch_dims < params.ndim:  # then the batch of indices is not looked at
+        shape = params.shape[:batch_dims] + indices.shape[batch_dims:]
+        indices = np.empty(shape, indices.dtype)
+    batch = _batch(params, indices, batch_dims)
+    if batch + k > 7:
+        raise ValueError(f"indices names {k} axes behind {batch}, and may name 7 in all")
+    if batch + k > params.ndim:
+        raise ValueError(f"indices names {k} axes of params, which has {params.ndim - batch}")
+    if indices.shape[:-1].count(0) == 0 and not params.size:
+        raise ValueError("indices has elements, and params has none")
+    return Gathering(params, _nd("indices", params.shape, indices, batch))
+
+
+def _scattering(
+    tensor: Array, indices: Integers, updates: Array, reduction: Reduction, types: frozenset[str]
+) -> Scattering:
+    check_dtype("updates", updates, types)
+    check_same_dtype("updates", updates, "tensor", tensor)
+    check_dtype("indices", indices, _INDICES)
+    if tensor.ndim == 0:
+        raise ValueError("tensor must have rank 1 or more")
+    if indices.ndim == 1 and indices.shape == updates.shape[:1] == tensor.shape[:1] == (0,):
+        indices = indices[:, None]
+    if indices.ndim < 2:
+        raise ValueError(f"indices must have rank 2 or more, not {indices.ndim}")
+    if (indices.size or updates.size) and not (indices.size and updates.size and tensor.size):
+        raise ValueError(f"updates has {updates.size} elements, and indices {indices.size}")
+    k = indices.shape[-1]
+    if tensor.size and not 1 <= k <= 7:
+        raise ValueError(f"indices names {k} axes of a tensor, and may name 1 to 7")
+    if k > tensor.ndim:
+        raise ValueError(f"indices names {k} axes of a tensor that has {tensor.ndim}")
+    if updates.shape != (expected := indices.shape[:-1] + tensor.shape[k:]):
+        raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
+    return Scattering(tensor, updates, _nd("indices", tensor.shape, indices, 0), reduction)
+
+
+def _nd(name: str, data_shape: tuple[int, ...], indices: Integers, batch: int) -> XTransformer:
+    """Return the transformer of index tuples in the last dim, behind the batch dims."""
+    m, k = indices.ndim - 1, indices.shape[-1]
+    rest = data_shape[batch + k :]
+    axes: list[int | Integers] = list(range(batch))
+    for column in range(k):
+        numbers = indices[..., column]
+        check_range(f"{name}[..., {column}]", numbers, 0, data_shape[batch + column] - 1)
+        axes.append(numbers.reshape(numbers.shape + (1,) * len(rest)))
+    axes += range(m, m + len(rest))
+    return by_axes(indices.shape[:-1] + rest, data_shape, axes)
+
+
+def _batch(params: Array, indices: Integers, batch_dims: int) -> int:
+    """Count the batch dims, which may be given from the end of indices."""
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    if not 0 <= batch <= indices.ndim or batch >= params.ndim:
+        ranks = f"indices has rank {indices.ndim}, and params {params.ndim}"
+        raise ValueError(f"batch_dims is {batch_dims}, where {ranks}")
+    if params.shape[:batch] != indices.shape[:batch]:
+        raise ValueError(
+            f"indices has the batch {indices.shape[:batch]}, and params {params.shape[:batch]}"
+        )
+    return batch

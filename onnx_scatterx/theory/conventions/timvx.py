@@ -1,0 +1,110 @@
+"""TIM-VX's scatter and reads, whose index tuples are reversed.
+
+TIM-VX counts axes from the fastest one, W, H, C, N. The arrays here lie in memory as its tensors
+do: the last axis of an array is TIM-VX's axis 0. What it says in numbers of axes stays in its own
+order: ``shape``, ``axis``, and the tuples on the last axis of ``indices`` (TIM-VX's axis 0), which
+name the last of TIM-VX's axes, the fastest of these first.
+
+    operator                       p1             f(p1(I))                          p2
+    ScatterND, indices [q.., k]    first m dims   indices[I1..Im] reversed          the rest
+    GatherND, indices [q.., k]     first m dims   indices[I1..Im] reversed          the rest
+    Gather, axis a, b batch dims   batch dims and those of indices                  the rest
+
+The kernels of GatherND that come with TIM-VX read the tuples so. Those of ScatterND read theirs
+from the slowest axis on, as ONNX does: what is given to them is ``indices[..., ::-1]`` here.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.checks import check_range
+from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Reduction, Scattering
+
+
+def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -> Scattering:
+    """ScatterND: a new tensor of ``shape``, W first, of zeros and ``updates``.
+
+    Updates that meet add up.
+    ``indices`` has shape q1, ..., qm, k, and ``updates`` the shape q1, ..., qm and the extents of
+    the axes that no tuple names.
+
+    >>> scatter_nd(np.array([[0, 1], [2, 0]]), np.array([5.0, 6.0]), (3, 2)).run()
+    array([[0., 0., 6.],
+           [5., 0., 0.]])
+    """
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shape has no negative extents, {tuple(shape)} has")
+    data = np.zeros(tuple(shape)[::-1], updates.dtype)
+    named = _tuples(indices, "shape", data.shape)
+    lead, rest = indices.shape[:-1], data.shape[len(named) :]
+    if updates.shape != lead + rest:
+        raise ValueError(f"updates must have shape {lead + rest}, not {updates.shape}")
+    axes = [*(n.reshape(lead + (1,) * len(rest)) for n in named), *range(len(lead), updates.ndim)]
+    return Scattering(data, updates, by_axes(updates.shape, data.shape, axes), Reduction.ADD)
+
+
+def gather_nd(input: NDArray[Any], indices: Integers) -> Gathering:
+    """GatherND: the output has the shape q1, ..., qm and that of the axes that no tuple names.
+
+    >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[0, 1], [2, 0]])).run()
+    array([4, 3])
+    """
+    named = _tuples(indices, "input", input.shape)
+    lead, rest = indices.shape[:-1], input.shape[len(named) :]
+    shape = lead + rest
+    axes = [*(n.reshape(lead + (1,) * len(rest)) for n in named), *range(len(lead), len(shape))]
+    return Gathering(input, by_axes(shape, input.shape, axes))
+
+
+def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 0) -> Gathering:
+    """Gather along ``axis``, counted from W; the indices take its place in the output.
+
+    With ``batch_dims``, each index of that many of the slowest axes has its own ``indices``.
+
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([2, 0]), 0).run()
+    array([[3, 1], [6, 4]])
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2], [0]]), 0, 1).run()
+    array([[3], [4]])
+    """
+    _check_integers(indices)
+    if not 0 <= axis < input.ndim:
+        raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
+    own = input.ndim - 1 - axis
+    most = min(own, indices.ndim)
+    if not 0 <= batch_dims <= most:
+        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {most}]")
+    batch, lead = indices.shape[:batch_dims], indices.shape[batch_dims:]
+    if batch != input.shape[:batch_dims]:
+        raise ValueError(f"indices must have the batch dims of input, {input.shape[:batch_dims]}")
+    check_range("indices", indices, 0, input.shape[own] - 1)
+    shape = input.shape[:own] + lead + input.shape[own + 1 :]
+    numbers = indices.astype(np.int64)
+    numbers = numbers.reshape(batch + (1,) * (own - batch_dims) + lead + (1,) * axis)
+    axes = [*range(own), numbers, *range(own + len(lead), len(shape))]
+    return Gathering(input, by_axes(shape, input.shape, axes))
+
+
+def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:
+    """Return the numbers for each of the first axes of data, which a tuple names in reverse."""
+    _check_integers(indices)
+    if indices.ndim == 0:
+        raise ValueError("indices must have rank 1 or more: its last axis holds the tuples")
+    k = indices.shape[-1]
+    if k > len(data_shape):
+        raise ValueError(f"indices names {k} axes of {name}, which has only {len(data_shape)}")
+    named: list[Integers] = []
+    for axis, size in enumerate(data_shape[:k]):
+        column = k - 1 - axis
+        check_range(f"indices[..., {column}]", indices[..., column], 0, size - 1)
+        named.append(indices[..., column].astype(np.int64))
+    return named
+
+
+def _check_integers(indices: Integers) -> None:
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"indices must hold integers, not {indices.dtype}")

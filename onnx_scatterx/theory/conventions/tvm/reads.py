@@ -1,0 +1,151 @@
+"""TVM's reads.
+
+    call                                  output[I] = data[J]
+    gather, axis a                        J = I, but J_a = indices[I]
+    gather_nd, indices [k, q1..qm]        J = I1..Ib ++ indices[:, I1..Im] ++ the rest of I
+    take, axis a, b batch dims            J = I before a, indices[I1..Ib, Ia..], the rest of I
+
+The tuples of ``gather_nd`` stand on the first axis of ``indices``, not on the last one.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.checks import check_range
+from onnx_scatterx.theory.conventions.tvm.arguments import check_integers, wrap
+from onnx_scatterx.theory.gathering import Gathering
+
+_MODES = ("fast", "clip", "wrap", "nan")
+
+
+def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
+    """``topi.gather``, and ``relay.gather``.
+
+    ``indices`` has the rank of ``data``, whose shape it exceeds at most on ``axis``, where it has
+    an extent of 1 or more. Indices are not negative.
+
+    >>> gather(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, 1]])).run()
+    array([[2, 2], [3, 4]])
+    """
+    check_integers("indices", indices)
+    if data.ndim == 0:
+        raise ValueError("data must have rank 1 or more")
+    axis = wrap("axis", axis, data.ndim)
+    if indices.ndim != data.ndim:
+        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    if indices.shape[axis] == 0:
+        raise ValueError(f"indices has no elements on the axis {axis}")
+    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
+        if d != axis and extent > size:
+            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+    check_range("indices", indices, 0, data.shape[axis] - 1)
+    axes: list[int | Integers] = list(range(data.ndim))
+    axes[axis] = indices.astype(np.int64)
+    return Gathering(data, by_axes(indices.shape, data.shape, axes))
+
+
+def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Gathering:
+    """``topi.gather_nd``, and ``relay.gather_nd``.
+
+    ``indices`` has shape k, q1, ..., qm, where the first ``batch_dims`` of the q are not larger
+    than those of ``a``; the output has the shape ``(q1, ..., qm) + a.shape[batch_dims + k:]``.
+    Indices are not negative; fractions are cut off.
+
+    >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 0], [2, 0]])).run()
+    array([6, 1])
+    >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2, 0]]), batch_dims=1).run()
+    array([3, 4])
+    """
+    if indices.ndim == 0:
+        raise ValueError("indices must have rank 1 or more: its first axis holds the tuples")
+    k, lead = indices.shape[0], indices.shape[1:]
+    if not 0 <= batch_dims <= len(lead):
+        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {len(lead)}]")
+    if batch_dims + k > a.ndim:
+        raise ValueError(
+            f"indices names {k} axes of a behind {batch_dims}, and a has only {a.ndim}"
+        )
+    for d, (extent, size) in enumerate(zip(lead[:batch_dims], a.shape, strict=False)):
+        if extent > size:
+            raise ValueError(f"dim {d + 1} of indices is {extent}, but a has only {size} there")
+    whole = indices.astype(np.int64)
+    for row, size in enumerate(a.shape[batch_dims : batch_dims + k]):
+        check_range(f"indices[{row}]", whole[row], 0, size - 1)
+    rest = a.shape[batch_dims + k :]
+    named: list[int | Integers] = [row.reshape(lead + (1,) * len(rest)) for row in whole]
+    axes = [*range(batch_dims), *named, *range(len(lead), len(lead) + len(rest))]
+    return Gathering(a, by_axes(lead + rest, a.shape, axes))
+
+
+def take(
+    a: NDArray[Any],
+    indices: Integers,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    mode: str = "fast",
+) -> Gathering:
+    """``topi.take``, and ``relay.take``, where the mode is "clip" if none is given.
+
+    Without an axis, ``a`` is read as if flattened. With ``batch_dims``, each index of the first
+    dims of ``a`` has its own ``indices``, in the mode "clip" only. An index outside is taken as the
+    nearest one in the mode "clip", around the axis in "wrap", and is refused in "fast", where TVM
+    does not check, and in "nan", where TVM gives what is no element of ``a``.
+
+    >>> a = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> take(a, np.array([2, 9, -1]), 1, mode="clip").run()
+    array([[3, 3, 1], [6, 6, 4]])
+    >>> take(a, np.array([5, -1]), mode="wrap").run()
+    array([6, 6])
+    >>> take(a, np.array([[0], [2]]), 1, batch_dims=1, mode="clip").run()
+    array([[1], [6]])
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+    if mode == "nan" and a.dtype.kind in "biu":
+        raise ValueError(f"mode is 'nan', and a holds {a.dtype}, which has no NaN")
+    check_integers("indices", indices)
+    if axis is None and mode == "nan":
+        raise ValueError("mode is 'nan', which needs an axis")
+    if axis is None:
+        flat = _inside(indices, a.size, mode)
+        strides = [math.prod(a.shape[d + 1 :]) for d in range(a.ndim)]
+        spread = [flat // max(s, 1) % max(n, 1) for s, n in zip(strides, a.shape, strict=True)]
+        return Gathering(a, by_axes(indices.shape, a.shape, spread))
+    axis = wrap("axis", axis, a.ndim)
+    batch_dims = _batch_dims(a, indices, axis, batch_dims)
+    if batch_dims and mode != "clip":
+        raise ValueError(f"batch_dims is {batch_dims}, and mode is {mode!r}, not 'clip'")
+    batch, lead = indices.shape[:batch_dims], indices.shape[batch_dims:]
+    shape = a.shape[:axis] + lead + a.shape[axis + 1 :]
+    between, behind = axis - batch_dims, a.ndim - axis - 1
+    numbers = _inside(indices, a.shape[axis], mode)
+    numbers = numbers.reshape(batch + (1,) * between + lead + (1,) * behind)
+    after = range(axis + len(lead), len(shape))
+    return Gathering(a, by_axes(shape, a.shape, [*range(axis), numbers, *after]))
+
+
+def _batch_dims(a: NDArray[Any], indices: Integers, axis: int, batch_dims: int) -> int:
+    """Count the batch dims from the start, and check that both tensors have them."""
+    count = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    most = min(axis, indices.ndim)
+    if not 0 <= count <= most:
+        raise ValueError(f"batch_dims is {batch_dims}, and must be in [{-indices.ndim}, {most}]")
+    if a.shape[:count] != indices.shape[:count]:
+        raise ValueError(f"indices must begin with the batch dims of a, {a.shape[:count]}")
+    return count
+
+
+def _inside(indices: Integers, size: int, mode: str) -> NDArray[np.int64]:
+    """Bring indices into an axis as a mode does."""
+    if mode == "wrap" and size == 0:
+        raise ValueError("a has no elements to wrap indices around")
+    if mode == "wrap":
+        return np.mod(indices, size).astype(np.int64)
+    if mode == "clip" and size:
+        return np.clip(indices, 0, size - 1).astype(np.int64)
+    check_range("indices", indices, 0, size - 1)
+    return indices.astype(np.int64)

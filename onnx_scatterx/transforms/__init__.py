@@ -1,0 +1,1 @@
+"""The passes of the pipeline, a file for each."""

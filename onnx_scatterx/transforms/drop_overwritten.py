@@ -1,0 +1,197 @@
+"""Making the last update win, where it is known which updates are overwritten.
+
+    before   y = ScatterND(x, [[2], [0], [2]], u)
+    after    y = ScatterND(x, [[0], [2]], Gather(u, [1, 2]))
+
+    before   y = ScatterElements(x, i, u), where no target depends on dim d of the updates
+    after    y = ScatterElements(x, i[.., -1:, ..], u[.., -1:, ..])
+
+The last in row-major order is what ONNX Runtime leaves on one thread. Of updates that differ in
+such a dim alone it is the last along that dim.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.emit.writer import FAR, Writer
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.scatterx_domain import is_ours
+from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.uniqueness import SETTLED
+from onnx_scatterx.native.encoding import is_narrow
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.reasons import Refusal, RefusedError
+
+_ROWS = 1 << 16  # indices that are compared
+
+
+def settle(model: ir.Model, knowledge: Knowledge, target: Target) -> None:
+    """Drop the updates of a model that are known to be overwritten, in place."""
+    names = Names(model)
+    for graph, scope in knowledge.scopes.items():
+        if scope.function is not None and is_ours(scope.function.domain):
+            continue
+        nodes_only = scope.function is not None or (model.ir_version or 0) < 4
+        writer = Writer(
+            graph,
+            scope.opsets.get("", 0),
+            names,
+            constant_nodes=nodes_only,
+            target=target,
+            rank_of=lambda value, scope=scope: _rank(value, scope),  # type: ignore[misc]
+        )
+        for node in [n for n in graph if is_scatter(n)]:
+            scatter = lift(node, scope)
+            if isinstance(scatter, Refusal) or scatter.reduction != "none":
+                continue
+            writer.anchor, writer.stem = node, node.outputs[0].name or "scatterx"
+            try:
+                _settle(scatter, scope, writer)
+            except RefusedError:
+                continue  # it stays as it is, and the report says so
+
+
+def _rank(value: ir.Value, scope: Scope) -> int | None:
+    found = scope.values.get(value)
+    return None if found is None else found.rank
+
+
+def _settle(scatter: Scatter, scope: Scope, w: Writer) -> None:
+    rows = _rows(scatter)
+    if rows is None:
+        _drop_dims(scatter, scope, w)
+        return
+    _, last = np.unique(rows[::-1], axis=0, return_index=True)
+    kept = np.sort(len(rows) - 1 - last)
+    if len(kept) < len(rows) and not _drop_positions(scatter, scope, w, rows, kept):
+        _drop_rows(scatter, w, rows[kept], kept)
+
+
+def _drop_positions(
+    scatter: Scatter, scope: Scope, w: Writer, rows: np.ndarray, kept: np.ndarray
+) -> bool:
+    """Keep some positions of each dim of the indices, where those are all the updates that stay."""
+    node, dtype = scatter.node, scatter.dtype
+    sizes = [scatter.shape[d].constant or 0 for d in scatter.index_dims]
+    stays = np.zeros(sizes, bool)
+    stays.ravel()[kept] = True
+    dims = range(len(sizes))
+    places = [np.flatnonzero(stays.any(axis=tuple(e for e in dims if e != d))) for d in dims]
+    if math.prod(map(len, places)) != len(kept):
+        return False
+
+    def write() -> ir.Value:
+        updates = scatter.updates
+        for d, place in enumerate(places):
+            if len(place) < sizes[d]:
+                updates = w.node("Gather", [updates, w.constant(place)], dtype, axis=d)
+        return updates
+
+    if isinstance(w.trial(write), Refusal):
+        return True
+    columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
+    if node.op_type != "ScatterND":
+        call = Call(node, [], w.version, scope.facts, scope.bound)
+        columns = columns[..., call.integer("axis", 0)]
+    _give(node, [scatter.data, w.constant(columns), write()])
+    return True
+
+
+def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) -> None:
+    """Write the updates of these rows only."""
+    node, dtype = scatter.node, scatter.dtype
+    rest = scatter.shape[len(scatter.index_dims) :]
+    extents = [n.constant for n in (*scatter.shape[: len(scatter.index_dims)], *rest)]
+    flat = len(scatter.index_dims) == 1
+    if w.version < 11 or (not flat and None in extents):
+        return
+    if w.target.has(node.op_type) and not w.target.has("ScatterND"):
+        return
+
+    def write() -> ir.Value:
+        updates = scatter.updates
+        if not flat:
+            count = math.prod(n or 0 for n in extents[: len(scatter.index_dims)])
+            shape = w.constant([count, *(n.constant or 0 for n in rest)])
+            updates = w.node("Reshape", [updates, shape], dtype)
+        return w.node("Gather", [updates, w.constant(kept)], dtype, axis=0)
+
+    if isinstance(w.trial(write), Refusal):
+        return
+    inputs = [scatter.data, w.constant(rows), write()]
+    if node.op_type == "ScatterND":
+        _give(node, inputs)
+        return
+    new = ir.Node("", "ScatterND", inputs, name=node.name, outputs=[ir.Value()])
+    new.meta[SETTLED] = True
+    (old,), (value,) = node.outputs, new.outputs
+    value.type, value.shape = old.type, old.shape
+    value.metadata_props.update(old.metadata_props)
+    w.insert(new)
+    old.replace_all_uses_with(value, replace_graph_outputs=True)
+    value.name = old.name
+    assert node.graph is not None
+    node.graph.remove(node, safe=True)
+
+
+def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
+    """Write the last updates only along dims of the updates that decide no target."""
+    if scatter.indices is None or scatter.node.op_type == "TensorScatter":
+        return
+    moving = frozenset[int]().union(*(t.coords for t in scatter.targets))
+    dims = [
+        d
+        for d in scatter.index_dims
+        if d not in moving and not scatter.facts.proves(1 - scatter.shape[d])
+    ]
+    indices = scatter.indices
+    index_type = scope.values[indices].dtype if indices in scope.values else indices.dtype
+    if not dims or index_type is None:
+        return
+    sized = all(scatter.shape[d].constant is not None for d in dims)
+
+    def last(value: ir.Value, dtype: ir.DataType) -> ir.Value:
+        count = len(dims)
+        return w.slice(value, dtype, dims, [-1] * count, [FAR] * count, [1] * count, sized=sized)
+
+    def inputs() -> list[ir.Value]:
+        return [scatter.data, last(indices, index_type), last(scatter.updates, scatter.dtype)]
+
+    if not isinstance(w.trial(lambda: inputs()[-1]), Refusal):
+        _give(scatter.node, inputs())
+
+
+def _give(node: ir.Node, inputs: list[ir.Value]) -> None:
+    for i, value in enumerate(inputs):
+        node.replace_input_with(i, value)
+    node.meta[SETTLED] = True
+
+
+def _rows(scatter: Scatter) -> np.ndarray | None:
+    """Return where every row of the indices points, not negative, or None where it is not known."""
+    if scatter.node.op_type == "TensorScatter":
+        return None
+    extents = [scatter.shape[d].constant for d in scatter.index_dims]
+    sizes = [n for n in extents if n is not None]
+    named = len(scatter.data_shape) - (len(scatter.shape) - len(scatter.index_dims))
+    if len(sizes) < len(extents) or np.prod(sizes) * named > _ROWS or 0 in sizes:
+        return None
+    columns = []
+    for axis, target in enumerate(scatter.targets[:named]):
+        if target.leaves() or not is_narrow(target, scatter):
+            return None
+        column = tabulated(target, dict(enumerate(sizes))).ravel()
+        size = scatter.data_shape[axis].constant
+        if bool((column < 0).any()):
+            if size is None:
+                return None
+            column = np.where(column < 0, column + size, column)
+        columns.append(column)
+    return np.stack(columns, axis=1)

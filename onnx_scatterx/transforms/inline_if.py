@@ -1,0 +1,138 @@
+"""An If of which the condition is known is the branch that it takes.
+
+    before   y = If (c) <then_branch = { y = A(x) }, else_branch = { y = B(x) }>      c is true
+    after    y = A(x)
+
+Exporters ask for ranks when the model runs (is this a scalar?), and what stands behind such an If
+has no known rank before it is gone. The condition has to be known without trusting declared dims.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.interpreter import Interpreter
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.names import Names
+
+
+def take_branches(model: ir.Model) -> None:
+    """Put branches that are always taken in the place of their Ifs, in place.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N] x) => (float[N] y) <bool yes = {1}> {
+    ...         y = If (yes) <then_branch = a () => (float[N] p) { p = Abs (x) },
+    ...                       else_branch = b () => (float[N] q) { q = Neg (x) }> }''')
+    >>> take_branches(model)
+    >>> [node.op_type for node in model.graph]
+    ['Abs']
+    """
+    if (model.ir_version or 0) < 4:
+        return  # initializers are inputs, which a graph cannot be given more of
+    while any(_is_if(node) for node in model.graph.all_nodes()):
+        known = Interpreter(model, distrust_dims=True).run()
+        found = [
+            (node, taken)
+            for graph, scope in known.scopes.items()
+            if scope.function is None
+            for node in graph
+            if _is_if(node) and (taken := _taken(node, scope)) is not None
+        ]
+        if not found:
+            return
+        names, common = Names(model), _common_names(model)
+        for node, taken in found:
+            if node.graph is not None:  # it stood in a branch that is not taken
+                _take(node, taken, names, common)
+
+
+def _is_if(node: ir.Node) -> bool:
+    return node.op_type == "If" and node.domain in ("", "ai.onnx")
+
+
+def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
+    """Return the branch that is always taken, or None where that is not known."""
+    known = None if node.inputs[0] is None else scope.values.get(node.inputs[0])
+    condition = None if known is None or known.scalar is None else known.scalar.constant
+    if condition is None:
+        return None
+    return node.attributes["then_branch" if condition else "else_branch"].as_graph()
+
+
+def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> None:
+    """Put a branch in the place of its If."""
+    graph = node.graph
+    assert graph is not None
+    results = list(branch.outputs)
+    nodes = list(branch)
+    for value in results:
+        if value.producer() in nodes:
+            value.shape = None  # claimed for the branch, and not believed
+    branch.outputs.clear()
+    for value in list(branch.initializers.values()):
+        del branch.initializers[value.name or ""]
+        _rename(value, names, common)
+        graph.initializers.add(value)
+    branch.remove(nodes)
+    for value in [v for n in nodes for v in n.outputs]:
+        _rename(value, names, common)
+    graph.insert_before(node, nodes)
+    for value, result in zip(node.outputs, results, strict=True):
+        _replace(node, value, result, names, fixed=result.producer() not in nodes)
+    for body in graphs_of(node):
+        _dismantle(body)
+    remove_dead([node])
+
+
+def _dismantle(graph: ir.Graph) -> None:
+    """Take the nodes out of a graph, so that they read nothing any more."""
+    graph.outputs.clear()
+    for node in reversed(list(graph)):
+        for body in graphs_of(node):
+            _dismantle(body)
+        graph.remove(node, safe=True)
+
+
+def _rename(value: ir.Value, names: Names, common: set[str]) -> None:
+    """Give a value another name, where one of another scope has its own."""
+    if value.name not in common:
+        return
+    tensor = value.const_value
+    if isinstance(tensor, ir.ExternalTensor):
+        value.const_value = copy.copy(tensor)
+    elif tensor is not None:  # its name stands in the model that it was read from
+        value.const_value = ir.serde.deserialize_tensor(ir.serde.serialize_tensor(tensor))
+    value.name = names.new(value.name)
+
+
+def _common_names(model: ir.Model) -> set[str]:
+    """Return the names that stand for two values, as they may in graphs beside each other."""
+    counts = Counter[str | None]()
+    for graph in model.graphs():
+        counts.update(list(graph.initializers))
+        counts.update(v.name for n in graph for v in n.outputs)
+        counts.update(v.name for v in graph.inputs if v.name not in graph.initializers)
+    return {name for name, count in counts.items() if name and count > 1}
+
+
+def _replace(
+    node: ir.Node, value: ir.Value, result: ir.Value, names: Names, *, fixed: bool
+) -> None:
+    """Let what a branch gives stand for an output of its If; ``fixed`` says that its name stays."""
+    graph = node.graph
+    assert graph is not None
+    if value.is_graph_output():
+        if fixed or result.is_graph_output():
+            name = names.new(f"{value.name}/Identity")
+            identity = ir.Node("", "Identity", [result], outputs=[ir.Value()], name=name)
+            graph.insert_before(node, identity)
+            (result,) = identity.outputs
+        result.type, result.shape = value.type, value.shape
+        result.metadata_props.update(value.metadata_props)
+        result.name, value.name = value.name, names.new(f"{value.name}/taken")
+    value.replace_all_uses_with(result, replace_graph_outputs=True)

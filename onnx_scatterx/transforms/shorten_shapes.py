@@ -1,0 +1,137 @@
+"""Shapes that were computed along with indices are computed from sizes, once the indices are gone.
+
+    before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
+    after    Reshape(u, Shape(x))
+
+Exporters take the shape that updates are given from the index tensor. What it holds is known in
+terms of sizes; where these are had in fewer nodes than the chain that would go, they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.available import Sources
+from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lowering.attempt import Task
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.text.reasons import Refusal
+
+_OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
+_INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A node that is given a shape, as which of its inputs, and what that holds."""
+
+    node: ir.Node
+    place: int
+    value: ir.Value
+    dims: Sequence[Term]
+
+
+def index_nodes(task: Task, scatters: Iterable[ir.Node]) -> set[ir.Node]:
+    """Return the nodes that compute the indices of scatters, as far as they hold integers."""
+    return _behind([n.inputs[1] for n in scatters if len(n.inputs) > 1], task)
+
+
+def _behind(values: Iterable[ir.Value | None], task: Task) -> set[ir.Node]:
+    found: set[ir.Node] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        node = None if value is None else value.producer()
+        if value is None or node is None or node in found or node.graph is not task.graph:
+            continue
+        known = task.scope.values.get(value)
+        dtype = value.dtype if known is None else known.dtype
+        if dtype in _INTEGERS:
+            found.add(node)
+            stack += node.inputs
+    return found
+
+
+def shorten(task: Task, indices: set[ir.Node]) -> None:
+    """Write the shapes anew that keep some of these nodes alive, where that is fewer nodes."""
+    shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
+    while shapes:
+        going = _going(task.graph, shapes)
+        spared = [v for n in going for v in n.outputs]
+        writer = Writer(
+            task.graph,
+            task.scope.opsets.get("", 0),
+            task.names,
+            constant_nodes=task.constant_nodes,
+            target=task.target,
+            rank_of=lambda value: task.scope.values[value].rank,
+        )
+        numbers = Numbers(writer, task.scope, Sources(task.graph, task.scope, spared))
+        worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
+        if len(worth) == len(shapes):
+            return _write(shapes, numbers)
+        shapes = worth
+    return None
+
+
+def _shapes(task: Task) -> list[_Shape]:
+    """Return the shapes that nodes are given, where they are computed and known."""
+    found = []
+    for node in task.graph:
+        place = _OPERANDS.get(node.op_type)
+        if place is None or node.domain not in ("", "ai.onnx") or len(node.inputs) <= place:
+            continue
+        value = node.inputs[place]
+        known = None if value is None else task.scope.values.get(value)
+        dims = None if known is None else known.vector()
+        if value is not None and dims and value.producer() is not None:
+            found.append(_Shape(node, place, value, dims))
+    return found
+
+
+def _going(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
+    """Return the nodes that nothing reads once these shapes are read no more."""
+    cut = {(s.node, s.place) for s in shapes}
+    going: set[ir.Node] = set()
+    for node in reversed(list(graph)):
+        uses = [u for v in node.outputs for u in v.uses()]
+        if (
+            uses
+            and all(u.node in going or (u.node, u.idx) in cut for u in uses)
+            and not any(v.is_graph_output() for v in node.outputs)
+        ):
+            going.add(node)
+    return going
+
+
+def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
+    """Take from the nodes that go those that compute a shape; constants count for nothing."""
+    taken: set[ir.Node] = set()
+    stack: list[ir.Value | None] = [shape.value]
+    while stack:
+        value = stack.pop()
+        node = None if value is None else value.producer()
+        if node is not None and node in going:
+            going.remove(node)
+            taken.add(node)
+            stack += node.inputs
+    return {n for n in taken if n.op_type != "Constant"}
+
+
+def _cost(shape: _Shape, numbers: Numbers) -> float:
+    numbers.writer.anchor = shape.node
+    trial = numbers.writer.trial(lambda: numbers.shape(shape.dims))
+    return float("inf") if isinstance(trial, Refusal) else trial.cost
+
+
+def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
+    for shape in shapes:
+        numbers.writer.anchor, numbers.writer.stem = shape.node, shape.value.name or "shape"
+        shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
+    producers = (s.value.producer() for s in shapes)
+    remove_dead([n for n in producers if n is not None])

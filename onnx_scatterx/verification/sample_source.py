@@ -1,0 +1,186 @@
+"""Where the draws come from: sizes that are searched for, and inputs of these sizes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.clauses import Clause, check
+from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.runtime.model_files import analysed
+from onnx_scatterx.verification.arrays import FLAVOURS
+from onnx_scatterx.verification.index_bounds import input_demands, landmarks
+from onnx_scatterx.verification.interface import Input, Interface
+from onnx_scatterx.verification.result import Draw
+from onnx_scatterx.verification.sampler import MOST_ELEMENTS, Drawer, limit_name, rank_name
+from onnx_scatterx.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
+
+_OVERRIDE = 0.3  # how often an overridable initializer is overridden
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How inputs are drawn.
+
+    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried first, for all symbols
+    at once; ``elements`` is how many all inputs may have together, where the declared dims allow
+    it; ``overrides`` is whether overridable initializers are drawn now and then.
+    """
+
+    flavours: Sequence[str]
+    equal_sizes: Sequence[int]
+    elements: int
+    overrides: bool
+
+
+THOROUGH = Manner(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
+"""To find differences: special values, small sizes first."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Whether the inputs of a combination exist and are of a reasonable size."""
+
+    drawers: Sequence[Drawer]
+    assumptions: Mapping[str, Assumption]
+    elements: int
+
+    def exist(self, sizes: Combination) -> bool:
+        """Return whether arrays can be made of it, and all that is assumed of symbols is true."""
+        elements = 0
+        for drawer in self.drawers:
+            shape = drawer.shape(sizes)
+            if shape is None:  # a dim is negative
+                return False
+            elements += math.prod(shape)
+            own = drawer.own(sizes)
+            if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
+                return False
+        return elements <= MOST_ELEMENTS
+
+    def __call__(self, sizes: Combination) -> bool:
+        if not self.exist(sizes):
+            return False
+        shapes = [drawer.shape(sizes) for drawer in self.drawers]
+        fixed = sum(
+            int(np.prod([dim for dim in d.source.dims or () if isinstance(dim, int)], dtype=object))
+            for d in self.drawers
+        )
+        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
+        return elements <= max(self.elements, 4 * fixed)
+
+
+@dataclass
+class Source:
+    """Where draws come from."""
+
+    drawers: Sequence[Drawer]
+    optional: Sequence[Drawer]
+    search: SizeSearch
+    fits: Fits
+    seed: int
+    flavours: Sequence[str] = FLAVOURS
+
+    @classmethod
+    def of(
+        cls,
+        model: ir.Model,
+        face: Interface,
+        seed: int,
+        assumed: Sequence[Clause],
+        distrust_dims: bool,
+        manner: Manner = THOROUGH,
+    ) -> "Source":
+        looked_at = analysed(model)
+        demands, marks = input_demands(looked_at), landmarks(looked_at)
+        inputs = (*face.inputs, *face.overridable)
+        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
+        integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
+        try:
+            assumptions = check(assumed, symbols=declared, inputs=integers)
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
+
+        def drawer(source: Input) -> Drawer:
+            return Drawer(
+                source,
+                demands.get(source.name, {}),
+                marks,
+                assumptions.get(source.name, NOTHING),
+                distrust_dims,
+            )
+
+        drawers = [drawer(i) for i in face.inputs]
+        overridable = face.overridable if manner.overrides else ()
+        optional = [drawer(i) for i in overridable if i.default is not None]
+        rng = np.random.default_rng([seed, 1 << 20])
+        symbols = _symbols(drawers, assumptions)
+        fits = Fits(drawers, assumptions, manner.elements)
+        search = SizeSearch(symbols, fits, rng, equal_sizes=manner.equal_sizes)
+        return cls(drawers, optional, search, fits, seed, manner.flavours)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two draws can differ."""
+        return bool(self.drawers or self.optional)
+
+    def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
+        """Return a draw, the combination it has, and whether an initializer is overridden.
+
+        None if at the sizes that come next a declared dim would be negative, or no input is drawn
+        of which all that is assumed is true.
+        """
+        rng = np.random.default_rng([self.seed, number])
+        sizes = self.search.next()
+        if not self.fits.exist(sizes):
+            return None
+        flavour = self.flavours[number % len(self.flavours)]
+        feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
+        overridden = {
+            d.source.name: _override(d, rng, flavour, sizes)
+            for d in self.optional
+            if rng.random() < _OVERRIDE
+        }
+        drawers = {d.source.name: d for d in (*self.drawers, *self.optional)}
+        for name, array in (feeds | overridden).items():
+            drawer = drawers[name]
+            if not drawer.assumption.holds(array, drawer.own(sizes)):
+                return None
+        shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
+        return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
+
+
+def _symbols(drawers: Sequence[Drawer], assumptions: Mapping[str, Assumption]) -> list[Symbol]:
+    found: dict[str, Symbol] = {}
+    for drawer in drawers:
+        name = drawer.source.name
+        if drawer.source.dims is None:
+            found[rank_name(name)] = Symbol(rank_name(name), most=4)
+        dims = drawer.source.dims or (None,) * len(drawer.symbols)
+        for dim, symbol in zip(dims, drawer.symbols, strict=True):
+            if isinstance(dim, int):
+                continue
+            for part in names(symbol):
+                known = assumptions.get(part.partition("@")[0], NOTHING)
+                found.setdefault(part, Symbol(part, known))
+        if drawer.is_integer:
+            found[limit_name(name)] = Symbol(limit_name(name), limit=True)
+    return list(found.values())
+
+
+def _override(
+    drawer: Drawer, rng: np.random.Generator, flavour: str, sizes: Combination
+) -> np.ndarray:
+    """Return another value for an initializer: its own elements in another order, or new ones."""
+    assert drawer.source.default is not None
+    default = drawer.source.default.numpy()
+    if default.size > 1 and rng.random() < 0.5:
+        return rng.permutation(default.ravel()).reshape(default.shape)
+    source = Input(drawer.source.name, drawer.source.dtype, default.shape)
+    return Drawer(source, drawer.demands, drawer.landmarks, drawer.assumption).draw(
+        rng, sizes, flavour
+    )

@@ -1,0 +1,73 @@
+"""Inputs that one model accepts: drawn at random, tried, and kept."""
+
+from collections.abc import Mapping
+
+from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.errors import ModelError, VerifyError
+from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.runtime.worker_client import Failure, Runner
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.targets.cost_model.sizes import check_sizes
+from onnx_scatterx.verification.interface import Interface
+from onnx_scatterx.verification.result import Draw
+from onnx_scatterx.verification.sample_source import Manner, Source
+from onnx_scatterx.verification.sampler import MOST_ELEMENTS
+
+_SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
+_ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
+
+
+def valid_draws(
+    model: ModelLike,
+    samples: int = 1,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    seed: int = 0,
+    library: str | None = None,
+    timeout: float = 120.0,
+) -> tuple[Draw, ...]:
+    """Return as many draws as asked for, fewer where others were not found, but one at least.
+
+    Floats are normally distributed. ``sizes`` are those of named dims; the others are all 64 in the
+    first draw if the model accepts that, and vary in the next. ``library`` has custom operators.
+    The model runs in a process of its own. Raises `ModelError` where ONNX Runtime cannot load the
+    model, and `VerifyError` where no draw is accepted or a symbol is not the model's.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 2] x) => (float[N, 2] z) { z = Neg(x) }''')
+    >>> [draw.feeds["x"].shape for draw in valid_draws(model, sizes={"N": 3})]
+    [(3, 2)]
+    """
+    loaded = opened(model, directory_of(model))
+    check_sizes(loaded, sizes)
+    elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
+    manner = Manner(("plain",), _SIZES, elements, overrides=False)
+    assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
+    source = Source.of(loaded, Interface.of(loaded), seed, assume, False, manner)
+    found: list[Draw] = []
+    reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
+    with scratch() as directory:
+        file = as_file(model, loaded, directory / "model.onnx")
+        with Runner(file, library) as runner:
+            failure = runner.load(timeout)
+            if failure is not None:
+                raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
+            for number in range(6 * samples + 60):
+                drawn = source.draw(number)
+                if drawn is None:
+                    continue
+                draw, combination, _ = drawn
+                answer = runner.run(draw.feeds, timeout)
+                accepted = not isinstance(answer, Failure)
+                source.search.tell(combination, accepted)
+                if isinstance(answer, Failure):
+                    reason = answer.reason
+                    continue
+                found.append(draw)
+                if len(found) == (samples if source.varies else 1):
+                    break
+    if not found:
+        raise VerifyError(f"no inputs were found that the model accepts; give some: {reason}")
+    return tuple(found)

@@ -1,0 +1,148 @@
+"""Deciding by running whether two models agree."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.verification.interface import (
+    Interface,
+    differences,
+    require_deterministic,
+    require_same_names,
+)
+from onnx_scatterx.verification.proving import needed, proven
+from onnx_scatterx.verification.result import Draw, Verification
+from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.session_pair import Comparison
+from onnx_scatterx.verification.zero_signs import outputs_of_new_where
+
+Feed = Mapping[str, np.ndarray]
+SAMPLES = 40
+
+
+def verify(
+    before: ModelLike,
+    after: ModelLike,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    assume: Assume = None,
+    feeds: Iterable[Feed] | None = None,
+    library: str | os.PathLike[str] | None = None,
+    timeout: float = 120.0,
+    distrust_dims: bool = False,
+    strict_zeros: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    prove: bool = False,
+    proving: Callable[[int, int], None] | None = None,
+) -> Verification:
+    """Run two models on the same inputs and compare their outputs bit for bit.
+
+    Both run in ONNX Runtime on the CPU with one thread, in processes of their own: without graph
+    optimizations, and under the default options if `before` gives the same bits there. If ONNX
+    Runtime fuses other nodes of the two models, floats may differ by rounding there. Inputs that
+    `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
+    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it.
+
+    Args:
+        before: the original: a path, a `ModelProto` or an `onnx_ir.Model`.
+        after: what it became, as any of these. External data of a `ModelProto` are looked for
+            beside the other model.
+        samples: how many draws the original is to accept.
+        seed: of the random draws.
+        assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
+            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. What
+            the second model says that it assumes is added.
+        feeds: inputs to run before the random ones, by name.
+        library: a library of custom operators to register for both models.
+        timeout: seconds after which no new draw is begun, and for which a single run may last.
+        distrust_dims: let dims of one name on different inputs differ.
+        strict_zeros: let the sign of a zero be a difference everywhere.
+        progress: is told, after each draw, how many are accepted and how many are wanted.
+        prove: decide first, by a solver, whether the two are the same for every size and every
+            input; the answer is `proof` of the result. Needs z3-solver.
+        proving: is told how many nodes are looked at, and how many there are.
+
+    Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
+    different input names, random operators, inputs that cannot be drawn, an original that ONNX
+    Runtime cannot load, an operator that it does not know, a proof without z3-solver.
+
+    >>> import onnx.parser
+    >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
+    >>> negation = onnx.parser.parse_model(head + "{ y = Neg(x) }")
+    >>> bool(verify(negation, onnx.parser.parse_model(head + "{ y = Abs(x) }"), samples=2))
+    False
+
+    """
+    start = time.monotonic()
+    if prove:
+        needed()
+    beside = directory_of(before) or directory_of(after)
+    first, second = opened(before, beside), opened(after, beside)
+    require_deterministic(first, "the first model")
+    require_deterministic(second, "the second model")
+    face, other_face = Interface.of(first), Interface.of(second)
+    require_same_names(face, other_face)
+    different = differences(face, other_face)
+    if different:
+        return Verification(0, 0, interface=different, seed=seed)
+    try:
+        own = from_metadata(second.metadata_props)
+        assumed = tuple(dict.fromkeys((*clauses(assume), *own)))
+    except ScatterXError as error:
+        raise VerifyError(str(error)) from error
+    given = [dict(feed) for feed in feeds or ()]
+    _check_feeds(given, face)
+    source = Source.of(first, face, seed, assumed, distrust_dims) if samples else None
+    if library is not None:
+        library = _existing(library)
+    with contextlib.ExitStack() as stack:
+        directory = stack.enter_context(scratch())
+        one = Runner(as_file(before, first, directory / "before.onnx"), library)
+        stack.enter_context(one)
+        other = Runner(as_file(after, second, directory / "after.onnx"), library)
+        stack.enter_context(other)
+        forgiven = frozenset() if strict_zeros else outputs_of_new_where(first, second)
+        comparison = Comparison(one, other, timeout, start + timeout, forgiven)
+        failure = comparison.load()
+        if failure is not None:
+            return Verification(0, 0, interface=(failure,), seed=seed)
+        for number, feed in enumerate(given):
+            comparison.one(Draw(-1 - number, {}, "given", feed))
+        proof = None
+        if prove:
+            proof = proven(first, second, comparison, assumed, distrust_dims, proving)
+        if source is not None:
+            comparison.many(source, samples, progress)
+    result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    return replace(result, proof=proof)
+
+
+def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:
+    required = {i.name for i in face.inputs}
+    known = required | {i.name for i in face.overridable}
+    for number, feed in enumerate(feeds, 1):
+        if required - set(feed):
+            raise VerifyError(f"feed {number} has no input {sorted(required - set(feed))[0]!r}")
+        if set(feed) - known:
+            raise VerifyError(
+                f"feed {number} has {sorted(set(feed) - known)[0]!r}, no input of the model"
+            )
+
+
+def _existing(library: str | os.PathLike[str]) -> str:
+    path = Path(library).resolve()
+    if not path.is_file():
+        raise VerifyError(f"the library {path} does not exist")
+    return str(path)

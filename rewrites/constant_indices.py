@@ -1,0 +1,124 @@
+"""A write to known positions in any order is one Gather.
+
+    before   y = ScatterND(x, [[0, 0], [1, 0], [1, 1]], u)
+    after    y = Reshape(Gather(Concat(Reshape(x, [4]), u), [4, 1, 5, 6]))
+
+Holds where all positions are known, but for axes that the updates run along as they are. Updates
+that meet are combined in their order, one Gather for each round, where there is a reduction;
+without one ONNX leaves open which of them stays, and so they are left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_MOST = 1 << 16  # positions, and updates, that are listed
+_ROUNDS = 8  # updates that go to one element
+_FREE = 2048  # entries of tables that nobody minds
+_SPARSE = 16  # entries of tables for one update: more, and the model grows
+
+
+class TableRule(ScatterRule):
+    """Rewrites writes to constant positions."""
+
+    name = "table"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        layout = arranged(scatter, apart=True)
+        offsets = None if layout is None else _offsets(layout)
+        if layout is None or offsets is None:
+            return Refusal(Reason.NO_RULE)
+        count = layout.positions.constant or 0
+        rounds = _rounds(offsets, count)
+        if count * len(rounds) > max(_FREE, _SPARSE * len(offsets)):
+            return Refusal(Reason.TOO_COSTLY, f"tables of {count} positions")
+        if scatter.reduction == "none":
+            return _moved(layout, rounds, context) if len(rounds) == 1 else Refusal(Reason.NO_RULE)
+        if len(rounds) > _ROUNDS:
+            return Refusal(Reason.TOO_COSTLY, f"{len(rounds)} updates to one element")
+        return _combined(layout, rounds, context)
+
+
+def _offsets(layout: Arrangement) -> np.ndarray | None:
+    """Return the position that each update goes to, or None where it is not known."""
+    s = layout.scatter
+    sizes = [s.data_shape[c].constant for c in layout.axes]
+    extents = {d: n for d in layout.dims if (n := s.shape[d].constant) is not None}
+    targets = [s.targets[c] for c in layout.axes]
+    if None in sizes or len(extents) < len(layout.dims) or any(t.leaves() for t in targets):
+        return None
+    count, number = layout.positions.constant, layout.updates.constant
+    if not count or not number or max(count, number) > _MOST:
+        return None
+    found = np.zeros(tuple(extents.values()), np.int64)
+    for target, size in zip(targets, sizes, strict=True):
+        assert size is not None
+        at = tabulated(target, extents)
+        if (at < -size).any() or (at >= size).any():
+            return None  # the original fails
+        found = found * size + np.where(at < 0, at + size, at)
+    return found.ravel()
+
+
+def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
+    """Return tables from positions to updates (-1: none): the first to go there, the second..."""
+    rounds: list[np.ndarray] = []
+    order = np.argsort(offsets, kind="stable")
+    first = np.searchsorted(offsets[order], offsets[order], side="left")
+    turn = np.arange(len(offsets)) - first
+    for n in range(int(turn.max()) + 1):
+        table = np.full(count, -1, np.int64)
+        now = order[turn == n]
+        table[offsets[now]] = now
+        rounds.append(table)
+    return rounds
+
+
+def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Rewriting:
+    """Take every element from the updates or from the data."""
+    s, w = layout.scatter, context.writer
+    (table,) = rounds
+    everything = bool((table >= 0).all())
+    rows = table if everything else np.where(table < 0, np.arange(len(table)), table + len(table))
+
+    def write() -> ir.Value:
+        source = layout.update(context)
+        if not everything:
+            source = w.concat([layout.data(context), source], s.dtype, layout.place)
+        x = w.node("Gather", [source, w.constant(rows)], s.dtype, axis=layout.place)
+        return layout.back(x, context)
+
+    return Rewriting(write)
+
+
+def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Rewriting:
+    """Combine the updates into the data, those that go to one element one after another."""
+    s, w = layout.scatter, context.writer
+    ops = reducers(w, s.reduction, s.dtype)
+
+    def write() -> ir.Value:
+        x, u = layout.data(context), layout.update(context)
+        for table in rounds:
+            rows = w.constant(np.maximum(table, 0))
+            new = w.node("Gather", [u, rows], s.dtype, axis=layout.place)
+            new = reduced(w, ops, x, new, s.dtype)
+            if (table < 0).any():
+                shape = [-1 if d == layout.place else 1 for d in range(layout.rank)]
+                hit = w.constant((table >= 0).reshape(shape), ir.DataType.BOOL)
+                new = select(w, hit, new, x, s.dtype)
+            x = new
+        return layout.back(x, context)
+
+    return Rewriting(write)
+
+
+table = TableRule()

@@ -1,0 +1,147 @@
+"""Every position folds its updates into its element, in their order.
+
+    before   y = ScatterElements(x, i, u, axis=0, reduction="add")      i, u of shape [N], x of [P]
+    after    y = last of CumSum(Concat(x, Where(i == Range(P), u, -0.0)))       along the N updates
+
+A sum of floats depends on its order: CumSum adds one by one, as the scatter does, and adding -0.0
+changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no
+such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do).
+``max`` and ``min`` keep the first operand only where it is greater (less), so a NaN gives way to
+whatever comes next, and of equal zeros the last stays:
+
+    alive    the updates behind the last NaN, or x and all updates where there is none
+    y        the last of the alive that is as great as the greatest of them, else the NaN
+
+The work is data times updates; it holds for any indices where the target allows that much.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.reduce import is_ordered
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.dense_write import Search, allow, matches, search_of
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+class FoldRule(ScatterRule):
+    """Rewrites reductions to any positions."""
+
+    name = "fold"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        if scatter.reduction == "none":
+            return Refusal(Reason.NO_RULE)
+        search = search_of(scatter, context)
+        if search is None:
+            return Refusal(Reason.NO_RULE)
+        layout = search.layout
+        extremes = scatter.reduction in ("max", "min")
+        work = allow(_elements(search), search)
+        if scatter.reduction == "mul":
+            return Refusal(Reason.NO_KERNEL, "a product of factors in their order")
+
+        def write() -> ir.Value:
+            hit, x, u = _side_by_side(search)
+            fold = _extreme if extremes else _total
+            return layout.back(fold(search, hit, x, u), context)
+
+        return Rewriting(write, work)
+
+
+def _spread(search: Search) -> Shape:
+    """Return the shape of all updates beside each other at every position, [L..., P, N, R...]."""
+    layout = search.layout
+    place = layout.place
+    shape = layout.shape
+    return (*shape[: place + 1], layout.updates, *shape[place + 1 :])
+
+
+def _elements(search: Search) -> Term:
+    """Return the number of elements of the largest tensor: with the data's own beside them."""
+    shape = _spread(search)
+    place = search.layout.place + 1
+    sizes = (*shape[:place], shape[place] + 1, *shape[place + 1 :])
+    return math.prod(sizes, start=term(1))
+
+
+def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Write who goes where, [l..., P, N, r...], the data and the updates with such dims too."""
+    w, layout, s = search.context.writer, search.layout, search.scatter
+    hit, _ = matches(search, padded=False)
+    if search.places.shared:
+        hit = w.axes("Unsqueeze", hit, _BOOL, [2 + d for d in range(len(layout.right))])
+    x = w.axes("Unsqueeze", layout.data(search.context), s.dtype, [layout.place + 1])
+    u = w.axes("Unsqueeze", layout.update(search.context), s.dtype, [layout.place])
+    return hit, x, u
+
+
+def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
+    """Add up."""
+    w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
+    neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
+    # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
+    new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype)
+    together = w.concat([x, new], s.dtype, axis)
+    sums = w.node("CumSum", [together, w.constant(np.array(axis))], s.dtype)
+    return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)
+
+
+def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
+    """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
+    w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
+    op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
+    floats = s.dtype.is_floating_point()
+    kind = s.dtype.numpy()
+    ends = (-np.inf, np.inf) if floats else (np.iinfo(kind).min, np.iinfo(kind).max)
+    worst = w.constant(np.array(ends[op == "ReduceMin"], kind), s.dtype)
+    if not floats:
+        new = w.node("Where", [hit, u, worst], s.dtype)
+        together = w.concat([x, new], s.dtype, axis)
+        if not is_ordered(s.dtype):
+            return w.extreme(together, s.dtype, axis, largest=op == "ReduceMax")
+        return w.reduce(op, together, s.dtype, axis)
+    shape = search.context.numbers.shape(_spread(search))
+    everyone = w.concat([x, w.node("Expand", [u, shape], s.dtype)], s.dtype, axis)
+    turn = _turns(search, hit)
+    none = w.constant(np.array(-1))
+    missing = w.node("IsNaN", [everyone], _BOOL)
+    fallen = w.node("Where", [missing, turn, none], _INT64)
+    last = w.reduce("ReduceMax", fallen, _INT64, axis)
+    last = w.axes("Unsqueeze", last, _INT64, [axis])
+    alive = w.node("Less", [last, turn], _BOOL)
+    best = w.reduce(op, w.node("Where", [alive, everyone, worst], s.dtype), s.dtype, axis)
+    best = w.axes("Unsqueeze", best, s.dtype, [axis])
+    top = w.node("And", [alive, w.node("Equal", [everyone, best], _BOOL)], _BOOL)
+    winner = w.reduce("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64, axis)
+    winner = w.axes("Unsqueeze", winner, _INT64, [axis])
+    found = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
+    return w.axes("Squeeze", found, s.dtype, [axis])
+
+
+def _turns(search: Search, hit: ir.Value) -> ir.Value:
+    """Write when each comes: 0 for the data, 1, 2, ... for updates that go there, -1 for others."""
+    w, layout = search.context.writer, search.layout
+    behind = len(layout.right)
+    line = line_of(search.context.numbers, layout.updates)
+    order = w.node("Add", [line, w.constant([1])], _INT64)
+    order = w.axes("Unsqueeze", order, _INT64, [1 + d for d in range(behind)])
+    turn = w.node("Where", [hit, order, w.constant(np.array(-1))], _INT64)
+    ahead = 0 if search.places.shared else layout.place
+    pads = [0] * (2 * (ahead + 2 + behind))
+    pads[ahead + 1] = 1
+    return w.node("Pad", [turn, w.constant(pads), w.constant(np.array(0))], _INT64)
+
+
+fold = FoldRule()

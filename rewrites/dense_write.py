@@ -1,0 +1,212 @@
+"""Every position looks its update up among all of them.
+
+    before   y = ScatterND(x, i, u)                          i of shape [N, 1], x of [P, ...]
+    after    row = ReduceMax(Where(i == Range(P), P + Range(N), Range(P)))    over the N
+             y   = Gather(Concat(x, u), row)
+
+``row`` is the last update that goes to a position, as ONNX Runtime writes them on one thread, or
+the position's own row where none does. Where all updates are one number it is enough to know
+whether there is one: y = Where(row >= P, number, x).
+
+Holds for any indices, but where updates are known to meet, which ONNX leaves open, they are left.
+The work is positions times updates. With few updates that is a few passes over the data, with few
+positions a few over the updates; for more the target has to allow it, and how large it may be.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
+from onnx_scatterx.rewrites.helpers.places import Places, places_of
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_FEW = 8  # updates, or positions, that every target may compare with all of the others
+
+
+@dataclass(frozen=True)
+class Search:
+    """A scatter with its positions on one axis, and where its updates go on it."""
+
+    layout: Arrangement
+    places: Places
+    context: Context
+
+    @property
+    def scatter(self) -> Scatter:
+        """The scatter."""
+        return self.layout.scatter
+
+    @property
+    def padded(self) -> bool:
+        """Whether there may be no updates: one that goes nowhere is added, for ReduceMax."""
+        return not self.scatter.facts.proves(self.layout.updates - 1)
+
+    @property
+    def compared(self) -> Term:
+        """How many comparisons there are."""
+        count = self.layout.updates + self.padded
+        return math.prod(self.places.shape[: self.layout.place], start=term(1)) * math.prod(
+            self.places.shape[self.layout.place + 1 :], start=self.layout.positions * count
+        )
+
+
+class LookupRule(ScatterRule):
+    """Rewrites writes to any positions, where the last update wins or all are the same."""
+
+    name = "lookup"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        search = search_of(scatter, context)
+        if search is None or (scatter.reduction == "none" and meets(scatter)):
+            return Refusal(Reason.NO_RULE)
+        number = context.fills.fill(scatter.updates)
+        if number is not None and scatter.reduction in ("none", "min", "max"):
+            found = _same(search, number)
+        elif scatter.reduction == "none":
+            found = _last(search)
+        else:
+            return Refusal(Reason.NO_RULE)
+        return replace(found, work=allow(search.compared, search))
+
+
+def search_of(scatter: Scatter, context: Context) -> Search | None:
+    """Return a scatter as a search, or None where its indices cannot be read."""
+    layout = arranged(scatter, apart=False)
+    places = None if layout is None else places_of(layout, context)
+    return None if layout is None or places is None else Search(layout, places, context)
+
+
+def meets(scatter: Scatter) -> bool:
+    """Return whether updates are known to go to the same element."""
+    known = not any(t.leaves() for t in scatter.targets)
+    return known and Canonical(scatter).unique is False
+
+
+def is_dense(search: Search) -> bool:
+    """Return whether the work is more than a few passes over the data, or over the updates."""
+    proves, layout = search.scatter.facts.proves, search.layout
+    return not any(proves(_FEW - n) for n in (layout.updates, layout.positions))
+
+
+def allow(elements: Term, search: Search) -> Term | None:
+    """Return the elements of the largest tensor where that is dense, or refuse what is too large.
+
+    A size that is not known counts as large as it can be.
+    """
+    if not is_dense(search):
+        return None
+    limit = search.context.target.dense_limit
+    if limit is None:
+        raise RefusedError(Reason.NO_RULE)
+    _, most = search.scatter.facts.interval(elements)
+    if most > limit:
+        size = f"{elements} elements, the target allows {limit}"
+        raise RefusedError(Reason.TOO_LARGE, size)
+    return elements
+
+
+def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
+    """Write which update goes where, [l..., P, N, r...], and the positions, [P, 1, ...]."""
+    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
+    place, behind = layout.place, len(layout.right)
+    ahead = 0 if search.places.shared else place
+    behind = 0 if search.places.shared else behind
+    at = search.places.write()
+    if search.places.shared:
+        rank = len(search.places.shape)
+        at = squeezed(search, at, [d for d in range(rank) if d != place])
+    if padded:
+        pads = [0] * (2 * (ahead + 1 + behind))
+        pads[ahead + 1 + behind + ahead] = 1
+        nowhere = w.constant(np.array(-1))
+        at = w.node("Pad", [at, w.constant(pads), nowhere], _INT64)
+    at = w.axes("Unsqueeze", at, _INT64, [ahead])
+    line = line_of(numbers, layout.positions)
+    line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
+    return w.node("Equal", [at, line], _BOOL), line
+
+
+def squeezed(search: Search, x: ir.Value, axes: list[int]) -> ir.Value:
+    """Drop axes of extent 1."""
+    return search.context.writer.axes("Squeeze", x, _INT64, axes)
+
+
+def rows(search: Search) -> ir.Value:
+    """Write for each position P + its last update, or the position where there is none.
+
+    The shape is [P] where all rows of the data share their indices, else [l..., P, r...].
+    """
+    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
+    shared = search.places.shared
+    ahead = 0 if shared else layout.place
+    behind = 0 if shared else len(layout.right)
+    hit, line = matches(search, padded=search.padded)
+    updates = line_of(numbers, layout.updates + search.padded)
+    updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
+    updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(behind)])
+    found = w.node("Where", [hit, updates, line], _INT64)
+    return w.reduce("ReduceMax", found, _INT64, ahead + 1)
+
+
+def _last(search: Search) -> Rewriting:
+    """Take each position's last update, or what was there."""
+    s, w, layout, numbers = (
+        search.scatter,
+        search.context.writer,
+        search.layout,
+        search.context.numbers,
+    )
+    shared, place = search.places.shared, layout.place
+
+    def write() -> ir.Value:
+        row = rows(search)
+        parts = [layout.data(search.context), layout.update(search.context)]
+        both = w.concat(parts, s.dtype, place)
+        if shared:
+            x = w.node("Gather", [both, row], s.dtype, axis=place)
+        else:
+            row = w.node("Expand", [row, numbers.shape(layout.shape)], _INT64)
+            x = w.node("GatherElements", [both, row], s.dtype, axis=place)
+        return layout.back(x, search.context)
+
+    return Rewriting(write)
+
+
+def _same(search: Search, number: np.ndarray) -> Rewriting:
+    """Write the one number that all updates are wherever one of them goes."""
+    s, w, layout, numbers = (
+        search.scatter,
+        search.context.writer,
+        search.layout,
+        search.context.numbers,
+    )
+    ops = reducers(w, s.reduction, s.dtype)
+
+    def write() -> ir.Value:
+        row = rows(search)
+        beyond = numbers.vector(layout.positions - 1)
+        hit = w.node("Less", [beyond, row], _BOOL)
+        if search.places.shared:
+            hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
+        x = layout.data(search.context)
+        new = reduced(w, ops, x, w.constant(number, s.dtype), s.dtype)
+        x = select(w, hit, new, x, s.dtype)
+        return layout.back(x, search.context)
+
+    return Rewriting(write)
+
+
+lookup = LookupRule()

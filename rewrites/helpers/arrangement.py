@@ -1,0 +1,136 @@
+"""Setting aside the axes that updates run along as they are: what is left is one axis.
+
+Where the target on an axis of the data is exactly a coordinate of the updates, and in full, every
+position of that axis has updates of its own. With these axes aside, in front of the others or
+behind them, the others are one axis of P positions, and the dims of the updates that are left are
+one dim of N updates, in row-major order:
+
+    data [L..., P, R...]        updates [L..., N, R...]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.emit.reshape import reshape
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.rewrites.helpers.positions import dim_of
+from onnx_scatterx.symbolic.terms import Term, term
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Which axes of the data and dims of the updates stand where.
+
+    ``left`` and ``right`` are (axis, dim) pairs in the order of the axes; ``axes`` and ``dims`` are
+    those between them, ascending.
+    """
+
+    scatter: Scatter
+    left: tuple[tuple[int, int], ...]
+    axes: tuple[int, ...]
+    dims: tuple[int, ...]
+    right: tuple[tuple[int, int], ...]
+
+    @property
+    def positions(self) -> Term:
+        """P, the positions that updates can go to."""
+        return math.prod((self.scatter.data_shape[c] for c in self.axes), start=term(1))
+
+    @property
+    def updates(self) -> Term:
+        """N, the updates to these positions."""
+        return math.prod((self.scatter.shape[d] for d in self.dims), start=term(1))
+
+    @property
+    def aside(self) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+        """The (axis, dim) pairs in front of the positions, and those behind them."""
+        return self.left, self.right
+
+    @property
+    def place(self) -> int:
+        """The axis of the P positions (and of the N updates)."""
+        return len(self.left)
+
+    @property
+    def rank(self) -> int:
+        """The number of dims of the arranged tensors."""
+        return len(self.left) + 1 + len(self.right)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the arranged data."""
+        return self._around(self.scatter.data_shape, (self.positions,))
+
+    def _around(self, sizes: Shape, middle: Shape) -> Shape:
+        """Return a shape with the sizes of the axes that are set aside around others."""
+        aside = [tuple(sizes[c] for c, _ in pairs) for pairs in (self.left, self.right)]
+        return (*aside[0], *middle, *aside[1])
+
+    @property
+    def _data_perm(self) -> list[int]:
+        return [*(c for c, _ in self.left), *self.axes, *(c for c, _ in self.right)]
+
+    @property
+    def dims_in_order(self) -> list[int]:
+        """The dims of the updates as they are arranged."""
+        return [*(d for _, d in self.left), *self.dims, *(d for _, d in self.right)]
+
+    def _split(self) -> Shape:
+        sizes = self.scatter.data_shape
+        return self._around(sizes, tuple(sizes[c] for c in self.axes))
+
+    def _update_shapes(self) -> tuple[Shape, Shape]:
+        """Return the shape of the updates with their dims in order, and that with N as one dim."""
+        shape = self.scatter.shape
+        split = tuple(shape[d] for d in self.dims_in_order)
+        aside = [tuple(shape[d] for _, d in pairs) for pairs in (self.left, self.right)]
+        return split, (*aside[0], self.updates, *aside[1])
+
+    def data(self, context: Context) -> ir.Value:
+        """Write the data as arranged."""
+        s = self.scatter
+        x = context.writer.transpose(s.data, s.dtype, self._data_perm)
+        return reshape(context.numbers, x, s.dtype, self._split(), self.shape, s.facts)
+
+    def update(self, context: Context) -> ir.Value:
+        """Write the updates as arranged."""
+        s = self.scatter
+        x = context.writer.transpose(s.updates, s.dtype, self.dims_in_order)
+        return reshape(context.numbers, x, s.dtype, *self._update_shapes(), s.facts)
+
+    def back(self, x: ir.Value, context: Context) -> ir.Value:
+        """Write arranged data in its own shape."""
+        s = self.scatter
+        x = reshape(context.numbers, x, s.dtype, self.shape, self._split(), s.facts)
+        perm = self._data_perm
+        return context.writer.transpose(x, s.dtype, [perm.index(c) for c in range(len(perm))])
+
+
+def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
+    """Return a scatter with the axes aside that it writes in full, or None where no axis is left.
+
+    ``apart`` asks that the targets on the other axes depend on none of these dims.
+    """
+    free: dict[int, int] = {}
+    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+        dim = dim_of(target)
+        if target.constant == 0 and axis < len(scatter.shape):  # a dim of one, if the axis has one
+            dim = axis if scatter.shape[axis].constant == 1 else None
+        if dim is None or dim in free.values() or not scatter.facts.equal(scatter.shape[dim], size):
+            continue
+        others = (t for c, t in enumerate(scatter.targets) if c != axis)
+        if not apart or all(dim not in t.coords for t in others):
+            free[axis] = dim
+    axes = tuple(c for c in range(len(scatter.targets)) if c not in free)
+    if not axes:
+        return None
+    dims = tuple(d for d in range(len(scatter.shape)) if d not in free.values())
+    left = tuple(pair for pair in free.items() if pair[0] < axes[-1])
+    right = tuple(pair for pair in free.items() if pair[0] > axes[-1])
+    return Arrangement(scatter, left, axes, dims, right)

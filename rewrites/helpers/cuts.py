@@ -1,0 +1,200 @@
+"""Slices of one axis: which bounds leave what a walk visits, as numbers or as terms of sizes.
+
+Slice clamps its bounds and counts negative ones from the end, so a bound may be any number that is
+the right one afterwards: a literal, one that the graph computes anyway, or one computed from sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.lowering.plan import Planner, Region
+from onnx_scatterx.mosaic.regions import Walk
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import (
+    Pos,
+    Term,
+    floor_div,
+    maximum,
+    minimum,
+    pos,
+    term,
+    where,
+)
+from onnx_scatterx.symbolic.terms import step as at_least
+from onnx_scatterx.text.reasons import Reason, RefusedError
+
+_VARIANTS = 27  # bounds tried in place of one
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A Slice of one axis: bounds as literals, or as terms that the run computes."""
+
+    axis: int
+    start: int | Term
+    end: int | Term
+    step: int
+    is_flipped: bool = False  # reversed afterwards
+
+    @property
+    def is_literal(self) -> bool:
+        return isinstance(self.start, int) and isinstance(self.end, int)
+
+
+def cut_of(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
+    """Return the Slice that leaves what a walk visits of an axis, or None where that is all.
+
+    It is the same wherever it is written, unless the run computes its bounds.
+    """
+    memo = planner.facts.memo
+    ends = () if walk.dim is None else (region.low[walk.dim], region.high[walk.dim])
+    key = "cut", axis, walk, extent, ends
+    if key in memo:
+        known: Cut | None = memo[key]
+        return known
+    found = _found(axis, walk, extent, region, planner)
+    if found is None or found.is_literal:
+        memo[key] = found
+    return found
+
+
+def _found(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
+    if walk.dim is None:
+        first, count, step = walk.start, term(1), 1
+    else:
+        first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
+        count, step = planner.simplified(region.extent(walk.dim)), walk.step
+    if step > 0:
+        return _forward(axis, first, count, step, extent, planner)
+    facts = planner.facts
+    if step == -1 and facts.equal(count, extent):
+        return Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
+    end = first + step * count
+    if facts.proves(count - 1) and facts.proves(first):
+        start = _start(first, extent, planner)
+        if facts.proves(-end - 1):
+            return Cut(axis, start, -FAR, step)
+        if facts.proves(end):
+            return Cut(axis, start, end.constant if end.constant is not None else end, step)
+    if step != -1:
+        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
+    # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
+    cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
+    return Cut(axis, FAR, -FAR, -1) if cut is None else replace(cut, is_flipped=True)
+
+
+def _forward(
+    axis: int, first: Term, count: Term, step: int, extent: Term, planner: Planner
+) -> Cut | None:
+    facts = planner.facts
+    whole = facts.proves(first + step * count - extent)
+    if step == 1 and whole and facts.equal(first, 0):
+        return None
+    start = _start(first, extent, planner)
+    if whole:
+        return Cut(axis, start, FAR, step)
+
+    def ends_there(t: Term, signed: bool) -> bool:
+        left = _clamped(t, extent, signed, facts) - first
+        return facts.equal(pos(floor_div(left + step - 1, step)), count)
+
+    key = "end", first, count, step, extent
+    return Cut(axis, start, _bound(key, first + step * count, extent, planner, ends_there), step)
+
+
+def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
+    def starts_there(t: Term, signed: bool) -> bool:
+        return planner.facts.equal(_clamped(t, extent, signed, planner.facts), first)
+
+    return _bound(("start", first, extent), first, extent, planner, starts_there)
+
+
+def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
+    """Return where a bound of a Slice lies; ``signed`` says that it may count from the end."""
+    key = "clamped", bound, extent, signed
+    if key not in facts.memo:  # many slices of a model have the same bounds
+        if signed:
+            bound = where(at_least(bound), bound, bound + extent)
+        facts.memo[key] = maximum(minimum(bound, extent), 0)
+    found: Term = facts.memo[key]
+    return found
+
+
+def _bound(
+    key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
+) -> int | Term:
+    """Return a Slice bound that serves as well as the exact one, and costs least.
+
+    A literal ``-c`` stands for ``extent - c``; so may a number that the model computes, where its
+    sign is not known. ``key`` is what the answer depends on: many slices of a model have the same
+    bounds.
+    """
+    if exact.constant is not None and exact.constant >= 0:
+        return exact.constant
+    memo = planner.facts.memo
+    if key not in memo:
+        memo[key] = _literal(exact, extent, planner, serves), _variants(exact, planner)
+    known: tuple[int | None, list[Term]] = memo[key]
+    literal, variants = known
+    if literal is not None:
+        return literal
+    given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
+    candidates = [(t, False) for t in variants]
+    candidates += [(t, True) for t in given if t not in variants]
+    costs: list[tuple[int, int]] = []
+    for i, (t, _) in enumerate(candidates):
+        try:
+            costs.append((planner.numbers.cost(t), i))
+        except RefusedError:
+            continue
+    for _, i in sorted(costs):  # the first that serves costs least
+        t, signed = candidates[i]
+        if (key, t, signed) not in memo:
+            # The exact bound lies within the axis; another one may leave int64.
+            memo[key, t, signed] = (signed or planner.facts.proves(t)) and (
+                t is exact or (planner.numbers.stays(t) and serves(t, signed))
+            )
+        if memo[key, t, signed]:
+            return t
+    raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
+
+
+def _literal(
+    exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
+) -> int | None:
+    """Return a literal bound that serves, or None."""
+    for t, sign in ((exact, 1), (extent - exact, -1)):
+        number = _eventual_number(planner.simplified(t), planner)
+        if number is not None and (sign > 0 or number > 0):
+            literal = term(number) if sign > 0 else extent - number
+            if serves(literal, False):
+                return sign * number
+    return None
+
+
+def _eventual_number(t: Term, planner: Planner) -> int | None:
+    """Return the number that a term is for all large sizes, if it looks like one."""
+    high = planner.facts.interval(t)[1]
+    if high < 2**31:
+        return int(high)
+    big = t.replace({a: a.parts[0] for a in t.atoms if isinstance(a, Pos)})
+    return big.constant if big.constant is not None and big.constant >= 0 else None
+
+
+def _variants(t: Term, planner: Planner) -> list[Term]:
+    """Return a term with some of its cases taken as decided: what clamping may make no matter."""
+    found = list(dict.fromkeys((t, planner.simplified(t))))
+    made = set(found)
+    for each in found:  # which grows
+        for atom in sorted(
+            (a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place
+        ):
+            for value in (atom.parts[0], 0):
+                variant = planner.simplified(each.replace({atom: value}))
+                if variant not in made and len(found) < _VARIANTS:
+                    found.append(variant)
+                    made.add(variant)
+    return found

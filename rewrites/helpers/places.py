@@ -1,0 +1,218 @@
+"""Where every update goes, written as a tensor: its position on the one axis of an arrangement.
+
+The axes that are searched are one axis of P positions (``arrangement``); an update's position is
+
+    sum over these axes of  index * stride         an index from 0 on, negative ones moved up by S
+
+as a tensor [l..., N, r...], which has the extent 1 for axes aside that no index depends on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.reshape import reshape
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
+from onnx_scatterx.rewrites.helpers.positions import dim_of
+from onnx_scatterx.symbolic.tabulate import tabulated
+from onnx_scatterx.symbolic.terms import Leaf, Term, term
+
+_INT64 = ir.DataType.INT64
+_LISTED = 1 << 12  # elements of an index that is made a constant
+
+Write = Callable[[], ir.Value]
+
+
+@dataclass(frozen=True)
+class _Index:
+    """An index on one axis, as a tensor over the dims of the updates in the arrangement's order.
+
+    ``full`` are the dims that it has in full; along the others it has the extent 1. It may be
+    ``signed``: a negative one counts from the end.
+    """
+
+    full: frozenset[int]
+    dtype: ir.DataType
+    signed: bool
+    write: Write
+
+
+@dataclass(frozen=True)
+class Places:
+    """The positions as a tensor; ``shape`` is [l..., N, r...], ``shared`` says all l, r are 1."""
+
+    shape: Shape
+    shared: bool
+    write: Write
+
+
+def places_of(layout: Arrangement, context: Context) -> Places | None:
+    """Return where updates go as a tensor, or None where the indices cannot be read."""
+    s = layout.scatter
+    found = [_index(c, layout, context) for c in layout.axes]
+    indices = [i for i in found if i is not None]
+    if len(indices) < len(found):
+        return None
+    order = layout.dims_in_order
+    full = frozenset[int]().union(*(i.full for i in indices))
+    split = tuple(s.shape[d] if d in full or d in layout.dims else term(1) for d in order)
+    aside = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in layout.aside)
+    left, right = aside
+    shape = (*left, layout.updates, *right)
+    strides = [
+        math.prod((s.data_shape[a] for a in layout.axes[i + 1 :]), start=term(1))
+        for i in range(len(layout.axes))
+    ]
+    numbers = context.numbers
+    spread = not set(layout.dims) <= full
+
+    def write() -> ir.Value:
+        w = context.writer
+        total: ir.Value | None = None
+        for c, index, stride in zip(layout.axes, indices, strides, strict=True):
+            at = _from_zero(layout, c, index, context)
+            if stride.constant != 1:
+                at = w.node("Mul", [at, numbers.vector(stride)], _INT64)
+            total = at if total is None else w.node("Add", [total, at], _INT64)
+        assert total is not None
+        if spread:
+            total = w.node("Expand", [total, numbers.shape(split)], _INT64)
+        return reshape(numbers, total, _INT64, split, shape, s.facts)
+
+    return Places(shape, full <= set(layout.dims), write)
+
+
+def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
+    """Write an index with negative ones counted from the start."""
+    w, s = context.writer, layout.scatter
+    at = index.write()
+    if index.dtype != _INT64:
+        at = w.node("Cast", [at], _INT64, to=_INT64.value)
+    if not index.signed:
+        return at
+    size = context.numbers.vector(s.data_shape[axis])
+    if not s.facts.proves(s.data_shape[axis] - 1):
+        size = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+    return w.node("Mod", [at, size], _INT64)
+
+
+def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
+    s = layout.scatter
+    target, signed = s.targets[axis], not s.signs[axis]
+    found = _constant(target, layout, context) or _line(target, layout, context)
+    found = found or _read(target, layout, context)
+    return _given(axis, layout, context) if found is None else replace(found, signed=signed)
+
+
+def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
+    """Return an index that is made of numbers alone."""
+    s, order = layout.scatter, layout.dims_in_order
+    known = [(d, s.shape[d].constant if d in target.coords else 1) for d in order]
+    extents = {d: n for d, n in known if n is not None}
+    if target.leaves() or len(extents) < len(known) or math.prod(extents.values()) > _LISTED:
+        return None
+    array = tabulated(target, extents).astype(np.int64)
+    return _Index(target.coords, _INT64, False, lambda: context.writer.constant(array))
+
+
+def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
+    """Return an index that is a coordinate of the update."""
+    dim, order, numbers = dim_of(target), layout.dims_in_order, context.numbers
+    if dim is None:
+        return None
+    size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]
+
+    def write() -> ir.Value:
+        return context.writer.axes("Unsqueeze", line_of(numbers, size), _INT64, added)
+
+    return _Index(frozenset((dim,)), _INT64, False, write)
+
+
+def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
+    """Return an index that is the element of a tensor at coordinates of the update."""
+    s, order = layout.scatter, layout.dims_in_order
+    (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
+    if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
+        return None
+    value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
+    if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
+        return None
+    found = context.provenance.abstract(value)
+    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
+        return None
+    stands: list[int] = []  # for each dim of the tensor, its place in the order
+    for part, extent in zip(atom.parts, found.shape, strict=True):
+        dim = dim_of(part)
+        if dim is None or not s.facts.equal(extent, s.shape[dim]):
+            return None
+        stands.append(order.index(dim))
+    if stands != sorted(set(stands)):
+        return None
+    added = [i for i in range(len(order)) if i not in stands]
+    full = frozenset(order[i] for i in stands)
+    dtype = found.dtype
+    return _Index(
+        full,
+        dtype,
+        False,
+        lambda: context.writer.axes("Unsqueeze", value, dtype, added),
+    )
+
+
+def _may_be_negative(axis: int, index: Abstract, s: Scatter) -> bool:
+    """Return whether an index tensor may hold negative numbers for an axis."""
+    given = index.column(axis) if s.node.op_type == "ScatterND" else index.formula
+    return given is None or not s.facts.proves(given)
+
+
+def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
+    """Return an index as the scatter's own index tensor has it."""
+    s, w, order = layout.scatter, context.writer, layout.dims_in_order
+    value = s.indices
+    found = None if value is None else context.provenance.abstract(value)
+    if value is None or found is None or found.shape is None or s.node.op_type == "TensorScatter":
+        return None
+    dtype = found.dtype
+    if dtype not in (ir.DataType.INT32, _INT64):
+        return None
+    columns = s.node.op_type == "ScatterND"
+    have = list(s.index_dims)
+    # Where the index does not change along a dim that is no empty one, its first element will do.
+    cut = [
+        d
+        for d in have
+        if d not in layout.dims
+        and d not in s.targets[axis].coords
+        and s.facts.proves(s.shape[d] - 1)
+        and s.shape[d].constant != 1
+    ]
+    perm = [have.index(d) for d in order if d in have]
+    added = [i for i, d in enumerate(order) if d not in have]
+    moved = perm != sorted(perm)
+    full = frozenset(d for d in have if d not in cut and s.shape[d].constant != 1)
+
+    def write() -> ir.Value:
+        x = value
+        assert dtype is not None
+        starts, axes = [0] * len(cut), list(cut)
+        if columns:
+            starts, axes = [*starts, axis], [*axes, len(have)]
+        if axes:
+            ends = [i + 1 for i in starts]
+            x = w.slice(x, dtype, axes, starts, ends, [1] * len(axes))
+        if columns:
+            x = w.axes("Squeeze", x, dtype, [len(have)])
+        if moved:
+            x = w.transpose(x, dtype, perm)
+        return w.axes("Unsqueeze", x, dtype, added)
+
+    return _Index(full, dtype, _may_be_negative(axis, found, s), write)

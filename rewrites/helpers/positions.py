@@ -1,0 +1,107 @@
+"""A position that only the run knows, as a tensor of the graph.
+
+It is an element of a tensor, which is read as it is (a scalar, one number per row), or one number
+for all that is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.symbolic.terms import Coord, Leaf, Term
+
+_INT64 = ir.DataType.INT64
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The tensor, with the axis of the data for each of its dims, ascending."""
+
+    dtype: ir.DataType
+    places: tuple[int, ...]
+    write: Callable[[], ir.Value]
+
+
+def positions(
+    target: Term, axis: int, along: Mapping[int, int], scatter: Scatter, context: Context
+) -> Positions | None:
+    """Return a target on an axis as a tensor, where dims of the updates run ``along`` axes."""
+    found = _looked_up(target, along, scatter, context)
+    if found is None and target.offset and target.coords:
+        found = _looked_up(target - target.offset, along, scatter, context)
+        return None if found is None else _moved(found, target.offset, context)
+    if found is None and not target.coords and target.constant is None:
+        context.numbers.cost(target)  # or refuse
+        return Positions(_INT64, (axis,), lambda: context.numbers.vector(target))
+    return found
+
+
+def _looked_up(
+    target: Term, along: Mapping[int, int], scatter: Scatter, context: Context
+) -> Positions | None:
+    (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
+    if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
+        return None
+    source = atom.source
+    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
+    if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
+        return None
+    found = context.provenance.abstract(value)
+    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
+        return None
+    places = _places(atom, along, found.shape, scatter)
+    if places is None:
+        return None
+    return Positions(found.dtype, places, lambda: value)
+
+
+def _moved(found: Positions, offset: int, context: Context) -> Positions:
+    w = context.writer
+
+    def write() -> ir.Value:
+        at = found.write()
+        if found.dtype != _INT64:
+            at = w.node("Cast", [at], _INT64, to=_INT64.value)
+        return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
+
+    return Positions(_INT64, found.places, write)
+
+
+def dim_of(target: Term) -> int | None:
+    """Return d where a target is exactly x_d."""
+    atoms = list(target.atoms)
+    if len(atoms) == 1 and isinstance(atoms[0], Coord) and target.items == (((atoms[0],), 1),):
+        return atoms[0].dim
+    return None
+
+
+def _places(
+    atom: Leaf, along: Mapping[int, int], shape: tuple[Term, ...], scatter: Scatter
+) -> tuple[int, ...] | None:
+    """Return the axis of the data for each dim of the index tensor, ascending; None if not so.
+
+    A dim of extent 1 may stand at any axis: it takes the next one. The others must be read whole:
+    the tensor may be longer than what the indices take of it.
+    """
+    rank = len(scatter.data_shape)
+    places: list[int] = []
+    for part, extent in zip(atom.parts, shape, strict=True):
+        dim = dim_of(part)
+        if dim is not None and scatter.facts.equal(extent, scatter.shape[dim]):
+            places.append(along[dim])
+        elif part.constant == 0 and extent.constant == 1:
+            places.append(-1)
+        else:
+            return None
+    for i in reversed(range(len(places))):
+        if places[i] < 0:
+            places[i] = (places[i + 1] if i + 1 < len(places) else rank) - 1
+    if sorted(set(places)) != places or (places and places[0] < 0):
+        return None
+    return tuple(places)

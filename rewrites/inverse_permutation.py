@@ -1,0 +1,87 @@
+"""A write to all positions in a computed order is a Gather in the inverse order.
+
+    before   values, i = TopK(keys, S)        y = ScatterElements(x, i, u)     x, u of S rows
+    after    y = GatherElements(u, j)         where _, j = TopK(i, S, largest=0)
+
+Holds where the indices are those of a TopK that keeps all elements: a permutation of the positions,
+for each row of the data. The order that sorts a permutation is its inverse.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
+from onnx_scatterx.rewrites.helpers.places import places_of
+from onnx_scatterx.rewrites.helpers.positions import dim_of
+from onnx_scatterx.symbolic.terms import Leaf, as_term
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_INT64 = ir.DataType.INT64
+
+
+class PermutationRule(ScatterRule):
+    """Rewrites writes in a computed order."""
+
+    name = "permutation"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        layout = arranged(scatter, apart=False)
+        if layout is None or not _is_permutation(layout, context):
+            return Refusal(Reason.NO_RULE)
+        places = places_of(layout, context)
+        w, numbers, dtype = context.writer, context.numbers, scatter.dtype
+        if places is None or w.version < 11:
+            return Refusal(Reason.NO_RULE)
+        shared, place = places.shared, layout.place
+        ops = reducers(w, scatter.reduction, dtype)
+
+        def write() -> ir.Value:
+            at = places.write()
+            if shared:
+                others = [d for d in range(layout.rank) if d != place]
+                at = w.axes("Squeeze", at, _INT64, others)
+            order = w.order(at, numbers.vector(layout.updates), 0 if shared else place)
+            u = layout.update(context)
+            if shared:
+                new = w.node("Gather", [u, order], dtype, axis=place)
+            else:
+                order = w.node("Expand", [order, numbers.shape(layout.shape)], _INT64)
+                new = w.node("GatherElements", [u, order], dtype, axis=place)
+            x = layout.data(context) if ops else u
+            return layout.back(reduced(w, ops, x, new, dtype), context)
+
+        return Rewriting(write)
+
+
+def _is_permutation(layout: Arrangement, context: Context) -> bool:
+    """Return whether the indices are all positions of a TopK, once each."""
+    s = layout.scatter
+    if len(layout.axes) != 1 or len(layout.dims) != 1:
+        return False
+    (axis,), (dim,) = layout.axes, layout.dims
+    target = s.targets[axis]
+    (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
+    if not isinstance(atom, Leaf) or target is not as_term(atom):
+        return False
+    value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
+    node = made_by(value, "TopK") if isinstance(value, ir.Value) else None
+    if node is None or node.outputs[1] is not value:
+        return False
+    keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
+    along = [d for d, part in enumerate(atom.parts) if dim in part.coords]
+    given = node.attributes.get("axis")
+    if keys is None or (given is not None and given.is_ref()):
+        return False
+    sorted_axis = (-1 if given is None else given.as_int()) % len(keys)
+    if along != [sorted_axis] or dim_of(atom.parts[sorted_axis]) != dim:
+        return False
+    sizes = keys[sorted_axis], s.shape[dim]
+    return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)
+
+
+permutation = PermutationRule()

@@ -1,0 +1,108 @@
+"""A write by a mask takes, for each true element, the update that its count names.
+
+    before   y = ScatterND(x, Transpose(NonZero(m)), u)
+    after    y = Where(m, Gather(u, CumSum(m, exclusive)), x)
+
+Holds for any updates, which are in the order of the mask's true elements, as masked_scatter has
+them. What is counted where the mask is false is not looked at, but must be there: the updates get
+one more row. The first elements of a vector need not be cut from it.
+
+An element that several true elements name (a token that an expert is given twice) is written that
+often, in their order:
+
+    before   y = ScatterND<reduction="add">(x, NonZero(m)[1], u)             m of shape [K, N]
+    after    y_k+1 = Where(m[k], y_k + Gather(u, count[k]), y_k)             K times
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.reshape import reshape
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
+from onnx_scatterx.rewrites.mask import is_head
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+class CountedRule(ScatterRule):
+    """Rewrites masked writes of any updates."""
+
+    name = "counted"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        found = masked(scatter, context)
+        if found is None:
+            return Refusal(Reason.NO_RULE)
+        w, dtype = context.writer, scatter.dtype
+        ops = reducers(w, scatter.reduction, dtype)
+        updates = _source(scatter, context)
+
+        def write() -> ir.Value:
+            mask = fitting(found, context)
+            others = [c for c, _ in found.others]
+            counts = _counts(found, mask, context)
+            rows = _rows(found, updates, context)
+            x = scatter.data
+            for at in found.rounds:
+                hit = placed(mask, _BOOL, found, context, others, at)
+                new = _taken(found, rows, placed(counts, _INT64, found, context, (), at), context)
+                new = reduced(w, ops, x, new, dtype)
+                x = select(w, hit, new, x, dtype)
+            return x
+
+        return Rewriting(write)
+
+
+def _total(found: Masked) -> Term:
+    return math.prod(found.sizes, start=term(1))
+
+
+def _source(scatter: Scatter, context: Context) -> ir.Value:
+    """Return the updates, or the vector whose first elements they are."""
+    node = made_by(scatter.updates, "Slice")
+    if node is None or node.graph is not context.provenance.graph:
+        return scatter.updates
+    first = node.inputs[0] if is_head(node, context) else None
+    return scatter.updates if first is None else first
+
+
+def _counts(found: Masked, mask: ir.Value, context: Context) -> ir.Value:
+    """Write for each element of the mask how many before it are true."""
+    w, numbers, s = context.writer, context.numbers, found.scatter
+    ones = w.node("Cast", [mask], _INT64, to=_INT64.value)
+    line = w.node("Reshape", [ones, w.constant([-1])], _INT64)
+    count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
+    return reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
+
+
+def _rows(found: Masked, updates: ir.Value, context: Context) -> ir.Value:
+    """Write the updates, one after the other, and one more."""
+    w, numbers, s = context.writer, context.numbers, found.scatter
+    u = w.transpose(updates, s.dtype, [found.dim, *(d for _, d in found.others)])
+    more = w.constant(np.zeros([1] * len(s.shape), s.dtype.numpy()), s.dtype)
+    if found.others:
+        shape = numbers.shape([term(1), *(s.data_shape[c] for c, _ in found.others)])
+        more = w.node("Expand", [more, shape], s.dtype)
+    return w.concat([u, more], s.dtype, 0)
+
+
+def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) -> ir.Value:
+    """Write for each element of the data the update that the mask gives it."""
+    w, s = context.writer, found.scatter
+    x = w.node("Gather", [rows, counts], s.dtype, axis=0)
+    order = [*sorted(found.named), *(c for c, _ in found.others)]
+    return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
+
+
+counted = CountedRule()

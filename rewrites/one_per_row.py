@@ -1,0 +1,122 @@
+"""A write of one position per row is a comparison with the positions and a Where.
+
+    before   y = ScatterElements(x, idx, u, axis=1)       idx, u of shape [B, 1], x of [B, S]
+    after    y = Where(idx == Range(S) or idx == Range(S) - S, u, x)
+
+Holds where every axis but one is written in full, each along its own dim of the updates, and the
+position on that one axis is an element of a tensor over those dims: a scalar that only the run
+knows, or one index per row. No two updates meet. Both comparisons together are right whatever the
+index's sign; the second is left out where the index is known to count from the start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BOOL = ir.DataType.BOOL
+_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
+
+
+class RowRule(ScatterRule):
+    """Rewrites writes of one position per row."""
+
+    name = "row"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        found = _positions(scatter, context)
+        if found is None:
+            return Refusal(Reason.NO_RULE)
+        (axis, index), rank = found, len(scatter.data_shape)
+        size = scatter.data_shape[axis]
+        if size.constant == 0:
+            return Refusal(Reason.NO_RULE)
+        w, dtype = context.writer, scatter.dtype
+        ops = reducers(w, scatter.reduction, dtype)
+        signed = not scatter.signs[axis]
+        added = [d for d in range(rank) if d not in index.places]
+        missing = _missing(scatter, axis)
+        listed = size.constant is not None and size.constant <= _LISTED
+
+        def write() -> ir.Value:
+            at, kind = index.write(), index.dtype
+            if not listed and kind != ir.DataType.INT64:
+                kind = ir.DataType.INT64  # a size may be more than 32 bits hold
+                at = w.node("Cast", [at], kind, to=kind.value)
+            at = w.axes("Unsqueeze", at, kind, added)
+            lines = _lines(context, size, axis, rank, kind, signed)
+            hits = [w.node("Equal", [at, line], _BOOL) for line in lines]
+            hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
+            new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
+            new = reduced(w, ops, scatter.data, new, dtype)
+            return select(w, hit, new, scatter.data, dtype)
+
+        return Rewriting(write)
+
+
+def _lines(
+    context: Context, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool
+) -> list[ir.Value]:
+    """Return the positions of an axis, counted from the start and (signed) from the end."""
+    w = context.writer
+    others = [d for d in range(rank) if d != axis]
+    if size.constant is not None and size.constant <= _LISTED:
+        line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
+        lines = [line, line - size.constant] if signed else [line]
+        return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
+    extent = context.numbers.vector(size)
+    zero, one = (w.constant(np.array(n, np.int64)) for n in (0, 1))
+    limit = w.axes("Squeeze", extent, dtype, [0])
+    found = [w.node("Range", [zero, limit, one], dtype)]
+    if signed:
+        found.append(w.node("Sub", [found[0], extent], dtype))
+    return [w.axes("Unsqueeze", value, dtype, others) for value in found]
+
+
+def _missing(scatter: Scatter, axis: int) -> list[int]:
+    """Return the axis where the updates have no dim for it, so that they broadcast along it."""
+    return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
+
+
+def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | None:
+    """Return the one axis that is not written in full, with its indices."""
+    facts = scatter.facts
+    along: dict[int, int] = {}  # dim of the updates -> axis of the data
+    rest = []
+    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+        dim = dim_of(target)
+        if dim is not None and dim not in along and facts.equal(scatter.shape[dim], size):
+            along[dim] = axis
+            continue
+        if size.constant == 1 and target.constant == 0:
+            continue
+        rest.append(axis)
+    if len(rest) != 1:
+        return None
+    (axis,) = rest
+    if not _aligned(scatter, along, axis):
+        return None
+    found = positions(scatter.targets[axis], axis, along, scatter, context)
+    return None if found is None else (axis, found)
+
+
+def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
+    """Return whether each dim of the updates stands at its axis, once the axis has its place."""
+    rank, dims = len(scatter.data_shape), len(scatter.shape)
+    if dims == rank:
+        # No dim of extent 1 runs along an axis: if the others stand at theirs, so does this one.
+        return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
+    if dims != rank - 1:
+        return False
+    return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))
+
+
+row = RowRule()

@@ -1,0 +1,175 @@
+"""Overlapping frames are added block by block, each block of them in one piece.
+
+    before   y = ScatterElements<reduction="add">(x, h * i + j, u)     i < T frames of j < k
+    after    y = x,  then  y[c : c + h T] += u[:, c : c + h]           for c = k - h, ..., h, 0
+
+Holds where frames are h apart on one axis, h divides k, every other axis is written in full, and
+all frames lie within the axis. Block c of frame i goes where block c - h of frame i + 1 does: the
+blocks farthest back in their frames come first, so sums are in the order of the frames. Frames may
+be a dim of the updates, or one after the other in one (then i is x // k and j is x mod k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.reshape import reshape
+from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.rewrites.helpers.positions import dim_of
+from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, floor_div, term
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BLOCKS = 8  # of one frame
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames on an axis of the data: frame i is ``start + hop * i``, ``length`` positions from it.
+
+    ``dims`` are those of the updates that count frames and positions, or one for both; ``others``
+    are the dims for the other axes, in the order of these.
+    """
+
+    axis: int
+    dims: tuple[int, ...]
+    count: Term
+    length: int
+    hop: int
+    start: Term
+    others: tuple[int, ...] = ()
+
+    @property
+    def order(self) -> list[int]:
+        """The dims of the updates in the order of the data's axes."""
+        return [*self.others[: self.axis], *self.dims, *self.others[self.axis :]]
+
+
+class FramesRule(ScatterRule):
+    """Rewrites reductions of overlapping frames."""
+
+    name = "frames"
+
+    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+        found = frames_of(scatter)
+        if found is None or scatter.reduction == "none":
+            return Refusal(Reason.NO_RULE)
+        w, numbers, dtype = context.writer, context.numbers, scatter.dtype
+        ops = reducers(w, scatter.reduction, dtype)
+        order = found.order
+        given = tuple(scatter.shape[d] for d in order)
+        framed, flat = _shapes(scatter, found)
+        facts = scatter.facts
+        blocks = found.length // found.hop
+
+        def write() -> ir.Value:
+            u = w.transpose(scatter.updates, dtype, order)
+            u = reshape(numbers, u, dtype, given, framed, facts)
+            x = scatter.data
+            for block in reversed(range(blocks)):
+                first, axis = block * found.hop, found.axis + 1
+                part = w.slice(u, dtype, [axis], [first], [first + found.hop], [1])
+                part = reshape(numbers, part, dtype, *flat, facts)
+                x = _written(scatter, found, x, part, found.start + first, ops, context)
+            return x
+
+        return Rewriting(write)
+
+
+def frames_of(scatter: Scatter) -> Frames | None:
+    """Return the frames that a scatter writes, or None where it writes none."""
+    single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
+    others, rest = [], []
+    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+        dim = dim_of(target)
+        if target.constant == 0 and size.constant == 1 and single:
+            dim = single.pop(0)
+        if dim is None or not scatter.facts.equal(scatter.shape[dim], size):
+            rest.append(axis)
+        else:
+            others.append(dim)
+    if len(rest) != 1:
+        return None
+    (axis,) = rest
+    target, size = scatter.targets[axis], scatter.data_shape[axis]
+    found = _merged(scatter, axis, target) or _apart(scatter, axis, target)
+    if found is None or found.start.coords or not 0 < found.hop < found.length:
+        return None
+    if found.length % found.hop or found.length // found.hop > _BLOCKS:
+        return None
+    if sorted([*others, *found.dims]) != list(range(len(scatter.shape))):
+        return None
+    end = found.start + found.hop * (found.count - 1) + found.length
+    if not (scatter.facts.proves(found.start) and scatter.facts.proves(size - end)):
+        return None
+    return replace(found, others=tuple(others))
+
+
+def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
+    """Return frames that stand one after the other in one dim."""
+    for atom in target.atoms:
+        if not isinstance(atom, FloorDiv):
+            continue
+        dim, length = dim_of(atom.parts[0]), atom.parts[1].constant
+        slope, rest = target.split(atom)
+        if dim is None or length is None or slope.constant is None:
+            continue
+        count = floor_div(scatter.shape[dim], length)
+        if count * length is scatter.shape[dim]:
+            hop = slope.constant + length
+            return Frames(axis, (dim,), count, length, hop, rest - coord(dim))
+    return None
+
+
+def _apart(scatter: Scatter, axis: int, target: Term) -> Frames | None:
+    """Return frames that a dim of the updates counts, before that of their positions."""
+    if len(target.coords) != 2:
+        return None
+    first, last = sorted(target.coords)
+    hop, length = target.at({first: 1}) - target.at({first: 0}), scatter.shape[last].constant
+    start = target.at({first: 0, last: 0})
+    if hop.constant is None or length is None:
+        return None
+    if target is not start + hop * coord(first) + coord(last):
+        return None
+    return Frames(axis, (first, last), scatter.shape[first], length, hop.constant, start)
+
+
+def _shapes(scatter: Scatter, found: Frames) -> tuple[Shape, tuple[Shape, Shape]]:
+    """Return the shape of the frames on their axis, that of one block, and that of it in line."""
+    before, after = (scatter.data_shape[: found.axis], scatter.data_shape[found.axis + 1 :])
+    length, hop = term(found.length), term(found.hop)
+    framed = (*before, found.count, length, *after)
+    block = (*before, found.count, hop, *after)
+    return framed, (block, (*before, found.count * found.hop, *after))
+
+
+def _written(
+    scatter: Scatter,
+    found: Frames,
+    x: ir.Value,
+    part: ir.Value,
+    start: Term,
+    ops: tuple[str, ...],
+    context: Context,
+) -> ir.Value:
+    """Write the blocks of all frames that stand at one place of them."""
+    w, numbers, dtype, axis = context.writer, context.numbers, scatter.dtype, found.axis
+    end = start + found.count * found.hop
+    size = scatter.data_shape[axis]
+    parts = []
+    if start.constant != 0:
+        parts.append(w.slice_dynamic(x, dtype, axis, w.constant([0]), numbers.vector(start), 1))
+    old = w.slice_dynamic(x, dtype, axis, numbers.vector(start), numbers.vector(end), 1)
+    parts.append(reduced(w, ops, old, part, dtype))
+    if not scatter.facts.equal(size, end):
+        parts.append(w.slice_dynamic(x, dtype, axis, numbers.vector(end), w.constant([FAR]), 1))
+    return w.concat(parts, dtype, axis)
+
+
+frames = FramesRule()
