@@ -13,11 +13,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.ir import io as model_io
-from onnx_scatterx.ir.collection import rare_collections
+from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.opset import newer_opset, raise_opset
 from onnx_scatterx.pipeline import optimize_ir
-from onnx_scatterx.reports.builder import Account
+from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.system.record import Files, recorded
@@ -45,7 +45,7 @@ class Result:
         model_io.save(self.model, path, source_path=self.source_path, read=self.read)
 
 
-@rare_collections()
+@fewer_collections()
 def optimize(
     model: AnyModel,
     *,
@@ -122,7 +122,7 @@ def inspect(
     return inspect_accounts(model, settings)[0]
 
 
-def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple[Account, ...]]:
+def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
     loaded, _, _ = _loaded(model)
     return optimize_ir(loaded, settings, planned=True)

@@ -10,12 +10,12 @@ from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume, Clause
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.pipeline import tried
-from onnx_scatterx.reports.builder import Account
+from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Entry, ScatterReport
 from onnx_scatterx.reports.next_steps import Further, key_of, steps
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.symbol_ids import other_sources
+from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.visible import in_lines, visible
@@ -24,7 +24,7 @@ _NAMES = 5
 _INDENT = 12
 
 
-@other_sources()
+@foreign_symbols()
 def explain(
     model: AnyModel,
     node: str | None = None,
@@ -84,7 +84,7 @@ def explain(
     return "\n\n".join(_explained(account, further) for account in accounts)
 
 
-def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
+def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     """Return the scatters and gathers of a name; several graphs may use one."""
     found = tuple(a for a in accounts if name == a.entry.node)
     if found:
@@ -99,7 +99,7 @@ def _named(accounts: Sequence[Account], name: str) -> tuple[Account, ...]:
     )
 
 
-def _explained(account: Account, further: Further) -> str:
+def _explained(account: NodeRecord, further: Further) -> str:
     entry = account.entry
     reduction = ""
     if isinstance(entry, ScatterReport) and entry.reduction != "none":

@@ -10,27 +10,27 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
-from onnx_scatterx.ir.collection import rare_collections
+from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.outside import follow_links
-from onnx_scatterx.ir.scatterx_domain import is_ours
-from onnx_scatterx.native.attach_fallbacks import finish
-from onnx_scatterx.reports.builder import Account, accounts_of, names_of, report_of
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.reports.builder import NodeRecord, names_of, records_of, report_of
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.symbol_ids import own_sources
+from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.violations import violations
-from onnx_scatterx.transforms.drop_overwritten import settle
-from onnx_scatterx.transforms.inline_if import take_branches
+from onnx_scatterx.transforms.drop_overwritten import drop_overwritten_updates
+from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.remove_scatters import has_scatters, rewrite_model
 
 
-@rare_collections()
+@fewer_collections()
 def optimize_ir(
     model: ir.Model, settings: Settings, *, planned: bool = False
-) -> tuple[Report, tuple[Account, ...]]:
+) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
     ``planned`` makes the report say what would be done.
@@ -67,7 +67,7 @@ def optimize_ir(
     return replace(report, not_needed=idle, violations=left), accounts
 
 
-def tried(model: ir.Model, settings: Settings) -> tuple[Account, ...]:
+def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     """Return what would become of the scatters of a model under other settings.
 
     Raises ScatterXError where its assumptions contradict each other.
@@ -76,7 +76,7 @@ def tried(model: ir.Model, settings: Settings) -> tuple[Account, ...]:
     return _rewritten(model.clone(), settings, settings.assumed)
 
 
-def _goes(account: Account) -> bool:
+def _goes(account: NodeRecord) -> bool:
     return account.entry.action is not Action.KEPT
 
 
@@ -85,16 +85,16 @@ def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) ->
     return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
 
 
-@own_sources()
+@fresh_symbols()
 def _rewritten(
     model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
-) -> tuple[Account, ...]:
+) -> tuple[NodeRecord, ...]:
     """Rewrite a model on these assumptions alone."""
     if has_scatters(model, reads=settings.reads):
-        take_branches(model)
+        inline_known_ifs(model)
     if settings.deterministic:
         known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
-        settle(model, known, settings.target)
+        drop_overwritten_updates(model, known, settings.target)
     names = names_of(model)
     outcomes, knowledge = rewrite_model(
         model,
@@ -105,15 +105,15 @@ def _rewritten(
         costs=costs_of(settings.target, settings.sizes),
         reads=settings.reads,
     )
-    accounts = accounts_of(outcomes, knowledge, names)
+    accounts = records_of(outcomes, knowledge, names)
     if settings.target.native:
-        finish(model)
+        attach_fallbacks(model)
     return accounts
 
 
 def _operators(model: ir.Model) -> Counter[str]:
     counts = Counter(n.op_type for n in model.graph.all_nodes())
     for function in model.functions.values():
-        if not is_ours(function.domain):  # what a ScatterX falls back to
+        if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
             counts.update(n.op_type for n in function.all_nodes())
     return counts

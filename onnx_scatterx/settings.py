@@ -9,16 +9,16 @@ from typing import TypeAlias
 from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.rewrites import RULES, ScatterRule
+from onnx_scatterx.rewrites import RULES, NodeRule
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
 from onnx_scatterx.targets.catalogue import AnyTarget, target_of
 from onnx_scatterx.targets.target import Target
 
-Rules: TypeAlias = "Sequence[str | Form | ScatterRule]"
+Rules: TypeAlias = "Sequence[str | Form | NodeRule]"
 
 
-def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
+def chosen_rules(rules: Rules | None) -> tuple[Form | NodeRule, ...]:
     """Return rules by name or by themselves, in order; None means all that there are.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
@@ -27,9 +27,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Form | ScatterRule] = []
+    found: list[Form | NodeRule] = []
     for rule in rules:
-        if isinstance(rule, Form | ScatterRule):
+        if isinstance(rule, Form | NodeRule):
             found.append(rule)
         elif rule in by_name:
             found.append(by_name[rule])
@@ -39,10 +39,10 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | ScatterRule, ...]:
 
 
 def rules_of(
-    target: Target, forms: Sequence[Form | ScatterRule], *, asked: bool
-) -> tuple[Form | ScatterRule, ...]:
+    target: Target, forms: Sequence[Form | NodeRule], *, asked: bool
+) -> tuple[Form | NodeRule, ...]:
     """Return the rules to apply, given those that there are or that were asked for."""
-    kept = [f for f in forms if asked or f.name not in target.spared]
+    kept = [f for f in forms if asked or f.name not in target.opt_in_rules]
     if not target.native:
         return tuple(kept)
     return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
@@ -53,7 +53,7 @@ class Settings:
     """How to optimize: for which target, with which rules, on which assumptions."""
 
     target: Target
-    rules: tuple[Form | ScatterRule, ...]
+    rules: tuple[Form | NodeRule, ...]
     distrust_dims: bool
     assumed: tuple[Clause, ...] = ()
     deterministic: bool = False

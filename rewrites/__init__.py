@@ -6,7 +6,7 @@ for whole scatters that fill no boxes.
 """
 
 from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.lowering.rule import ScatterRule
+from onnx_scatterx.lowering.rule import NodeRule
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
@@ -26,7 +26,7 @@ from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
 
-RULES: tuple[Form | ScatterRule, ...] = (
+RULES: tuple[Form | NodeRule, ...] = (
     view,
     constant,
     combine,
@@ -47,4 +47,4 @@ RULES: tuple[Form | ScatterRule, ...] = (
     fold,
 )
 
-__all__ = ["RULES", "Form", "ScatterRule"]
+__all__ = ["RULES", "Form", "NodeRule"]

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.regions import Combined
+from onnx_scatterx.mosaic.regions import Reduced
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -22,11 +22,11 @@ class CombineForm(Form):
     name = "combine"
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) != 1 or not isinstance(region.cells[0].source, Combined):
+        if len(region.cells) != 1 or not isinstance(region.cells[0].source, Reduced):
             return Refusal(Reason.NO_RULE)
         (cell,) = region.cells
         both = cell.source
-        assert isinstance(both, Combined)
+        assert isinstance(both, Reduced)
         ops = reducers(planner.writer, both.reduction, planner.dtype)
         parts = [
             planner.require(Region((Cell(cell.box, source),), region.low, region.high))

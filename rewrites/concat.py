@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region, edges
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -73,12 +73,15 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     for position in dict.fromkeys(p for pair in spans for p in pair):
         if any(position is e or facts.equal(position, e) for e in ends):
             continue
-        if not (facts.proves(position - ends[0]) and facts.proves(ends[1] - position)):
+        if not (
+            facts.is_nonnegative(position - ends[0]) and facts.is_nonnegative(ends[1] - position)
+        ):
             continue
         if any(position is c or facts.equal(position, c) for c in found):
             continue
         if all(
-            facts.proves(position - high) or facts.proves(low - position) for low, high in spans
+            facts.is_nonnegative(position - high) or facts.is_nonnegative(low - position)
+            for low, high in spans
         ):
             _insert(found, position, planner)
     return found
@@ -98,10 +101,14 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | 
         if any(c.box[axis].modulus != 1 for c in region.cells):
             continue
         for position in dict.fromkeys(p for pair in spans for p in pair):
-            if not (facts.proves(position - low - 1) and facts.proves(high - position - 1)):
+            if not (
+                facts.is_nonnegative(position - low - 1)
+                and facts.is_nonnegative(high - position - 1)
+            ):
                 continue
             cut = sum(
-                not (facts.proves(position - b) or facts.proves(a - position)) for a, b in spans
+                not (facts.is_nonnegative(position - b) or facts.is_nonnegative(a - position))
+                for a, b in spans
             )
             if best is None or cut < best[0]:
                 best = cut, axis, position
@@ -110,7 +117,7 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | 
     _, axis, position = best
     halves = []
     for a, b in ((region.low[axis], position), (position, region.high[axis])):
-        span = Span.interval(a, b)
+        span = StridedInterval.interval(a, b)
         cells = []
         for cell in region.cells:
             common = cell.box[axis].meet(span, facts)
@@ -123,9 +130,9 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | 
 def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
     """Put a position into a list in proven order, if its place is proven."""
     place = 0
-    while place < len(cuts) and planner.facts.proves(position - cuts[place]):
+    while place < len(cuts) and planner.facts.is_nonnegative(position - cuts[place]):
         place += 1
-    if all(planner.facts.proves(c - position) for c in cuts[place : place + 1]):
+    if all(planner.facts.is_nonnegative(c - position) for c in cuts[place : place + 1]):
         cuts.insert(place, position)
 
 
@@ -140,14 +147,14 @@ def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list
     for cell in region.cells:
         high = edges(cell.box[axis])[1]
         place = 0
-        while place < len(cuts) and not facts.proves(cuts[place] - high):
+        while place < len(cuts) and not facts.is_nonnegative(cuts[place] - high):
             place += 1
         groups[place].append(cell)
     parts = []
     for i, cells in enumerate(groups):
         if cells:
             parts.append(region.part(axis, bounds[i], bounds[i + 1], cells))
-        elif not facts.proves(bounds[i] - bounds[i + 1]):
+        elif not facts.is_nonnegative(bounds[i] - bounds[i + 1]):
             return None
     return parts
 

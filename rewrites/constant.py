@@ -41,14 +41,16 @@ class ConstantForm(Form):
                 or any(n is None for n in extents)
             ):
                 return Refusal(Reason.NO_RULE)
-            array = planner.fills.array(cell.source.value)
+            array = planner.constants.array(cell.source.value)
             if array is None:
                 return Refusal(Reason.NO_RULE)
             sources[cell.source.value] = array
         if len(region.cells) == 1 and _is_whole(region, planner):
             return Refusal(Reason.NO_RULE)  # it is there already
         numbers = [n for n in extents if n is not None]
-        stored = sum(a.nbytes for v, a in sources.items() if planner.fills.tensor(v) is not None)
+        stored = sum(
+            a.nbytes for v, a in sources.items() if planner.constants.tensor(v) is not None
+        )
         size = math.prod(numbers) * max(planner.dtype.itemsize, 1)
         if size > max(_FREE, stored if planner.copies else 0):
             return Refusal(Reason.NO_RULE)
@@ -68,12 +70,12 @@ def _is_whole(region: Region, planner: Planner) -> bool:
     source = region.cells[0].source
     assert isinstance(source, View)
     return (
-        planner.fills.tensor(source.value) is not None
+        planner.constants.tensor(source.value) is not None
         and all(
             w.dim == d and w.step == 1 and w.start.constant == 0 and region.extent(d) is n
-            for d, (w, n) in enumerate(zip(source.walks, source.shape, strict=True))
+            for d, (w, n) in enumerate(zip(source.axis_maps, source.shape, strict=True))
         )
-        and len(source.walks) == region.rank
+        and len(source.axis_maps) == region.rank
     )
 
 
@@ -81,7 +83,7 @@ def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) ->
     """Copy a cell's elements; False where a bound is not a number, or not within the source."""
     assert isinstance(cell.source, View)
     bounds = _numbers([t for s in cell.box for t in (s.low, s.high)])
-    lows, starts = _numbers(region.low), _numbers([w.start for w in cell.source.walks])
+    lows, starts = _numbers(region.low), _numbers([w.start for w in cell.source.axis_maps])
     if bounds is None or lows is None or starts is None:
         return False
     q = [np.arange(low, high) for low, high in zip(bounds[::2], bounds[1::2], strict=True)]
@@ -92,7 +94,7 @@ def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) ->
     grids = np.ix_(*q) if q else ()
     picked = tuple(
         start + (walk.step * grids[walk.dim] if walk.dim is not None else np.int64(0))
-        for start, walk in zip(starts, cell.source.walks, strict=True)
+        for start, walk in zip(starts, cell.source.axis_maps, strict=True)
     )
     pairs = zip(picked, source.shape, strict=True)
     if any(((at < 0) | (at >= size)).any() for at, size in pairs):

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -27,7 +27,7 @@ _FREE = 2048  # entries of tables that nobody minds
 _SPARSE = 16  # entries of tables for one update: more, and the model grows
 
 
-class TableRule(ScatterRule):
+class TableRule(NodeRule):
     """Rewrites writes to constant positions."""
 
     name = "table"
@@ -53,7 +53,7 @@ def _offsets(layout: Arrangement) -> np.ndarray | None:
     s = layout.scatter
     sizes = [s.data_shape[c].constant for c in layout.axes]
     extents = {d: n for d in layout.dims if (n := s.shape[d].constant) is not None}
-    targets = [s.targets[c] for c in layout.axes]
+    targets = [s.index_exprs[c] for c in layout.axes]
     if None in sizes or len(extents) < len(layout.dims) or any(t.leaves() for t in targets):
         return None
     count, number = layout.positions.constant, layout.updates.constant

@@ -23,11 +23,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import is_ordered
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.dense_write import Search, allow, matches, search_of
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -35,7 +35,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 
-class FoldRule(ScatterRule):
+class FoldRule(NodeRule):
     """Rewrites reductions to any positions."""
 
     name = "fold"
@@ -134,7 +134,7 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     """Write when each comes: 0 for the data, 1, 2, ... for updates that go there, -1 for others."""
     w, layout = search.context.writer, search.layout
     behind = len(layout.right)
-    line = line_of(search.context.numbers, layout.updates)
+    line = iota(search.context.numbers, layout.updates)
     order = w.node("Add", [line, w.constant([1])], _INT64)
     order = w.axes("Unsqueeze", order, _INT64, [1 + d for d in range(behind)])
     turn = w.node("Where", [hit, order, w.constant(np.array(-1))], _INT64)

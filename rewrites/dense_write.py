@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
 from onnx_scatterx.symbolic.terms import Term, term
@@ -52,7 +52,7 @@ class Search:
     @property
     def padded(self) -> bool:
         """Whether there may be no updates: one that goes nowhere is added, for ReduceMax."""
-        return not self.scatter.facts.proves(self.layout.updates - 1)
+        return not self.scatter.facts.is_nonnegative(self.layout.updates - 1)
 
     @property
     def compared(self) -> Term:
@@ -63,7 +63,7 @@ class Search:
         )
 
 
-class LookupRule(ScatterRule):
+class LookupRule(NodeRule):
     """Rewrites writes to any positions, where the last update wins or all are the same."""
 
     name = "lookup"
@@ -72,7 +72,7 @@ class LookupRule(ScatterRule):
         search = search_of(scatter, context)
         if search is None or (scatter.reduction == "none" and meets(scatter)):
             return Refusal(Reason.NO_RULE)
-        number = context.fills.fill(scatter.updates)
+        number = context.constants.splat(scatter.updates)
         if number is not None and scatter.reduction in ("none", "min", "max"):
             found = _same(search, number)
         elif scatter.reduction == "none":
@@ -91,13 +91,13 @@ def search_of(scatter: Scatter, context: Context) -> Search | None:
 
 def meets(scatter: Scatter) -> bool:
     """Return whether updates are known to go to the same element."""
-    known = not any(t.leaves() for t in scatter.targets)
+    known = not any(t.leaves() for t in scatter.index_exprs)
     return known and Canonical(scatter).unique is False
 
 
 def is_dense(search: Search) -> bool:
     """Return whether the work is more than a few passes over the data, or over the updates."""
-    proves, layout = search.scatter.facts.proves, search.layout
+    proves, layout = search.scatter.facts.is_nonnegative, search.layout
     return not any(proves(_FEW - n) for n in (layout.updates, layout.positions))
 
 
@@ -134,7 +134,7 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
         nowhere = w.constant(np.array(-1))
         at = w.node("Pad", [at, w.constant(pads), nowhere], _INT64)
     at = w.axes("Unsqueeze", at, _INT64, [ahead])
-    line = line_of(numbers, layout.positions)
+    line = iota(numbers, layout.positions)
     line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
     return w.node("Equal", [at, line], _BOOL), line
 
@@ -154,7 +154,7 @@ def rows(search: Search) -> ir.Value:
     ahead = 0 if shared else layout.place
     behind = 0 if shared else len(layout.right)
     hit, line = matches(search, padded=search.padded)
-    updates = line_of(numbers, layout.updates + search.padded)
+    updates = iota(numbers, layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(behind)])
     found = w.node("Where", [hit, updates, line], _INT64)

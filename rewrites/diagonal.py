@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -55,16 +55,16 @@ class _Diagonal:
     def reaches_end(self) -> bool:
         """Whether no row of the diagonal is behind the updates."""
         facts = self.scatter.facts
-        return any(facts.proves(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
+        return any(facts.is_nonnegative(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
 
     @property
     def is_checked(self) -> bool:
         """Whether the original checks all positions: indices that have no elements it does not."""
         s = self.scatter
-        return all(s.facts.proves(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
+        return all(s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
 
 
-class DiagonalRule(ScatterRule):
+class DiagonalRule(NodeRule):
     """Rewrites writes along a diagonal."""
 
     name = "diagonal"
@@ -74,7 +74,7 @@ class DiagonalRule(ScatterRule):
         if found is None:
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
-        number = context.fills.fill(scatter.updates)
+        number = context.constants.splat(scatter.updates)
         ops = reducers(w, scatter.reduction, dtype)
         aligned = None if number is not None else _Aligned.of(found, context)
 
@@ -95,7 +95,9 @@ def _diagonal(scatter: Scatter) -> _Diagonal | None:
     """Return the two axes that share a dim, if the others are written in full."""
     facts = scatter.facts
     places: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
-    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+    for axis, (target, size) in enumerate(
+        zip(scatter.index_exprs, scatter.data_shape, strict=True)
+    ):
         dim = dim_of(target - target.offset)
         if dim is not None and target.offset >= 0:
             places.setdefault(dim, []).append((axis, target.offset))
@@ -120,7 +122,7 @@ def _hit(found: _Diagonal, context: Context) -> ir.Value:
     """Write which elements of the two axes, and of those behind the first, are written."""
     w, numbers = context.writer, context.numbers
     rank, (first, second), (a, b) = len(found.scatter.data_shape), found.axes, found.shifts
-    lines = [line_of(numbers, found.size(k)) for k in (0, 1)]
+    lines = [iota(numbers, found.size(k)) for k in (0, 1)]
     rows = w.axes("Unsqueeze", lines[0], _INT64, list(range(1, rank - first)))
     columns = w.axes("Unsqueeze", lines[1], _INT64, list(range(1, rank - second)))
     moved = [rows, columns]
@@ -157,14 +159,14 @@ class _Aligned:
         choices = []
         for side, shift in enumerate(found.shifts):
             size = found.size(side)
-            if not facts.proves(n + shift - size):
+            if not facts.is_nonnegative(n + shift - size):
                 continue
             # Updates that are checked end within their axis; one element is broadcast against none.
             whole = facts.equal(n + shift, size) or (shift < 2 and found.is_checked)
             choices.append(cls(found, context, side, shift, None if whole else size))
         if not choices:
             raise RefusedError(Reason.NO_RULE)
-        trials = [(context.writer.trial(choice.write), choice) for choice in choices]
+        trials = [(context.writer.dry_run(choice.write), choice) for choice in choices]
         costs = [(t.cost, i) for i, (t, _) in enumerate(trials) if not isinstance(t, Refusal)]
         if not costs:
             raise RefusedError(*vars(trials[0][0]).values())

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.overflow import magnitude
-from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
 from onnx_scatterx.symbolic.terms import Term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -48,7 +48,7 @@ class Window:
     count: Term
 
 
-class WindowRule(ScatterRule):
+class WindowRule(NodeRule):
     """Rewrites writes of consecutive rows."""
 
     name = "window"
@@ -58,7 +58,7 @@ class WindowRule(ScatterRule):
         if window is None:
             return Refusal(Reason.NO_RULE)
         axis, size = window.axis, scatter.data_shape[window.axis]
-        if scatter.reduction != "none" and not scatter.facts.proves(size - window.count):
+        if scatter.reduction != "none" and not scatter.facts.is_nonnegative(size - window.count):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
@@ -79,7 +79,7 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
         return None
     full = [
         dim_of(target) == c or (target.constant == 0 and scatter.shape[c].constant == 1)
-        for c, target in enumerate(scatter.targets)
+        for c, target in enumerate(scatter.index_exprs)
     ]
     pairs = zip(scatter.shape, scatter.data_shape, strict=True)
     whole = [f and scatter.facts.equal(n, s) for f, (n, s) in zip(full, pairs, strict=True)]
@@ -88,7 +88,7 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
         return None
     (axis,) = rest
     size, count = scatter.data_shape[axis], scatter.shape[axis]
-    target = scatter.targets[axis]
+    target = scatter.index_exprs[axis]
     ring = modulus_of(target)
     goes_round = ring is not None and scatter.facts.equal(ring[1], size)
     if ring is not None and goes_round:
@@ -139,7 +139,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     rank = len(scatter.data_shape)
     others = [] if window.shared else [d for d in range(rank) if d != axis]
     size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
-    line = line_of(numbers, scatter.data_shape[axis])
+    line = iota(numbers, scatter.data_shape[axis])
     last = numbers.vector(window.count - 1)
     start = window.start.write()
     if window.start.dtype != _INT64:
@@ -152,7 +152,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         start = w.axes("Unsqueeze", start, _INT64, added)
     line = w.axes("Unsqueeze", line, _INT64, others)
     ring = size
-    if not scatter.facts.proves(scatter.data_shape[axis] - 1):
+    if not scatter.facts.is_nonnegative(scatter.data_shape[axis] - 1):
         ring = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
     if _may_wrap(window, scatter):
         start = w.node("Mod", [start, ring], _INT64)

@@ -14,8 +14,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.regions import View, Walk
-from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.mosaic.regions import AxisMap, View
+from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -97,11 +97,11 @@ def _row_walk(
             or not planner.facts.equal(span.high, region.high[d])
         ):
             return None
-    along = [a for a, w in enumerate(cell.source.walks) if w.dim == axis]
+    along = [a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis]
     if len(along) != 1:
         return None
-    walk, extent = cell.source.walks[along[0]], cell.source.shape[along[0]]
-    others = tuple(w for a, w in enumerate(cell.source.walks) if a != along[0])
+    walk, extent = cell.source.axis_maps[along[0]], cell.source.shape[along[0]]
+    others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along[0])
     key = (cell.source.value, cell.source.shape, along[0], others)
     return key, walk.start, walk.step, extent
 
@@ -110,9 +110,9 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     """Return the region of a source with all its rows."""
     source = cell.source
     assert isinstance(source, View)
-    walks = tuple(Walk(axis, 1, term(0)) if w.dim == axis else w for w in source.walks)
-    box = (*cell.box[:axis], Span.interval(term(0), extent), *cell.box[axis + 1 :])
-    whole = Cell(box, source._replace(walks=walks))
+    walks = tuple(AxisMap(axis, 1, term(0)) if w.dim == axis else w for w in source.axis_maps)
+    box = (*cell.box[:axis], StridedInterval.interval(term(0), extent), *cell.box[axis + 1 :])
+    whole = Cell(box, source._replace(axis_maps=walks))
     return region.part(axis, term(0), extent, [whole])
 
 

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.terms import Term, floor_div, term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -89,7 +89,9 @@ def _class(region: Region, axis: int, classes: int, residue: int, planner: Plann
             continue
         part = cell.restricted(axis, cell.box[axis].refined(classes, residue))
         span = part.box[axis]
-        plain = Span.interval(planner.simplified(span.low), planner.simplified(span.high))
+        plain = StridedInterval.interval(
+            planner.simplified(span.low), planner.simplified(span.high)
+        )
         if not plain.is_empty(planner.facts):
             cells.append(Cell((*part.box[:axis], plain, *part.box[axis + 1 :]), part.source))
     return region.part(axis, low, high, cells)

@@ -14,17 +14,17 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
 from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import Leaf, as_term
+from onnx_scatterx.symbolic.terms import Symbol, as_term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _INT64 = ir.DataType.INT64
 
 
-class PermutationRule(ScatterRule):
+class PermutationRule(NodeRule):
     """Rewrites writes in a computed order."""
 
     name = "permutation"
@@ -64,9 +64,9 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     if len(layout.axes) != 1 or len(layout.dims) != 1:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
-    target = s.targets[axis]
+    target = s.index_exprs[axis]
     (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target is not as_term(atom):
+    if not isinstance(atom, Symbol) or target is not as_term(atom):
         return False
     value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
     node = made_by(value, "TopK") if isinstance(value, ir.Value) else None

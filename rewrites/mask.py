@@ -21,7 +21,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     Masked,
@@ -37,7 +37,7 @@ _BOOL = ir.DataType.BOOL
 _WHOLE = ("Reshape", "Identity", "Flatten")  # all elements, in their order
 
 
-class MaskRule(ScatterRule):
+class MaskRule(NodeRule):
     """Rewrites masked writes."""
 
     name = "mask"
@@ -77,7 +77,7 @@ def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.
     """Return a tensor that broadcasts to the data and agrees with the updates under the mask."""
     value = scatter.updates
     while True:
-        if context.fills.fill(value) is not None and _unit(value, context) is not None:
+        if context.constants.splat(value) is not None and _unit(value, context) is not None:
             return value
         node = value.producer()
         if node is None or node.domain not in ("", "ai.onnx") or not node.inputs:
@@ -120,9 +120,9 @@ def _is_read(value: ir.Value | None, through: tuple[str, ...]) -> bool:
 def is_head(node: ir.Node, context: Context) -> bool:
     """Return whether a Slice takes the first elements of a vector."""
     starts = node.inputs[1] if len(node.inputs) > 1 else None
-    known = None if starts is None else context.provenance.abstract(starts).known
+    known = None if starts is None else context.provenance.abstract(starts).constant
     steps = node.inputs[4] if len(node.inputs) > 4 else None
-    unit = steps is None or _all_equal(context.provenance.abstract(steps).known, 1)
+    unit = steps is None or _all_equal(context.provenance.abstract(steps).constant, 1)
     first = node.inputs[0]
     rank = None if first is None else context.provenance.abstract(first).rank
     return rank == 1 and unit and _all_equal(known, 0)
@@ -143,7 +143,7 @@ def _vector(scatter: Scatter, mask: Mask, depth: int, node: ir.Node, context: Co
         shape = shape[1:]
     tail = len(shape)
     rank = len(scatter.data_shape)
-    if len(whole) != tail + 1 or tail > rank or mask.abstract.formula is None:
+    if len(whole) != tail + 1 or tail > rank or mask.abstract.index_map is None:
         return False
     wanted = scatter.data_shape[rank - tail :]
     if not all(scatter.facts.equal(a, b) for a, b in zip(whole[1:], wanted, strict=True)):
@@ -151,7 +151,7 @@ def _vector(scatter: Scatter, mask: Mask, depth: int, node: ir.Node, context: Co
     repeated = range(rank - tail, depth)
     if not all(scatter.facts.equal(mask.shape[d], scatter.data_shape[d]) for d in repeated):
         return False
-    return mask.abstract.formula.coords.isdisjoint(repeated)
+    return mask.abstract.index_map.coords.isdisjoint(repeated)
 
 
 def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) -> bool:
@@ -164,7 +164,7 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
         return False
     read = context.provenance.abstract(source)
     rows = context.provenance.abstract(indices)
-    if read.shape is None or rows.shape is None or rows.formula is None:
+    if read.shape is None or rows.shape is None or rows.index_map is None:
         return False
     if len(read.shape) != len(scatter.data_shape) or len(rows.shape) != 2:
         return False
@@ -177,7 +177,7 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
         return False
     sources = set()
     for c in range(len(mask.abstract.shape)):
-        column = rows.formula.at({1: c})
+        column = rows.index_map.at({1: c})
         row = row_of(column)
         if row is None or row[1:] != (c, 0):
             return False
@@ -189,7 +189,9 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
         return False
     if other.value is mask.value:
         return True
-    same = other.abstract.formula is not None and other.abstract.formula is mask.abstract.formula
+    same = (
+        other.abstract.index_map is not None and other.abstract.index_map is mask.abstract.index_map
+    )
     shapes = zip(other.abstract.shape, mask.abstract.shape, strict=False)
     return (
         same

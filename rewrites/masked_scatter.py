@@ -26,7 +26,7 @@ from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
 from onnx_scatterx.rewrites.mask import is_head
 from onnx_scatterx.symbolic.terms import Term, term
@@ -35,7 +35,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 
-class CountedRule(ScatterRule):
+class CountedRule(NodeRule):
     """Rewrites masked writes of any updates."""
 
     name = "counted"

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -26,7 +26,7 @@ _BOOL = ir.DataType.BOOL
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
-class RowRule(ScatterRule):
+class RowRule(NodeRule):
     """Rewrites writes of one position per row."""
 
     name = "row"
@@ -41,7 +41,7 @@ class RowRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
-        signed = not scatter.signs[axis]
+        signed = not scatter.nonnegative[axis]
         added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
         listed = size.constant is not None and size.constant <= _LISTED
@@ -91,7 +91,9 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | No
     facts = scatter.facts
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
-    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+    for axis, (target, size) in enumerate(
+        zip(scatter.index_exprs, scatter.data_shape, strict=True)
+    ):
         dim = dim_of(target)
         if dim is not None and dim not in along and facts.equal(scatter.shape[dim], size):
             along[dim] = axis
@@ -104,7 +106,7 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | No
     (axis,) = rest
     if not _aligned(scatter, along, axis):
         return None
-    found = positions(scatter.targets[axis], axis, along, scatter, context)
+    found = positions(scatter.index_exprs[axis], axis, along, scatter, context)
     return None if found is None else (axis, found)
 
 

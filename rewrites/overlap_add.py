@@ -18,9 +18,9 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, floor_div, term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -50,7 +50,7 @@ class Frames:
         return [*self.others[: self.axis], *self.dims, *self.others[self.axis :]]
 
 
-class FramesRule(ScatterRule):
+class FramesRule(NodeRule):
     """Rewrites reductions of overlapping frames."""
 
     name = "frames"
@@ -85,7 +85,9 @@ def frames_of(scatter: Scatter) -> Frames | None:
     """Return the frames that a scatter writes, or None where it writes none."""
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
     others, rest = [], []
-    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+    for axis, (target, size) in enumerate(
+        zip(scatter.index_exprs, scatter.data_shape, strict=True)
+    ):
         dim = dim_of(target)
         if target.constant == 0 and size.constant == 1 and single:
             dim = single.pop(0)
@@ -96,7 +98,7 @@ def frames_of(scatter: Scatter) -> Frames | None:
     if len(rest) != 1:
         return None
     (axis,) = rest
-    target, size = scatter.targets[axis], scatter.data_shape[axis]
+    target, size = scatter.index_exprs[axis], scatter.data_shape[axis]
     found = _merged(scatter, axis, target) or _apart(scatter, axis, target)
     if found is None or found.start.coords or not 0 < found.hop < found.length:
         return None
@@ -105,7 +107,7 @@ def frames_of(scatter: Scatter) -> Frames | None:
     if sorted([*others, *found.dims]) != list(range(len(scatter.shape))):
         return None
     end = found.start + found.hop * (found.count - 1) + found.length
-    if not (scatter.facts.proves(found.start) and scatter.facts.proves(size - end)):
+    if not (scatter.facts.is_nonnegative(found.start) and scatter.facts.is_nonnegative(size - end)):
         return None
     return replace(found, others=tuple(others))
 
@@ -168,7 +170,9 @@ def _written(
     old = w.slice_dynamic(x, dtype, axis, numbers.vector(start), numbers.vector(end), 1)
     parts.append(reduced(w, ops, old, part, dtype))
     if not scatter.facts.equal(size, end):
-        parts.append(w.slice_dynamic(x, dtype, axis, numbers.vector(end), w.constant([FAR]), 1))
+        parts.append(
+            w.slice_dynamic(x, dtype, axis, numbers.vector(end), w.constant([INT64_MAX]), 1)
+        )
     return w.concat(parts, dtype, axis)
 
 

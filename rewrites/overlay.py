@@ -24,8 +24,8 @@ import onnx_ir as ir
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.span import Span
-from onnx_scatterx.native.fallback import Body
+from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.symbolic.terms import Term
@@ -78,7 +78,7 @@ class OverlayForm(Form):
 def _base(cell: Cell, region: Region) -> ir.Value | None:
     """Return the whole tensor of which a cell is the part that stands where the cell does."""
     view = cell.source
-    if not isinstance(view, View) or view.is_reshaped or len(view.walks) != region.rank:
+    if not isinstance(view, View) or view.is_reshaped or len(view.axis_maps) != region.rank:
         return None
     in_place = all(
         w.dim == d
@@ -87,7 +87,7 @@ def _base(cell: Cell, region: Region) -> ir.Value | None:
         and low.constant == 0
         and high is extent
         for d, (w, s, low, high, extent) in enumerate(
-            zip(view.walks, cell.box, region.low, region.high, view.shape, strict=True)
+            zip(view.axis_maps, cell.box, region.low, region.high, view.shape, strict=True)
         )
     )
     return view.value if in_place else None
@@ -97,7 +97,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     """Return whether ONNX Runtime can give the output the tensor's own memory: nobody reads on."""
     if base.producer() is None or base.is_graph_output():
         return False
-    anchor = planner.writer.anchor
+    anchor = planner.writer.insertion_point
     return all(
         use.node is anchor or any(map(planner.numbers.is_available, use.node.outputs))
         for use in base.uses()
@@ -113,7 +113,7 @@ class _Patch:
     """
 
     region: Region
-    partial: tuple[tuple[int, Span], ...]
+    partial: tuple[tuple[int, StridedInterval], ...]
 
     @property
     def outer(self) -> int:
@@ -150,8 +150,8 @@ def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
     if not partial:
         raise RefusedError(Reason.NO_RULE)
     # In its own coordinates a strided cell is an interval.
-    box = tuple(Span.interval(s.low, s.high) for s in cell.box)
-    if not all(facts.proves(s.length) for s in box):
+    box = tuple(StridedInterval.interval(s.low, s.high) for s in cell.box)
+    if not all(facts.is_nonnegative(s.length) for s in box):
         raise RefusedError(Reason.UNKNOWN_BOUNDS, "the positions that are written")
     inner = Region((Cell(box, cell.source),), tuple(s.low for s in box), tuple(s.high for s in box))
     patch = _Patch(inner, partial)
@@ -173,7 +173,7 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     columns = tuple(None if d in axes else d for d in range(index_rank))
     if patch.counted == tuple(range(index_rank)):
         columns = ()  # f is the indices
-    body = Body(
+    body = FallbackSpec(
         "ScatterND",
         w.version,
         "none",
@@ -182,13 +182,13 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
         columns=columns,
     )
     node = make_node(
-        [w.current(v) for v in (data, _provision(patch, planner), updates)],
+        [w.resolve(v) for v in (data, _provision(patch, planner), updates)],
         (patch.counted, p2, [order.index(d) for d in range(rank)]),
         "none",
         True,
         body,
         planner.dtype,
-        w.names.new(f"{w.stem}/ScatterX"),
+        w.names.new(f"{w.name_prefix}/ScatterX"),
         w.metadata,
     )
     w.insert(node)

@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region, edges
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.span import Span, larger
+from onnx_scatterx.mosaic.span import StridedInterval, larger
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -40,15 +40,19 @@ class PadForm(Form):
             bounds = [edges(c.box[d]) for c in inner]
             lows.append(_outermost([low for low, _ in bounds], planner, -1))
             highs.append(_outermost([high for _, high in bounds], planner, 1))
-            if not planner.facts.proves(highs[d] - lows[d]):  # an empty box has no negative length
+            if not planner.facts.is_nonnegative(
+                highs[d] - lows[d]
+            ):  # an empty box has no negative length
                 highs[d] = planner.simplified(larger(lows[d], highs[d], planner.facts))
-        box = tuple(Span.interval(low, high) for low, high in zip(lows, highs, strict=True))
+        box = tuple(
+            StridedInterval.interval(low, high) for low, high in zip(lows, highs, strict=True)
+        )
         before = [planner.simplified(a - b) for a, b in zip(lows, region.low, strict=True)]
         after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]
         if all(t.constant == 0 for t in (*before, *after)):
             return Refusal(Reason.NO_RULE)
         counts = [s.length for s in box]
-        if not all(planner.facts.proves(t) for t in (*before, *after, *counts)):
+        if not all(planner.facts.is_nonnegative(t) for t in (*before, *after, *counts)):
             return Refusal(Reason.UNKNOWN_BOUNDS, "how much is padded")
         amounts: list[Term] = [*before, *after]
         fixed = all(t.constant is not None for t in amounts)
@@ -73,7 +77,7 @@ class PadForm(Form):
 
 
 def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:
-    return planner.fills.fill(cell.source.value) if isinstance(cell.source, View) else None
+    return planner.constants.splat(cell.source.value) if isinstance(cell.source, View) else None
 
 
 def _is_attribute(number: np.ndarray) -> bool:
@@ -89,9 +93,9 @@ def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:
     """Return the bound that is proven to be the least (sign -1) or the largest (sign 1)."""
     best = bounds[0]
     for t in bounds[1:]:
-        if planner.facts.proves(sign * (t - best)):
+        if planner.facts.is_nonnegative(sign * (t - best)):
             best = t
-        elif not planner.facts.proves(sign * (best - t)):
+        elif not planner.facts.is_nonnegative(sign * (best - t)):
             raise RefusedError(Reason.NO_CUT, "what is padded")
     return best
 

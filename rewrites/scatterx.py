@@ -12,8 +12,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
-from onnx_scatterx.native.encoding import Layout, layout_of
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.native.encoding import Layout, encode
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -36,7 +36,7 @@ _MOVED = {
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
-class ScatterXRule(ScatterRule):
+class ScatterXRule(NodeRule):
     """Writes scatters as ScatterX nodes; ``native.functions`` gives them their fallbacks."""
 
     name = "scatterx"
@@ -51,7 +51,7 @@ class ScatterXRule(ScatterRule):
         provenance = context.provenance
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
         try:
-            layout = layout_of(scatter, provenance, version)
+            layout = encode(scatter, provenance, version)
         except RefusedError as error:
             return error.refusal
         unique = scatter.node.meta[UNIQUE] = is_unique(scatter, provenance)
@@ -67,8 +67,8 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
 
 def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
     w = context.writer
-    table = w.current(layout.table.write(w))
-    inputs = [w.current(scatter.data), table, w.current(scatter.updates)]
+    table = w.resolve(layout.table.write(w))
+    inputs = [w.resolve(scatter.data), table, w.resolve(scatter.updates)]
     picks = (layout.p1, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(

@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -24,7 +24,7 @@ _INT64 = ir.DataType.INT64
 _SINCE = 24
 
 
-class TensorScatterRule(ScatterRule):
+class TensorScatterRule(NodeRule):
     """Raises cache writes."""
 
     name = "tensorscatter"
@@ -45,10 +45,10 @@ class TensorScatterRule(ScatterRule):
             return Refusal(Reason.NO_RULE)  # the first axis is the batch
         if not window.shared and [perm[c] for c in window.start.places] != [0]:
             return Refusal(Reason.NO_RULE)
-        if not (facts.proves(size - window.count) or _is_checked(scatter, window)):
+        if not (facts.is_nonnegative(size - window.count) or _is_checked(scatter, window)):
             return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
         linear = _counts_up(scatter, window) and all(
-            facts.proves(scatter.shape[d] - 1) for d in scatter.index_dims
+            facts.is_nonnegative(scatter.shape[d] - 1) for d in scatter.index_dims
         )
         batch = scatter.data_shape[perm.index(0)]
 
@@ -78,13 +78,13 @@ def _is_checked(scatter: Scatter, window: Window) -> bool:
     Rows that start at 0 or behind it, and all lie within the axis, are no more than it has.
     """
     others = [d for d in scatter.index_dims if d != window.axis]
-    nonempty = all(scatter.facts.proves(scatter.shape[d] - 1) for d in others)
+    nonempty = all(scatter.facts.is_nonnegative(scatter.shape[d] - 1) for d in others)
     return _counts_up(scatter, window) and nonempty
 
 
 def _counts_up(scatter: Scatter, window: Window) -> bool:
     """Return whether rows go from 0 or behind it towards the end, and not round."""
-    return scatter.signs[window.axis] and not window.round
+    return scatter.nonnegative[window.axis] and not window.round
 
 
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
@@ -111,7 +111,7 @@ def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> 
     if linear:
         return start
     ring = context.numbers.vector(size)
-    if not scatter.facts.proves(size - 1):
+    if not scatter.facts.is_nonnegative(size - 1):
         ring = w.node("Max", [ring, w.constant([1])], _INT64)  # nothing is divided by 0
     return w.node("Mod", [start, ring], _INT64)
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
-from onnx_scatterx.mosaic.existing_view import Alias
+from onnx_scatterx.mosaic.existing_view import ExistingView
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
@@ -28,7 +28,7 @@ _OF_CONSTANT = 1  # nodes that a part of a constant counts as more: Pad needs no
 
 
 def _cheaper(
-    best: Plan | Refusal, other: Plan | Refusal, alias: Alias, planner: Planner
+    best: Plan | Refusal, other: Plan | Refusal, alias: ExistingView, planner: Planner
 ) -> Plan | Refusal:
     """Return the cheaper of two plans, where the other one keeps the nodes of an alias."""
     if isinstance(other, Refusal):
@@ -56,7 +56,7 @@ class ViewForm(Form):
             best = self._of(view, region, planner)
         except RefusedError as error:
             best = error.refusal
-        for alias in planner.aliases.get(view.value, ()):
+        for alias in planner.existing_views.get(view.value, ()):
             if (isinstance(best, Refusal) or best.cost) and planner.numbers.is_available(
                 alias.value
             ):
@@ -68,7 +68,7 @@ class ViewForm(Form):
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
         cuts = [
             cut
-            for axis, walk in enumerate(view.walks)
+            for axis, walk in enumerate(view.axis_maps)
             if (cut := cut_of(axis, walk, view.shape[axis], region, planner)) is not None
         ]
         literal = [c for c in cuts if c.is_literal]
@@ -81,7 +81,7 @@ class ViewForm(Form):
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
             x = view.value
-            if planner.fills.fill(x) is not None:
+            if planner.constants.splat(x) is not None:
                 w.surcharge(_OF_CONSTANT)
             if view.is_reshaped:
                 x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
@@ -103,7 +103,7 @@ class ViewForm(Form):
                 x = w.slice_dynamic(x, dtype, c.axis, bounds[0], bounds[1], c.step)
             if flipped:
                 n = len(flipped)
-                x = w.slice(x, dtype, flipped, [FAR] * n, [-FAR] * n, [-1] * n)
+                x = w.slice(x, dtype, flipped, [INT64_MAX] * n, [-INT64_MAX] * n, [-1] * n)
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)
@@ -116,7 +116,7 @@ class ViewForm(Form):
 
 def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
     """Return what the nodes of a view write."""
-    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.walks)
+    counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
     work = []
     steps = {c.axis: c.step for c in cuts if not c.is_flipped}
     one_by_one = [c.axis for c in cuts if not c.is_literal]
@@ -169,10 +169,10 @@ def _layout(view: View, region: Region) -> _Layout:
     are broadcast, if no axis has to move for that; those that are left are squeezed, region axes
     that are left are added.
     """
-    runs = {w.dim: axis for axis, w in enumerate(view.walks) if w.dim is not None}
-    if len(runs) < sum(w.dim is not None for w in view.walks):
+    runs = {w.dim: axis for axis, w in enumerate(view.axis_maps) if w.dim is not None}
+    if len(runs) < sum(w.dim is not None for w in view.axis_maps):
         raise RefusedError(Reason.DIAGONAL)
-    fixed = [axis for axis, w in enumerate(view.walks) if w.dim is None]
+    fixed = [axis for axis, w in enumerate(view.axis_maps) if w.dim is None]
     bare = [d for d in range(region.rank) if d not in runs]
     units = [d for d in bare if region.extent(d).constant == 1]
     for axis, d in zip(fixed, units, strict=False):
@@ -184,7 +184,7 @@ def _layout(view: View, region: Region) -> _Layout:
         runs = served
     squeezed = [axis for axis in fixed if axis not in runs.values()]
     added = [d for d in bare if d not in runs]
-    kept = [a for a in range(len(view.walks)) if a not in squeezed]
+    kept = [a for a in range(len(view.axis_maps)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
     return _Layout(squeezed, perm, added, wide)
 

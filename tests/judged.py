@@ -14,9 +14,9 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Knowledge
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.interpreter import interpret
-from onnx_scatterx.symbolic.terms import Leaf, Term
+from onnx_scatterx.symbolic.terms import Symbol, Term
 from tests.defined import are_defined, joins
 from tests.pair import open_session, rejections
 
@@ -75,7 +75,7 @@ class Judged:
             assert self.number(fact, env) >= 0, f"not true: {fact} >= 0"
         return True
 
-    def _check(self, name: str, known: Abstract, env: Mapping[str, np.ndarray]) -> None:
+    def _check(self, name: str, known: TensorValue, env: Mapping[str, np.ndarray]) -> None:
         actual = env[name]
         if known.dtype is not None:
             assert known.dtype.numpy() == actual.dtype, f"{name}: {known.dtype}, not {actual.dtype}"
@@ -130,10 +130,10 @@ class Judged:
         """Return a size as a number."""
         return int(t.evaluate(self.binder(env), lambda d: math.nan))
 
-    def binder(self, env: Mapping[str, np.ndarray]) -> Callable[[Leaf, list[Any]], Any]:
+    def binder(self, env: Mapping[str, np.ndarray]) -> Callable[[Symbol, list[Any]], Any]:
         """Return what the run gave for a leaf: a dim, an extent of a value, or an element of it."""
 
-        def bound(leaf: Leaf, parts: list[Any]) -> Any:
+        def bound(leaf: Symbol, parts: list[Any]) -> Any:
             source: Any = leaf.source
             if source[0] == "dim":
                 return self._dim(source[1], env)

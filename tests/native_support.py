@@ -5,7 +5,7 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.scatterx_domain import is_ours
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from tests.pair import Feed, assert_same, open_session
 from tests.support import parse, passes_checker, signature
 
@@ -48,7 +48,7 @@ def check(
 def graphs(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """List the nodes of a model, those of subgraphs and functions too, fallback bodies left out."""
     waiting = list(model.graph.node)
-    waiting += (n for f in model.functions if not is_ours(f.domain) for n in f.node)
+    waiting += (n for f in model.functions if not is_scatterx_domain(f.domain) for n in f.node)
     found = []
     while waiting:
         found.append(node := waiting.pop(0))
@@ -60,7 +60,7 @@ def graphs(model: onnx.ModelProto) -> list[onnx.NodeProto]:
 
 def natives(model: onnx.ModelProto) -> list[onnx.NodeProto]:
     """List the ScatterX nodes of a model."""
-    return [n for n in graphs(model) if n.op_type == OPERATOR and is_ours(n.domain)]
+    return [n for n in graphs(model) if n.op_type == OPERATOR and is_scatterx_domain(n.domain)]
 
 
 def picks(node: onnx.NodeProto) -> tuple[tuple[int, ...], ...]:

@@ -216,12 +216,12 @@ def test_what_is_true_of_elements_says_nothing_where_there_are_none() -> None:
     ):
         known = interpret(model, assumed=clauses(assume))
         facts = known.scopes[model.graph].facts
-        idx = known.values[model.graph.inputs[1]].formula
+        idx = known.values[model.graph.inputs[1]].index_map
         assert idx is not None
-        assert facts.proves(n - 1) == (nonempty and "p" in assume[0])
-        assert facts.proves(idx) == ("idx" in assume[0])
-        assert facts.proves(n - 1 - idx) == ("K >= 1" in assume)
-        assert facts.proves(k - 1) == ("K >= 1" in assume)
+        assert facts.is_nonnegative(n - 1) == (nonempty and "p" in assume[0])
+        assert facts.is_nonnegative(idx) == ("idx" in assume[0])
+        assert facts.is_nonnegative(n - 1 - idx) == ("K >= 1" in assume)
+        assert facts.is_nonnegative(k - 1) == ("K >= 1" in assume)
 
 
 @settings(deadline=None, max_examples=60)
@@ -252,7 +252,7 @@ def test_proofs_about_one_size(
     n = size("n", ("dim", "n"))
     a, b, c = claim
     term = a * n + b * floor_div(n + c, d) + c
-    if facts.proves(term):
+    if facts.is_nonnegative(term):
         assert all(a * v + b * ((v + c) // d) + c >= 0 for v in allowed)
 
 

@@ -133,9 +133,9 @@ def test_functions_called_twice() -> None:
         for node in function:
             found = knowledge.values[node.outputs[0]]
             if node.op_type == "Constant":
-                assert found.known is None, "the callers differ in k"
+                assert found.constant is None, "the callers differ in k"
             if node.op_type == "Shape":
-                assert found.known is None, "the callers differ in the shape"
+                assert found.constant is None, "the callers differ in the shape"
 
 
 def test_wrong_declarations_have_no_influence() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.gathers import Gather, lift_read
+from onnx_scatterx.lift.gathers import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.gathering import Gathering
 
@@ -33,7 +33,7 @@ def lifted(
     proto = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
     model = ir.from_proto(proto)
     (node,) = model.graph
-    return lift_read(node, interpret(model).scopes[model.graph])
+    return lift_gather(node, interpret(model).scopes[model.graph])
 
 
 def reads(

@@ -8,8 +8,8 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.analysis.interpreter import interpret
-from onnx_scatterx.emit.available import Sources
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, pos, term
@@ -19,15 +19,15 @@ MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
 SIZES = [(n, m) for n in (0, 1, 2, 5, 9) for m in (0, 1, 3, 8)]
 
 
-def numbers(opset: int = 18) -> tuple[ir.Model, Numbers, Term, Term]:
+def numbers(opset: int = 18) -> tuple[ir.Model, TermEmitter, Term, Term]:
     model = ir.from_proto(parse(MODEL, opset=opset))
     knowledge = interpret(model)
     graph = model.graph
     scope = knowledge.scopes[graph]
     writer = Writer(graph, scope.opsets[""], Names(model), constant_nodes=False)
-    writer.anchor = graph[0]
+    writer.insertion_point = graph[0]
     n, m = (scope.values[v].shape[0] for v in graph.inputs)  # type: ignore[index]
-    return model, Numbers(writer, scope, Sources(graph, scope, ())), n, m
+    return model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
 
 
 def drawn(rng: random.Random, n: Term, m: Term, depth: int) -> Term:
@@ -38,7 +38,7 @@ def drawn(rng: random.Random, n: Term, m: Term, depth: int) -> Term:
     return rng.choice([a + b, a - 2 * b, pos(a) - b, difference, maximum(a, b), minimum(a, b)])
 
 
-def written(t: Term, model: ir.Model, made: Numbers) -> onnx.ModelProto:
+def written(t: Term, model: ir.Model, made: TermEmitter) -> onnx.ModelProto:
     value = made.vector(t)
     value.dtype, value.shape = ir.DataType.INT64, ir.Shape([1])
     model.graph.outputs.append(value)

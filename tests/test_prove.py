@@ -12,7 +12,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import (
-    Leaf,
+    Symbol,
     Term,
     coord,
     element,
@@ -114,7 +114,7 @@ def test_what_is_proven_holds(rng: random.Random) -> None:
     facts = Facts(extents, known[:1]).assuming(*known[1:])
     queries = [draw(rng, [T, U, A, X, Y], 3) for _ in range(6)]
     queries += [q - r for q, r in itertools.pairwise(queries)]
-    proven = [q for q in queries if facts.proves(q)]
+    proven = [q for q in queries if facts.is_nonnegative(q)]
     simplified = [(q, simplify(q, facts)) for q in queries]
     for _ in range(60):
         numbers = {T: rng.randint(0, 30), U: rng.randint(0, 6), A: rng.randint(-6, 6)}
@@ -133,7 +133,7 @@ def test_what_is_proven_holds(rng: random.Random) -> None:
 
 def test_a_fair_share_is_proven() -> None:
     rng = random.Random(2)
-    proven = sum(Facts({0: T}).proves(draw(rng, [T, U, X], 3)) for _ in range(300))
+    proven = sum(Facts({0: T}).is_nonnegative(draw(rng, [T, U, X], 3)) for _ in range(300))
     assert 60 < proven < 280
 
 
@@ -183,7 +183,7 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
     ],
 )
 def test_must_be_proven(facts: Facts, t: Term) -> None:
-    assert facts.proves(t), f"{t} >= 0"
+    assert facts.is_nonnegative(t), f"{t} >= 0"
 
 
 @pytest.mark.parametrize(
@@ -202,18 +202,18 @@ def test_must_be_proven(facts: Facts, t: Term) -> None:
     ],
 )
 def test_must_not_be_proven(facts: Facts, t: Term) -> None:
-    assert not facts.proves(t), f"{t} >= 0"
+    assert not facts.is_nonnegative(t), f"{t} >= 0"
 
 
 def test_facts_learnt_later_are_used() -> None:
     facts = Facts()
-    assert not facts.proves(T - 3)
-    assert not facts.proves(U - 3)
-    facts.learn([T - U])
-    assert not facts.proves(T - 3)
-    facts.learn([U - 3])
-    assert facts.proves(T - 3)
-    assert facts.proves(U - 3)
+    assert not facts.is_nonnegative(T - 3)
+    assert not facts.is_nonnegative(U - 3)
+    facts.add([T - U])
+    assert not facts.is_nonnegative(T - 3)
+    facts.add([U - 3])
+    assert facts.is_nonnegative(T - 3)
+    assert facts.is_nonnegative(U - 3)
 
 
 def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,10 +223,10 @@ def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Facts, "_by_cases", searched)
     nested = [pos(T - i) - pos(T - 2 * i) for i in range(1, 9)]  # true of every size
     facts = Facts(known=nested)
-    assert not facts.proves(2 * pos(T - 2) - pos(T - 1) - pos(T - 4))
-    facts.learn([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
-    assert facts.proves(6 - T)
-    assert not facts.proves(5 - T)
+    assert not facts.is_nonnegative(2 * pos(T - 2) - pos(T - 1) - pos(T - 4))
+    facts.add([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
+    assert facts.is_nonnegative(6 - T)
+    assert not facts.is_nonnegative(5 - T)
 
 
 def pieces(k: int) -> list[tuple[Facts, Term]]:
@@ -250,17 +250,17 @@ def pieces(k: int) -> list[tuple[Facts, Term]]:
 def test_the_order_of_cases_makes_no_difference(which: int) -> None:
     for k in range(1, 25):
         facts, t = pieces(k)[which]
-        assert facts.proves(t), f"{t} >= 0, the {k}th"
-        assert not facts.proves(t - 1), f"{t} >= 1, the {k}th"
+        assert facts.is_nonnegative(t), f"{t} >= 0, the {k}th"
+        assert not facts.is_nonnegative(t - 1), f"{t} >= 1, the {k}th"
 
 
 def test_what_is_assumed_stays_below() -> None:
     facts = Facts(known=[T - 1])
     inner = facts.assuming(T - 5)
-    assert inner.proves(T - 5)
-    assert not facts.proves(T - 5)
-    facts.learn([U - 2])
-    assert inner.proves(U - 2)
+    assert inner.is_nonnegative(T - 5)
+    assert not facts.is_nonnegative(T - 5)
+    facts.add([U - 2])
+    assert inner.is_nonnegative(U - 2)
 
 
 def test_simplify_decides_cases() -> None:
@@ -269,12 +269,12 @@ def test_simplify_decides_cases() -> None:
     assert simplify(where(step(X - T), U, X), facts) is X
     assert simplify(floor_div(X, T), facts) is term(0)
     assert simplify(pos(1 - T), facts) is term(0)
-    assert isinstance(next(iter(simplify(U, facts).atoms)), Leaf)
+    assert isinstance(next(iter(simplify(U, facts).atoms)), Symbol)
 
 
 def test_what_a_minimum_says_of_its_parts() -> None:
     n, m = size("n"), size("m")
     facts = Facts(known=[minimum(n, m + 1) - 1])
-    assert facts.proves(n - 1)
-    assert not facts.proves(m - 1)
-    assert not Facts(known=[maximum(n, m) - 1]).proves(n - 1)
+    assert facts.is_nonnegative(n - 1)
+    assert not facts.is_nonnegative(m - 1)
+    assert not Facts(known=[maximum(n, m) - 1]).is_nonnegative(n - 1)

@@ -3,7 +3,7 @@
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.interpreter import interpret
-from onnx_scatterx.mosaic.connected_moves import reach
+from onnx_scatterx.mosaic.connected_moves import connected_moves
 from onnx_scatterx.mosaic.moves import MOVES
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.prove import Facts
@@ -34,27 +34,27 @@ def parsed() -> ir.Model:
 
 def test_moves_are_followed_from_scatters_in_both_directions() -> None:
     graph = parsed().graph
-    names = {n.outputs[0].name for n in reach(graph, MOVES)}
+    names = {n.outputs[0].name for n in connected_moves(graph, MOVES)}
     assert names == {"data", "other", "out", "whole", "part"}  # not count, read and j
 
 
 def test_a_graph_without_scatters_has_none() -> None:
     model = parsed()
     model.graph.remove([n for n in model.graph if n.op_type == "ScatterND"])
-    assert reach(model.graph, MOVES) == set()
+    assert connected_moves(model.graph, MOVES) == set()
 
 
 def test_what_has_nothing_to_do_with_a_scatter_still_shows_bounds() -> None:
     model = parsed()
     scope = interpret(model).scopes[model.graph]
     m, n = (size(name, ("dim", name)) for name in "MN")
-    assert not scope.facts.proves(m - n)
+    assert not scope.facts.is_nonnegative(m - n)
     found = Provenance(model.graph, scope)
     read = next(v for v in model.graph.outputs if v.name == "read")
     mosaic = found.mosaic(read)
     assert mosaic is not None
     assert list(mosaic.cells[0].source.values()) == [read]
-    assert scope.facts.proves(m - n)
+    assert scope.facts.is_nonnegative(m - n)
 
 
 def test_the_whole_graph_is_looked_at_where_that_is_asked_for() -> None:
@@ -70,20 +70,23 @@ def test_what_is_recalled_is_forgotten_when_something_is_learnt() -> None:
     below = Facts()
     facts = below.assuming()
     n, m = size("n"), size("m")
-    assert [facts.recall("n", lambda: facts.proves(n - 1)) for _ in range(2)] == [False, False]
-    below.learn([n - 1])
-    assert facts.recall("n", lambda: below.proves(n - 1))
-    assert facts.recall("n", lambda: False)
-    facts.learn([m - 1])
-    assert not facts.recall("n", lambda: False)
+    assert [facts.memoised("n", lambda: facts.is_nonnegative(n - 1)) for _ in range(2)] == [
+        False,
+        False,
+    ]
+    below.add([n - 1])
+    assert facts.memoised("n", lambda: below.is_nonnegative(n - 1))
+    assert facts.memoised("n", lambda: False)
+    facts.add([m - 1])
+    assert not facts.memoised("n", lambda: False)
 
 
 def test_what_learns_by_itself_is_not_recalled() -> None:
     facts = Facts()
 
     def learning() -> int:
-        facts.learn([size("s") - 1])
+        facts.add([size("s") - 1])
         return 1
 
-    assert facts.recall("s", learning) == 1
-    assert facts.recall("s", lambda: 2) == 2
+    assert facts.memoised("s", learning) == 1
+    assert facts.memoised("s", lambda: 2) == 2

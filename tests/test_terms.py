@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_scatterx.symbolic.symbol_ids import own_sources
+from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.symbolic.terms import (
-    Coord,
-    Leaf,
+    IndexVar,
+    Indicator,
     Number,
-    Pos,
-    Step,
+    PositivePart,
+    Symbol,
     Term,
     as_term,
     coord,
@@ -145,8 +145,8 @@ def test_split(rng: random.Random, env: Env) -> None:
 def test_what_is_asked_of_a_term(rng: random.Random, env: Env) -> None:
     t, plain = draw(rng, 4)
     atoms = t.all_atoms()
-    assert t.leaves() == {a for a in atoms if isinstance(a, Leaf)}
-    assert t.coords == {a.dim for a in atoms if isinstance(a, Coord)}
+    assert t.leaves() == {a for a in atoms if isinstance(a, Symbol)}
+    assert t.coords == {a.dim for a in atoms if isinstance(a, IndexVar)}
     assert t.piecewise == any(a.decidable for a in atoms)
     if t.constant is not None:
         assert plain(env) == t.constant
@@ -266,7 +266,7 @@ def test_text(t: Term, text: str) -> None:
 
 
 def test_kinds_of_atoms() -> None:
-    assert {type(a) for a in (pos(N - 1) * step(M - 1)).atoms} == {Pos, Step}
+    assert {type(a) for a in (pos(N - 1) * step(M - 1)).atoms} == {PositivePart, Indicator}
 
 
 def test_sets_of_atoms_have_one_order() -> None:
@@ -277,7 +277,7 @@ def test_sets_of_atoms_have_one_order() -> None:
 
 def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
     def made(first: int) -> list[int]:
-        with own_sources():
+        with fresh_symbols():
             n, m = size("a"), size("b")
             terms = [pos(n - m + k) for k in (-2, -1, 0, 1)]
             terms += [step(n + coord(0) - k) for k in (1, 2)]

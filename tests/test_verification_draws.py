@@ -12,7 +12,7 @@ from onnx_scatterx.runtime.model_files import analysed
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import input_demands
 from onnx_scatterx.verification.interface import Input, Interface
-from onnx_scatterx.verification.sampler import Drawer
+from onnx_scatterx.verification.sampler import InputSampler
 from onnx_scatterx.verification.sizes import SizeSearch, Symbol
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
@@ -57,7 +57,7 @@ def drawn(graph: str, name: str, sizes: dict[str, int], count: int = 60) -> list
     demands = input_demands(analysed(model))
     source = next(i for i in Interface.of(model).inputs if i.name == name)
     rng = np.random.default_rng(0)
-    drawer = Drawer(source, demands[name])
+    drawer = InputSampler(source, demands[name])
     return [drawer.draw(rng, sizes, FLAVOURS[k % len(FLAVOURS)]) for k in range(count)]
 
 
@@ -142,7 +142,7 @@ def test_an_empty_axis_still_gives_an_array() -> None:
 
 
 def test_floats_have_everything_in_some_draws_and_nothing_in_others() -> None:
-    drawer = Drawer(Input("x", ir.DataType.FLOAT, ("N",)), {})
+    drawer = InputSampler(Input("x", ir.DataType.FLOAT, ("N",)), {})
     rng = np.random.default_rng(0)
     arrays = [drawer.draw(rng, {"N": 200}, flavour) for flavour in FLAVOURS * 3]
     together = np.concatenate(arrays)
@@ -156,7 +156,7 @@ def test_floats_have_everything_in_some_draws_and_nothing_in_others() -> None:
 
 
 def test_masks_are_empty_and_full_and_between() -> None:
-    drawer = Drawer(Input("m", ir.DataType.BOOL, (8, 8)), {})
+    drawer = InputSampler(Input("m", ir.DataType.BOOL, (8, 8)), {})
     rng = np.random.default_rng(0)
     sums = {int(drawer.draw(rng, {}, "plain").sum()) for _ in range(60)}
     assert {0, 64} <= sums
@@ -171,7 +171,7 @@ def test_contiguous_unique_and_nonnegative() -> None:
         ">= 2, <= 4": lambda a: bool(((a >= 2) & (a <= 4)).all()),
     }
     for text, holds in properties.items():
-        drawer = Drawer(
+        drawer = InputSampler(
             Input("i", ir.DataType.INT64, (5,)), {}, (-100,), Assumption.parse(text, "i")
         )
         rng = np.random.default_rng(0)

@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.overflow import most_of
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Comparison
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.symbolic.constraints import Elements
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Leaf, Term, coord, modulo, term
+from onnx_scatterx.symbolic.terms import Symbol, Term, coord, modulo, term
 
 
 class Assumptions:
@@ -47,7 +47,7 @@ class Assumptions:
                 learnt += [(name, bound) for bound in bounds]
         for i, (name, bound) in enumerate(learnt):
             others = (other for _, other in learnt[:i] + learnt[i + 1 :])
-            if Facts(known=others).proves(-bound - 1):
+            if Facts(known=others).is_nonnegative(-bound - 1):
                 raise ScatterXError(f"what is assumed of {name!r} contradicts other assumptions")
         facts.assume(bound for _, bound in learnt)
         for name, sizes in self._symbols.items():
@@ -61,14 +61,14 @@ class Assumptions:
         assumption = self._assumed.get(value.name or "")
         return value if assumption is None else (value, assumption)
 
-    def of_elements(self, value: ir.Value, found: Abstract, facts: Facts) -> Abstract:
+    def of_elements(self, value: ir.Value, found: TensorValue, facts: Facts) -> TensorValue:
         """Return what is known of an input, and learn what is assumed of its elements."""
         assumption = self._assumed.get(value.name or "")
-        formula = found.formula
+        formula = found.index_map
         if assumption is None or formula is None or found.shape is None:
             return found
         (leaf,) = formula.atoms
-        assert isinstance(leaf, Leaf)
+        assert isinstance(leaf, Symbol)
         counts = "contiguous" in assumption.properties and bool(found.shape)
         last = term(0)
         if counts:
@@ -80,10 +80,10 @@ class Assumptions:
             facts.assume(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
         if counts:
             formula = formula + coord(len(found.shape) - 1)
-        return Abstract(found.dtype, found.shape, formula)
+        return TensorValue(found.dtype, found.shape, formula)
 
     def _elements(
-        self, assumption: Assumption, found: Abstract, last: Term, facts: Facts
+        self, assumption: Assumption, found: TensorValue, last: Term, facts: Facts
     ) -> Elements:
         """Return what holds of every element, or of the first of ``last + 1`` that count on."""
         bounds: list[Term] = []
@@ -94,10 +94,10 @@ class Assumptions:
             upper = comparison.sign in ("<", "<=") and not comparison.modulus
             bounds += self._compared(Elements.ANY + (last if upper else 0), comparison)
         assert found.shape is not None
-        if not all(facts.proves(d - 1) for d in found.shape):
+        if not all(facts.is_nonnegative(d - 1) for d in found.shape):
             witness = assumption.witness()
             elements = Elements(tuple(bounds))
-            met = [] if witness is None else map(facts.proves, elements.of(witness))
+            met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
             bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
         distinct = bool(assumption.properties & {"unique"})
         return Elements(tuple(bounds), distinct or _counts(assumption, found))
@@ -125,7 +125,7 @@ class Assumptions:
                 return [value - 1] if is_size else []
 
 
-def _counts(assumption: Assumption, found: Abstract) -> bool:
+def _counts(assumption: Assumption, found: TensorValue) -> bool:
     """Return whether the elements count on in one row, so that no two are equal."""
     return "contiguous" in assumption.properties and len(found.shape or ()) == 1
 

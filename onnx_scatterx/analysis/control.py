@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.symbolic.terms import Term, size
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 _ROUNDS = 4  # attempts to find what holds in every iteration of a loop
 
 
-def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[Abstract]:
+def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
     """Return what both branches agree on."""
     branches = [interpreter.body(g, [], scope) for g in graphs_of(call.node)]
     outputs = zip(*branches, strict=True)
     return [_joined(call, i, parts) for i, parts in enumerate(outputs)]
 
 
-def _joined(call: Call, output: int, parts: tuple[Abstract, ...]) -> Abstract:
+def _joined(call: Call, output: int, parts: tuple[TensorValue, ...]) -> TensorValue:
     dtypes = {p.dtype for p in parts}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     shapes = [p.shape for p in parts if p.shape is not None]
     if len(shapes) < len(parts) or len({len(s) for s in shapes}) != 1:
-        return Abstract(dtype, None)
+        return TensorValue(dtype, None)
     fresh = call.unknown_shape(len(shapes[0]), output)
     dims = zip(zip(*shapes, strict=True), fresh, strict=True)
-    return Abstract(dtype, tuple(d[0] if all(t is d[0] for t in d) else f for d, f in dims))
+    return TensorValue(dtype, tuple(d[0] if all(t is d[0] for t in d) else f for d, f in dims))
 
 
-def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[Abstract]:
+def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
     """Return the shapes that the carried values keep, and those of what is gathered."""
     (body,) = graphs_of(call.node)
-    carried = [i or Abstract(None, None) for i in call.inputs[2:]]
-    head = [Abstract(ir.DataType.INT64, ()), Abstract(ir.DataType.BOOL, ())]
+    carried = [i or TensorValue(None, None) for i in call.inputs[2:]]
+    head = [TensorValue(ir.DataType.INT64, ()), TensorValue(ir.DataType.BOOL, ())]
     found, results = _invariant(interpreter, body, head, carried, [], scope)
-    outputs = [Abstract(c.dtype, c.shape) for c in found]
+    outputs = [TensorValue(c.dtype, c.shape) for c in found]
     for i, scan in enumerate(results[1 + len(found) :], len(found)):
         shape: Shape | None = None
         if scan.shape is not None and _iterates(call):
@@ -50,7 +50,7 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[Abstract]:
             fresh = call.unknown_shape(len(scan.shape) + 1, i)
             inner = zip(scan.shape, fresh[1:], strict=True)
             shape = (fresh[0], *(d if d.constant is not None else f for d, f in inner))
-        outputs.append(Abstract(scan.dtype, shape))
+        outputs.append(TensorValue(scan.dtype, shape))
     return outputs
 
 
@@ -60,45 +60,47 @@ def _iterates(call: Call) -> bool:
     If it does not, what it gathers has no dims but those that ONNX Runtime itself can infer.
     """
     count, condition = call.inputs[0], call.inputs[1]
-    counts = count is None or (count.scalar is not None and call.facts.proves(count.scalar - 1))
+    counts = count is None or (
+        count.scalar is not None and call.facts.is_nonnegative(count.scalar - 1)
+    )
     return counts and (condition is None or condition.scalar == 1)
 
 
-def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[Abstract]:
+def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
     """Return the shapes that the states keep; what is gathered is not followed."""
     (body,) = graphs_of(call.node)
     if call.version < 9:  # with a batch dim, and lengths as the first input
         interpreter.body(body, [None] * len(body.inputs), scope)
-        return [Abstract(v.dtype, None) for v in call.node.outputs]
+        return [TensorValue(v.dtype, None) for v in call.node.outputs]
     count = call.integer("num_scan_inputs", 0)
-    states = [i or Abstract(None, None) for i in call.inputs[: len(call.inputs) - count]]
+    states = [i or TensorValue(None, None) for i in call.inputs[: len(call.inputs) - count]]
     axes = call.integers("scan_input_axes") or [0] * count
     rows = []
     for given, axis in zip(call.inputs[len(states) :], axes, strict=True):
         shape = None if given is None else given.shape
         if shape is not None:
             shape = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
-        rows.append(Abstract(None if given is None else given.dtype, shape))
+        rows.append(TensorValue(None if given is None else given.dtype, shape))
     found, results = _invariant(interpreter, body, [], states, rows, scope)
-    outputs = [Abstract(c.dtype, c.shape) for c in found]
-    return outputs + [Abstract(r.dtype, None) for r in results[len(found) :]]
+    outputs = [TensorValue(c.dtype, c.shape) for c in found]
+    return outputs + [TensorValue(r.dtype, None) for r in results[len(found) :]]
 
 
 def _invariant(
     interpreter: Interpreter,
     body: ir.Graph,
-    head: list[Abstract],
-    carried: list[Abstract],
-    tail: list[Abstract],
+    head: list[TensorValue],
+    carried: list[TensorValue],
+    tail: list[TensorValue],
     scope: Scope,
-) -> tuple[list[Abstract], list[Abstract]]:
+) -> tuple[list[TensorValue], list[TensorValue]]:
     """Find shapes of loop-carried values that hold in every iteration, by induction.
 
     The first guess are the shapes before the first iteration. A dim that the body does not keep
     becomes a size of its own, which may be another in every iteration, and the body is visited
     again.
     """
-    guess = [Abstract(c.dtype, c.shape) for c in carried]  # the content changes
+    guess = [TensorValue(c.dtype, c.shape) for c in carried]  # the content changes
     free: set[Term] = set()
     skip = len(head) // 2  # a Loop's body gives its condition first
     for _ in range(_ROUNDS):
@@ -107,27 +109,29 @@ def _invariant(
         if all(_keeps(g, a, free) for g, a in zip(guess, after, strict=True)):
             return guess, results
         guess = [
-            _weakened(g, a, free, (scope.token, body, i))
+            _weakened(g, a, free, (scope.visit_id, body, i))
             for i, (g, a) in enumerate(zip(guess, after, strict=True))
         ]
-    guess = [Abstract(g.dtype, None) for g in guess]
+    guess = [TensorValue(g.dtype, None) for g in guess]
     return guess, interpreter.body(body, [*head, *guess, *tail], scope)
 
 
-def _keeps(before: Abstract, after: Abstract, free: set[Term]) -> bool:
+def _keeps(before: TensorValue, after: TensorValue, free: set[Term]) -> bool:
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
         return before.shape is None
     pairs = zip(before.shape, after.shape, strict=True)
     return all(b is a or b in free for b, a in pairs)
 
 
-def _weakened(before: Abstract, after: Abstract, free: set[Term], source: object) -> Abstract:
+def _weakened(
+    before: TensorValue, after: TensorValue, free: set[Term], source: object
+) -> TensorValue:
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
-        return Abstract(before.dtype, None)
+        return TensorValue(before.dtype, None)
     dims = []
     for d, (b, a) in enumerate(zip(before.shape, after.shape, strict=True)):
         if b is not a and b not in free:
             b = size(f"carried.{d}", (source, d))
             free.add(b)
         dims.append(b)
-    return Abstract(before.dtype, tuple(dims))
+    return TensorValue(before.dtype, tuple(dims))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.movement import beyond, is_never_one
 from onnx_scatterx.analysis.operators.reduction import REDUCTIONS
 from onnx_scatterx.analysis.operators.reshaping import sizes_at_stake
@@ -25,7 +25,7 @@ Exclusion: TypeAlias = "tuple[Term, int]"
 """A size, and 0 or 1: what it may not be."""
 
 
-def doubts(call: Call, results: Sequence[Abstract]) -> Iterator[Exclusion]:
+def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
     """Yield what would have to be excluded for more to be known of a node's first result."""
     x = call.input(0)
     if x is None or not x.shape or not results or call.node.domain not in ("", "ai.onnx"):
@@ -38,7 +38,7 @@ def doubts(call: Call, results: Sequence[Abstract]) -> Iterator[Exclusion]:
     if results[0].shape is not None:
         return
     if call.node.op_type in REDUCTIONS:
-        sizes = (d for d in x.shape if not call.facts.proves(d - 1))
+        sizes = (d for d in x.shape if not call.facts.is_nonnegative(d - 1))
         yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))

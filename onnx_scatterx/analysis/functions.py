@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope, operator_sets
-from onnx_scatterx.analysis.domain.tensor import Abstract
-from onnx_scatterx.analysis.domain.widening import with_content
+from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.analysis.domain.widening import widened
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size
 
@@ -32,7 +32,7 @@ def called(function: ir.Function, call: Call, scope: Scope) -> Scope:
     opsets = operator_sets(function.opset_imports)
     inner = Scope(opsets, scope.facts.assuming(), {}, attributes, function)
     for i, value in enumerate(function.inputs):
-        inner.values[value] = call.input(i) or Abstract(None, None)
+        inner.values[value] = call.input(i) or TensorValue(None, None)
     return inner
 
 
@@ -58,10 +58,10 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     for i, value in enumerate(function.inputs):
         parts = [inputs[i] if i < len(inputs) else None for inputs, _, _ in calls]
         present = [p for p in parts if p is not None]
-        found_ = Abstract(value.dtype, None)
+        found_ = TensorValue(value.dtype, None)
         if present and len(present) == len(parts):
             found_ = _join(present, merged, (function, value))
-        interpreter.values[value] = with_content(value, found_, scope.token, scope.facts)
+        interpreter.values[value] = widened(value, found_, scope.visit_id, scope.facts)
     return scope
 
 
@@ -75,7 +75,9 @@ def _said(attribute: ir.Attr | None) -> object:
     return proto.SerializeToString(deterministic=True)
 
 
-def _join(parts: list[Abstract], merged: dict[tuple[Term, ...], Term], source: object) -> Abstract:
+def _join(
+    parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], source: object
+) -> TensorValue:
     """Join what callers give: a dim that differs between them is one size of the function's own.
 
     Dims that are equal in every call are one size, whatever they are.
@@ -84,16 +86,18 @@ def _join(parts: list[Abstract], merged: dict[tuple[Term, ...], Term], source: o
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     shapes = [p.shape for p in parts if p.shape is not None]
     if len(shapes) < len(parts) or len({len(s) for s in shapes}) != 1:
-        return Abstract(dtype, None)
+        return TensorValue(dtype, None)
     dims = []
     for axis, group in enumerate(zip(*shapes, strict=True)):
         if group[0].constant is not None and all(t is group[0] for t in group):
             dims.append(group[0])
         else:
             dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (source, axis))))
-    first = parts[0].known
+    first = parts[0].constant
     same = first is not None and all(
-        p.known is not None and p.known.shape == first.shape and bool((p.known == first).all())
+        p.constant is not None
+        and p.constant.shape == first.shape
+        and bool((p.constant == first).all())
         for p in parts
     )
-    return Abstract(dtype, tuple(dims), first if same else None)
+    return TensorValue(dtype, tuple(dims), first if same else None)

@@ -6,7 +6,7 @@ to, nothing is said.
 
 >>> from onnx_scatterx.symbolic.terms import size, term
 >>> n = size("n")
->>> clash((n, term(3)), (term(0),)), clash((n, term(1)), (term(0),))
+>>> shapes_conflict((n, term(3)), (term(0),)), shapes_conflict((n, term(1)), (term(0),))
 (True, False)
 """
 
@@ -16,16 +16,16 @@ import math
 from collections.abc import Callable
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
 from onnx_scatterx.symbolic.terms import term
 
 
-class FailsError(Exception):
+class InfeasibleError(Exception):
     """A model cannot run at the sizes that are asked about."""
 
 
-def fails(call: Call) -> bool:
+def must_fail(call: Call) -> bool:
     """Return whether a node certainly fails wherever it is run."""
     check = _CHECKS.get(call.node.op_type)
     if check is None or call.node.domain not in ("", "ai.onnx") or not call.version:
@@ -36,7 +36,7 @@ def fails(call: Call) -> bool:
         return False
 
 
-def clash(a: Shape, b: Shape) -> bool:
+def shapes_conflict(a: Shape, b: Shape) -> bool:
     """Return whether two shapes certainly cannot be broadcast against each other."""
     return any(_differ(m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
 
@@ -47,19 +47,19 @@ def _differ(m: object, n: object) -> bool:
 
 
 def _shape(call: Call, i: int) -> Shape | None:
-    given: Abstract | None = call.input(i)
+    given: TensorValue | None = call.input(i)
     return None if given is None else given.shape
 
 
 def _broadcast(call: Call) -> bool:
     shapes = [x.shape for x in call.inputs if x is not None and x.shape is not None]
-    return any(clash(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
+    return any(shapes_conflict(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
 
 
 def _expand(call: Call) -> bool:
     x, given = _shape(call, 0), call.input(1)
     target = None if given is None else given.vector()
-    return x is not None and target is not None and clash(x, tuple(target))
+    return x is not None and target is not None and shapes_conflict(x, tuple(target))
 
 
 def _elements(call: Call) -> bool:

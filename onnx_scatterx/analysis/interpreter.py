@@ -15,12 +15,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
-from onnx_scatterx.analysis.degenerate_sizes import Exclusion, doubts, fact_of
+from onnx_scatterx.analysis.degenerate_sizes import Exclusion, fact_of, suspected_sizes
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
-from onnx_scatterx.analysis.domain.widening import has_negative_size, with_content
-from onnx_scatterx.analysis.infeasible import FailsError, fails
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
+from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.analysis.operators import generators as creation
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
@@ -39,16 +39,16 @@ _VISITS = 2000  # of functions, at most: nested calls multiply
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
-CallOfFunction: TypeAlias = "tuple[list[Abstract | None], ir.Node, functions.Attributes]"
+CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
 
 
 class Interpreter:
     """Walks a model once; ``interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
-    ``excluded`` are pairs of a size and a number that it is known not to be; ``doubted`` are others
-    that would have to be for a shape to be known, and with ``trusting`` they are believed. With
-    ``fixed``, such a pair, it is asked whether the model runs at that size: FailsError says that it
+    ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are others
+    that would have to be for a shape to be known, and with ``speculate`` they are believed. With
+    ``probe``, such a pair, it is asked whether the model runs at that size: FailsError says that it
     does not.
     """
 
@@ -58,19 +58,19 @@ class Interpreter:
         *,
         distrust_dims: bool,
         assumed: Sequence[Clause] = (),
-        excluded: Sequence[Exclusion] = (),
-        trusting: bool = False,
-        fixed: Exclusion | None = None,
+        ruled_out: Sequence[Exclusion] = (),
+        speculate: bool = False,
+        probe: Exclusion | None = None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
-        self.excluded = tuple(excluded)
-        self.trusting = trusting
-        self.fixed = fixed
+        self.ruled_out = tuple(ruled_out)
+        self.speculate = speculate
+        self.probe = probe
         self.declared: dict[Term, str] = {}
-        self.doubted: dict[Exclusion, None] = {}
-        self.values: dict[ir.Value, Abstract] = {}
+        self.suspected: dict[Exclusion, None] = {}
+        self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
         self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
@@ -84,7 +84,7 @@ class Interpreter:
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, functions.joined(self, function))
-        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.doubted)
+        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.suspected)
         return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
 
     def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
@@ -98,10 +98,10 @@ class Interpreter:
             self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
         assumptions = Assumptions(self.assumed, symbols)
         assumptions.learn_sizes(facts)
-        facts.learn(map(fact_of, self.excluded))
+        facts.add(map(fact_of, self.ruled_out))
         for value, shape in shapes.items():
             token = assumptions.token(value)
-            found = with_content(value, Abstract(value.dtype, shape), token, facts)
+            found = widened(value, TensorValue(value.dtype, shape), token, facts)
             self.values[value] = assumptions.of_elements(value, found, facts)
 
     def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
@@ -119,7 +119,7 @@ class Interpreter:
             called = name or f"{value.name}[{axis}]"
             symbols.setdefault(called, []).append(found)
             self.declared.setdefault(found, called)
-            yield term(self.fixed[1]) if self.fixed and found is self.fixed[0] else found
+            yield term(self.probe[1]) if self.probe and found is self.probe[0] else found
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether callers cannot override an initializer.
@@ -146,31 +146,33 @@ class Interpreter:
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
-        call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
-        must_run = self.fixed is not None and live and node.graph is self.model.graph
-        if must_run and fails(call):
-            raise FailsError
+        call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
+        must_run = self.probe is not None and live and node.graph is self.model.graph
+        if must_run and must_fail(call):
+            raise InfeasibleError
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
-            raise FailsError
-        known = (*self.excluded, *self.doubted)
-        found = (p for p in doubts(call, results) if p[0] in self.declared and p not in known)
+            raise InfeasibleError
+        known = (*self.ruled_out, *self.suspected)
+        found = (
+            p for p in suspected_sizes(call, results) if p[0] in self.declared and p not in known
+        )
         doubted = dict.fromkeys(found)
-        self.doubted.update(doubted)
-        if self.trusting and doubted:
-            scope.facts.learn(map(fact_of, doubted))
+        self.suspected.update(doubted)
+        if self.speculate and doubted:
+            scope.facts.add(map(fact_of, doubted))
             results = self._results(call, scope)
         if live and node.domain in ("", "ai.onnx"):
-            scope.facts.learn(validity.facts_of(call))
+            scope.facts.add(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
-            scope.values[value] = with_content(value, result, scope.token, scope.facts)
+            scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
         for value in node.outputs[len(results) :]:
-            scope.values[value] = Abstract(value.dtype, None)
+            scope.values[value] = TensorValue(value.dtype, None)
 
-    def _input(self, value: ir.Value, scope: Scope) -> Abstract:
-        return scope.values.get(value) or Abstract(value.dtype, None)
+    def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
+        return scope.values.get(value) or TensorValue(value.dtype, None)
 
-    def _results(self, call: Call, scope: Scope) -> Sequence[Abstract]:
+    def _results(self, call: Call, scope: Scope) -> Sequence[TensorValue]:
         node = call.node
         function = called_function(self.model, node)
         if function is not None:
@@ -190,27 +192,27 @@ class Interpreter:
             for body in attribute_graphs(attribute):
                 self.body(body, [None] * len(body.inputs), scope)
         if node.domain not in ("", "ai.onnx") or not call.version:
-            return [Abstract(v.dtype, None) for v in node.outputs]
+            return [TensorValue(v.dtype, None) for v in node.outputs]
         return shapes.infer(call)
 
     def body(
-        self, graph: ir.Graph, inputs: Sequence[Abstract | None], scope: Scope
-    ) -> list[Abstract]:
+        self, graph: ir.Graph, inputs: Sequence[TensorValue | None], scope: Scope
+    ) -> list[TensorValue]:
         """Visit a subgraph, and return what it gives for these inputs (None: not known)."""
         inner = scope.inner()
         for value, given in zip(graph.inputs, inputs, strict=True):
-            found = given or Abstract(value.dtype, None)
-            inner.values[value] = with_content(value, found, inner.token, inner.facts)
+            found = given or TensorValue(value.dtype, None)
+            inner.values[value] = widened(value, found, inner.visit_id, inner.facts)
         self._visit(graph, inner)
         return [self._input(v, inner) for v in graph.outputs]
 
-    def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[Abstract]:
+    def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[TensorValue]:
         """Visit a function's body for one of its callers."""
-        found = (list(call.inputs), call.node, scope.bound)
+        found = (list(call.inputs), call.node, scope.attributes)
         self.calls.setdefault(function.identifier(), []).append(found)
         self.visits += 1
         if self.visits > _VISITS or may_be_operator(function):
-            return [Abstract(v.dtype, None) for v in call.node.outputs]
+            return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
@@ -234,24 +236,24 @@ def interpret(
     walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
     excluded: tuple[Exclusion, ...] = ()
     while True:
-        interpreter = walk(excluded=excluded, trusting=True)
+        interpreter = walk(ruled_out=excluded, speculate=True)
         knowledge = interpreter.run()
-        doubted = interpreter.doubted
+        doubted = interpreter.suspected
         if not doubted:
             return knowledge
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
-            p for p in doubted if _is_refused(walk(excluded=excluded, trusting=True, fixed=p))
+            p for p in doubted if _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
         ]
-        found = [pair for pair in likely if _is_refused(walk(excluded=excluded, fixed=pair))]
+        found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
         if not found:
-            return walk(excluded=excluded).run()
+            return walk(ruled_out=excluded).run()
         excluded = (*excluded, *found)
 
 
 def _is_refused(interpreter: Interpreter) -> bool:
     try:
         interpreter.run()
-    except FailsError:
+    except InfeasibleError:
         return True
     return False

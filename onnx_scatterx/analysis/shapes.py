@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx import numpy_helper
 
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from onnx_scatterx.symbolic.terms import Term, term
 
@@ -54,10 +54,10 @@ _BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntro
 _SMALL = 64  # elements of a constant that inference may want to see
 
 
-def infer(call: Call) -> list[Abstract]:
+def infer(call: Call) -> list[TensorValue]:
     """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
     node = call.node
-    unknown = [Abstract(v.dtype, None) for v in node.outputs]
+    unknown = [TensorValue(v.dtype, None) for v in node.outputs]
     if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
         return unknown
     if any(a.is_ref() or a.type in _GRAPHS for a in node.attributes.values()):
@@ -76,7 +76,7 @@ def infer(call: Call) -> list[Abstract]:
         if given.dtype is None:
             return unknown
         types[name] = _type(given, names)
-        known = given.known
+        known = given.constant
         if known is not None and known.size <= _SMALL and known.dtype.kind in "iufb":
             data[name] = numpy_helper.from_array(known)
     proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
@@ -99,7 +99,7 @@ def infer(call: Call) -> list[Abstract]:
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
-def _type(given: Abstract, names: dict[str, Term]) -> onnx.TypeProto:
+def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
     assert given.dtype is not None
     if given.shape is None:
         return onnx.helper.make_tensor_type_proto(given.dtype.value, None)
@@ -118,23 +118,23 @@ def _type(given: Abstract, names: dict[str, Term]) -> onnx.TypeProto:
 
 def _abstract(
     call: Call, output: int, found: onnx.TypeProto | None, names: dict[str, Term]
-) -> Abstract | None:
+) -> TensorValue | None:
     if found is None or not found.HasField("tensor_type"):
         return None
     tensor, trust = found.tensor_type, _trust(call)
     dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
     if not tensor.HasField("shape") or trust < _Trust.RANK:
-        return Abstract(dtype, None)
+        return TensorValue(dtype, None)
     fresh = call.unknown_shape(len(tensor.shape.dim), output)
     if trust < _Trust.PASSED:
-        return Abstract(dtype, fresh)
+        return TensorValue(dtype, fresh)
     shape = []
     for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
         if d.HasField("dim_value") and trust == _Trust.ALL:
             shape.append(term(d.dim_value))
         else:
             shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
-    return Abstract(dtype, tuple(shape))
+    return TensorValue(dtype, tuple(shape))
 
 
 def _trust(call: Call) -> _Trust:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators import (
     arithmetic,
     broadcasting,
@@ -24,7 +24,7 @@ from onnx_scatterx.analysis.operators import scatters as writing
 from onnx_scatterx.analysis.operators import search as finding
 from onnx_scatterx.analysis.operators.gathers import READS
 
-Transfer = Callable[[Call], "list[Abstract] | None"]
+Transfer = Callable[[Call], "list[TensorValue] | None"]
 
 TRANSFERS: dict[str, Transfer] = {
     "CastLike": conversion.cast_like,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.terms import Term
 
 
@@ -28,7 +28,7 @@ def _facts_of(call: Call) -> list[Term]:
         data, indices = call.inputs
         if data is not None and data.shape and indices is not None:
             axis = call.integer("axis", 0) % len(data.shape)
-            within = _within(indices.known, data.shape[axis])
+            within = _within(indices.constant, data.shape[axis])
             if op == "GatherElements":
                 return [*within, *_beside(axis, data.shape, indices)]
             return within or _some(call, data.shape[axis], indices)
@@ -53,13 +53,15 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     return [extent - needed]
 
 
-def _some(call: Call, extent: Term, indices: Abstract) -> list[Term]:
+def _some(call: Call, extent: Term, indices: TensorValue) -> list[Term]:
     """Gather checks every index, also where nothing is to be copied: with one there is a place."""
-    read = indices.shape is not None and all(call.facts.proves(n - 1) for n in indices.shape)
+    read = indices.shape is not None and all(
+        call.facts.is_nonnegative(n - 1) for n in indices.shape
+    )
     return [extent - 1] if read and extent.constant is None else []
 
 
-def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
+def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
     """No more is read or written than there is on the axes that the indices do not name."""
     if indices.shape is None or len(indices.shape) != len(data):
         return []
@@ -67,10 +69,10 @@ def _beside(axis: int, data: Shape, indices: Abstract) -> list[Term]:
     return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
 
 
-def _sizes(shape: Abstract | None, call: Call) -> list[Term]:
+def _sizes(shape: TensorValue | None, call: Call) -> list[Term]:
     """What is asked for is no negative size, nor is it -1 for any size, as in a Reshape."""
     sizes = None if shape is None else shape.vector()
-    return [n for n in sizes or () if n.constant is None and not call.facts.proves(n)]
+    return [n for n in sizes or () if n.constant is None and not call.facts.is_nonnegative(n)]
 
 
 def _columns(call: Call) -> list[Term]:
@@ -78,9 +80,9 @@ def _columns(call: Call) -> list[Term]:
     assert data is not None
     assert data.shape is not None
     assert indices is not None
-    if indices.known is None or not indices.known.size:
+    if indices.constant is None or not indices.constant.size:
         return []
-    columns = indices.known.reshape(-1, indices.known.shape[-1])
+    columns = indices.constant.reshape(-1, indices.constant.shape[-1])
     facts = []
     for c in range(columns.shape[1]):
         facts += _within(columns[:, c], data.shape[c])

@@ -30,8 +30,8 @@ from onnx_scatterx.cli.arguments import (
     settings,
     settle_target,
 )
-from onnx_scatterx.cli.exit_status import answer, hint, strictly, verified
-from onnx_scatterx.cli.output import complain, complain_of_a_bug, only_ours, show, show_text
+from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
+from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
@@ -61,22 +61,22 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit as stop:  # of argparse
         return stop.code if isinstance(stop.code, int) else _DONE
     except Stopped as stop:
-        return complain(f"ended by {stop}", _SIGNAL + stop.number)
+        return print_error(f"ended by {stop}", _SIGNAL + stop.number)
     except KeyboardInterrupt:
-        return complain("interrupted", _SIGNAL + signal.SIGINT)
+        return print_error("interrupted", _SIGNAL + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads on, and the interpreter must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except ScatterXError as error:
-        return complain(error, _FAILED)
+        return print_error(error, _FAILED)
     except MemoryError as error:
-        return complain(f"not enough memory: {error}", _FAILED)
+        return print_error(f"not enough memory: {error}", _FAILED)
     except OSError as error:
-        return complain(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
+        return print_error(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
     except Exception as error:  # a bug of ours is no answer, which status 1 would be
         if isinstance(error, ImportError) and _is_of_others(error.name):
-            return complain(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
+            return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
         return complain_of_a_bug(error, _FAILED)
     return status
 
@@ -104,8 +104,8 @@ def _inspect(args: argparse.Namespace) -> int:
         show_text(report.to_json())
     else:
         show(report)
-        hint(args, report)
-    return strictly(args, report)
+        print_hint(args, report)
+    return strict_status(args, report)
 
 
 def _explain(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any, NoReturn
 
-from onnx_scatterx.cli.output import complain, show
+from onnx_scatterx.cli.output import print_error, show
 from onnx_scatterx.errors import ScatterXError
 
 _SAMPLES = 40
@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong and end with status 2."""
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
-        raise SystemExit(complain(f"{message} (see {self.prog} --help)", 2))
+        raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
 
 
 class Version(argparse.Action):
@@ -163,7 +163,7 @@ def checks(args: argparse.Namespace) -> dict[str, Any]:
     return {**told, **drawn, "prove": args.prove}
 
 
-def refuse_idle(args: argparse.Namespace, when: str, *options: str) -> None:
+def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
     """Complain of options that were given and have no effect, as this says when they have none."""
     for option in options:
         given = getattr(args, option)
@@ -177,9 +177,9 @@ def settle_target(args: argparse.Namespace) -> None:
 
     args.target = target = target_of(args.target)
     if not (target.is_limited or target.static_only):
-        refuse_idle(args, f"for target {target.name}, which takes all operators", "strict")
+        reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
     if not target.is_timed and "size" in args:
-        refuse_idle(args, f"for target {target.name}, which weighs no time", "size")
+        reject_unused(args, f"for target {target.name}, which weighs no time", "size")
 
 
 def count(text: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from onnx_scatterx.cli.arguments import checks, settings, settle_target
-from onnx_scatterx.cli.output import complain, progress, report_place, show
+from onnx_scatterx.cli.output import print_error, progress, report_place, show
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
 
@@ -46,14 +46,16 @@ def optimize_directory(args: argparse.Namespace) -> int:
                     writing.keep(file, "an optimized model or its data")
             writing.text(report, summary.to_json(), "the report")
     if summary.differing:
-        return complain(f"{len(summary.differing)} models differ, and are not written", 1)
+        return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:
         rest = len(summary.failed) - 1
-        return complain(f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2)
+        return print_error(
+            f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2
+        )
     if summary.unproven:
-        return complain(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 1)
+        return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 1)
     violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
     if args.strict and violating:
         count = f"{len(violating)} of {len(summary.outcomes)} models"
-        return complain(f"the target {args.target.name} does not take all of {count}", 1)
+        return print_error(f"the target {args.target.name} does not take all of {count}", 1)
     return 0

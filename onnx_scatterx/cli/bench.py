@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli.arguments import add_inputs, add_session, add_sizes, count, refuse_idle
+from onnx_scatterx.cli.arguments import add_inputs, add_session, add_sizes, count, reject_unused
 from onnx_scatterx.cli.output import progress, show, show_text
 from onnx_scatterx.errors import ScatterXError
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
-        refuse_idle(args, "with --input", "size", "seed")
+        reject_unused(args, "with --input", "size", "seed")
         names = {value.name for value in load(args.models[0]).graph.inputs if value.name}
         inputs = read_arrays(args.input, names)
     if len(args.models) == 1 and not targets:

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks
-from onnx_scatterx.cli.output import complain, progress, show
+from onnx_scatterx.cli.output import print_error, progress, show
 
 if TYPE_CHECKING:
     from onnx_scatterx.reports.report import Report
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _DONE, _NO, _FAILED = 0, 1, 2
 
 
-def strictly(args: argparse.Namespace, report: Report) -> int:
+def strict_status(args: argparse.Namespace, report: Report) -> int:
     """Return the status that --strict asks for."""
     if not (args.strict and report.violations):
         return _DONE
-    return complain(report.violation_lines()[0].rstrip(":"), _NO)
+    return print_error(report.violation_lines()[0].rstrip(":"), _NO)
 
 
-def hint(args: argparse.Namespace, report: Report) -> None:
+def print_hint(args: argparse.Namespace, report: Report) -> None:
     """Say what to do about scatters that stay."""
     if any(entry.refusal is not None for entry in report.scatters):
         command = f"onnx-scatterx explain {shlex.quote(args.model)}, with the same options"
@@ -45,10 +45,10 @@ def answer(verification: Verification | None, consequence: str = "") -> int:
     if verification.same:
         if verification.proof is None or verification.proof.proven:
             return _DONE
-        return complain("not proven, though no drawn input shows a difference", _NO)
+        return print_error("not proven, though no drawn input shows a difference", _NO)
     if verification.conclusive:
-        return complain(f"the models differ{consequence}", _NO)
+        return print_error(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")
-    return complain(
+    return print_error(
         f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
     )

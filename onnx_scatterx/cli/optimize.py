@@ -14,13 +14,13 @@ from onnx_scatterx.cli.arguments import (
     add_target,
     count,
     duration,
-    refuse_idle,
+    reject_unused,
     rule_names,
     settings,
     settle_target,
     size,
 )
-from onnx_scatterx.cli.exit_status import answer, hint, strictly, verified
+from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
 from onnx_scatterx.cli.output import report_place, show
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         raise ScatterXError("-o -: a model is written to a file; name one")
     args.verify = args.verify or args.prove
     if not args.verify:
-        refuse_idle(args, "without --verify", "samples", "seed", "strict_zeros")
+        reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
     if os.path.isdir(args.model):
         from onnx_scatterx.cli.batch import optimize_directory
 
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import optimize
     from onnx_scatterx.ir.save import stage
 
-    refuse_idle(args, "on one model: it is for a directory", "jobs", "timeout")
+    reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
     with Writing() as writing:
         note_read(args.model, "the input")
         writing.claim(args.output, "the output")
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
             args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
         )
         if result.report.opset_kept is not None:
-            refuse_idle(args, f"on a model of operator set {result.report.opset_kept}", "opset")
+            reject_unused(args, f"on a model of operator set {result.report.opset_kept}", "opset")
         writing.check()  # now the external data of the input are known
         verification = verified(args, args.model, result.model) if args.verify else None
         if verification is None or verification.same:
@@ -101,9 +101,9 @@ def run(args: argparse.Namespace) -> int:
         show(result.report)
         if verification is not None:
             show(verification)
-        hint(args, result.report)
+        print_hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
-    return status or strictly(args, result.report)
+    return status or strict_status(args, result.report)
 
 
 def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:

@@ -46,7 +46,7 @@ def _write(text: str) -> None:
         sys.stdout.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
 
 
-def complain(message: object, status: int) -> int:
+def print_error(message: object, status: int) -> int:
     """Print one line to stderr and return the exit status."""
     _to_stderr(f"onnx-scatterx: {one_line(message, 1000)}")
     return status
@@ -56,7 +56,7 @@ def complain_of_a_bug(error: Exception, status: int) -> int:
     """Print where an error comes from, and that it is not the user's; return the exit status."""
     for part in traceback.format_exception(error):
         _to_stderr(in_lines(part.rstrip("\n").split("\n")))
-    return complain("this is a bug in onnx-scatterx, please report it", status)
+    return print_error("this is a bug in onnx-scatterx, please report it", status)
 
 
 def _to_stderr(text: str) -> None:

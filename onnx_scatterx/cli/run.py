@@ -13,7 +13,7 @@ from onnx_scatterx.cli.arguments import (
     add_session,
     add_sizes,
     count,
-    refuse_idle,
+    reject_unused,
 )
 from onnx_scatterx.cli.output import show
 from onnx_scatterx.system.writing import Writing
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.runtime.array_files import claim_output, output_place, save_arrays
 
     if args.input:
-        refuse_idle(args, "with --input", "samples", "size", "seed")
+        reject_unused(args, "with --input", "samples", "size", "seed")
     place = None if args.output is None else output_place(args.output)
     with Writing() as writing:
         if place is not None:
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
         given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
         writing.check()  # now all files are known that are read
         if not opened.inputs:
-            refuse_idle(args, "on a model without inputs", "samples", "size", "seed")
+            reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
         for title, feeds in _drawn(args) if drawn else [("", given)]:
             outputs = opened.run(feeds)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from onnx_scatterx.cli.output import complain
+from onnx_scatterx.cli.output import print_error
 
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
@@ -58,9 +58,9 @@ def _told(status: int) -> int:
     name = signal.Signals(-status).name
     if name in _CRASHES:
         why = f"a library crashed ({name}), as onnx does on some broken models"
-        return complain(why, _FAILED)
+        return print_error(why, _FAILED)
     if name == "SIGKILL":
-        return complain("the process was killed, perhaps since memory was short", _FAILED)
+        return print_error("the process was killed, perhaps since memory was short", _FAILED)
     return _SIGNAL - status
 
 

@@ -18,29 +18,29 @@ _DIMS = -1
 _SIMILAR = 16  # numbers that are looked at in place of another
 
 
-class Sources:
+class AvailableValues:
     """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
 
     ``order`` gives every value's place in the graph: what stands before the anchor can be used.
-    What is ``late`` depends on values that may go (``spared``), with their number: it is read only
+    What is ``late`` depends on values that may go (``removed``), with their number: it is read only
     where nothing else serves.
     """
 
-    def __init__(self, graph: ir.Graph, scope: Scope, spared: Iterable[ir.Value]) -> None:
+    def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:
         self.order: dict[ir.Value, int] = {}
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
         self.scalars: dict[Term, list[ir.Value]] = {}
-        spared = set(spared)
+        removed = set(removed)
         values = [*graph.inputs, *graph.initializers.values()]
         self.order.update(dict.fromkeys(values, -1))
         for place, node in enumerate(graph):
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
-        self.spared = spared
-        self.late = descendants(graph, spared)
+        self.removed = removed
+        self.late = descendants(graph, removed)
         self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
-            if value not in spared:
+            if value not in removed:
                 self._note(value, scope)
 
     def similar(self, t: Term) -> list[Term]:

@@ -24,7 +24,7 @@ _LARGE = 1 << 12  # elements of a constant beyond which equal ones are not looke
 
 
 @dataclass
-class Trial:
+class DryRun:
     """What was written on trial, equal nodes once."""
 
     target: Target

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.emit.available import Sources
-from onnx_scatterx.emit.scalar_load import Element, element_of
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.scalar_load import ScalarLoad, scalar_load
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.symbolic.terms import Leaf, Term, as_term
+from onnx_scatterx.symbolic.terms import Symbol, Term, as_term
 
 _INT64 = ir.DataType.INT64
 
 
-class Reader:
+class ExistingValues:
     """Reads what stands before the writer's anchor, as vectors of one int64.
 
-    Where it is ``late`` it also reads what depends on values that may go.
+    Where it is ``depends_on_removed`` it also reads what depends on values that may go.
     """
 
-    def __init__(self, writer: Writer, scope: Scope, sources: Sources) -> None:
+    def __init__(self, writer: Writer, scope: Scope, sources: AvailableValues) -> None:
         self.writer = writer
         self.scope = scope
         self.sources = sources
-        self.late = False
+        self.depends_on_removed = False
         # What was found for the anchor of the time.
         self._anchor: ir.Node | None = None
         self._place = -1
@@ -33,7 +33,7 @@ class Reader:
 
     def _at_anchor(self) -> None:
         """Forget what was found for another anchor."""
-        anchor = self.writer.anchor
+        anchor = self.writer.insertion_point
         if anchor is not self._anchor:
             assert anchor is not None
             self._anchor = anchor
@@ -46,7 +46,7 @@ class Reader:
         return self.sources.order.get(value, self._place) < self._place
 
     def _can_read(self, value: ir.Value) -> bool:
-        if value in self.sources.late and not self.late:
+        if value in self.sources.late and not self.depends_on_removed:
             return False
         return self.is_available(value)
 
@@ -93,7 +93,7 @@ class Reader:
         What keeps fewer values that may go comes before both.
         """
         self._at_anchor()
-        key = t, self.late
+        key = t, self.depends_on_removed
         if key not in self._scalars:
             self._scalars[key] = self._first_scalar(t)
         return self._scalars[key]
@@ -116,12 +116,12 @@ class Reader:
                 return value, axis
         return None
 
-    def _element(self, t: Term) -> Element | None:
+    def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""
         (atom,) = t.atoms if len(t.atoms) == 1 else (None,)
-        if not isinstance(atom, Leaf) or t is not as_term(atom):
+        if not isinstance(atom, Symbol) or t is not as_term(atom):
             return None
-        found = element_of(atom, self.scope)
-        if found is None or found.value in self.sources.spared:
+        found = scalar_load(atom, self.scope)
+        if found is None or found.value in self.sources.removed:
             return None
         return found if self._can_read(found.value) else None

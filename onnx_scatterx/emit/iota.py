@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.symbolic.terms import Term
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
-def line_of(numbers: Numbers, size: Term) -> ir.Value:
+def iota(numbers: TermEmitter, size: Term) -> ir.Value:
     """Return the numbers from 0 up to a size as a vector of int64."""
     w = numbers.writer
     if size.constant is not None and size.constant <= _LISTED:

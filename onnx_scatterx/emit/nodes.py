@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.dry_run import Trial
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Refusal, RefusedError
@@ -18,7 +18,7 @@ class NodeWriter:
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
     4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
-    replaces. What ``target`` does not take a ``trial`` refuses; ``rank_of`` tells it the ranks of
+    replaces. What ``target`` does not take a ``dry_run`` refuses; ``rank_of`` tells it the ranks of
     the values that are there.
     """
 
@@ -35,24 +35,26 @@ class NodeWriter:
         self.graph = graph
         self.target = target
         self._rank_of = rank_of
-        self._trial: Trial | None = None
+        self._trial: DryRun | None = None
         self.version = version
         self.names = names
         self.constant_nodes = constant_nodes
-        self.anchor: ir.Node | None = None
-        self.stem = "scatterx"
+        self.insertion_point: ir.Node | None = None
+        self.name_prefix = "scatterx"
         self.metadata: Mapping[str, str] = {}
         self.made: list[ir.Node] = []
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
 
-    def trial(self, write: Callable[[], ir.Value], *, as_output: bool = False) -> Trial | Refusal:
+    def dry_run(
+        self, write: Callable[[], ir.Value], *, as_output: bool = False
+    ) -> DryRun | Refusal:
         """Return what would be written, or why the target or ONNX Runtime does not take it.
 
         ``as_output`` says that the result is to have a name of its own, by an Identity if need be.
         """
-        outer, self._trial = self._trial, Trial(self.target, self.version, self._rank_of)
+        outer, self._trial = self._trial, DryRun(self.target, self.version, self._rank_of)
         trial = self._trial
         try:
             result = write()
@@ -71,7 +73,7 @@ class NodeWriter:
         if self._trial is not None:
             self._trial.surcharge += nodes
 
-    def current(self, value: ir.Value) -> ir.Value:
+    def resolve(self, value: ir.Value) -> ir.Value:
         """Return what a value was replaced by; plans are made before anything is written."""
         while value in self.replaced:
             value = self.replaced[value]
@@ -85,7 +87,7 @@ class NodeWriter:
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
-        inputs = [v if v is None else self.current(v) for v in inputs]
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
         if self._trial is not None:
             return self._trial.node(op, inputs, dtype, attributes)
         frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
@@ -93,7 +95,9 @@ class NodeWriter:
         found = self._nodes.get(key)
         if found is not None:
             return found
-        output = ir.Value(name=self.names.new(f"{self.stem}/{op}"), type=ir.TensorType(dtype))
+        output = ir.Value(
+            name=self.names.new(f"{self.name_prefix}/{op}"), type=ir.TensorType(dtype)
+        )
         node = ir.Node(
             "",
             op,
@@ -103,22 +107,22 @@ class NodeWriter:
             name=output.name,
             metadata_props=dict(self.metadata),
         )
-        assert self.anchor is not None
-        self.graph.insert_before(self.anchor, node)
+        assert self.insertion_point is not None
+        self.graph.insert_before(self.insertion_point, node)
         self.made.append(node)
         self._nodes[key] = output
         return output
 
     def new_name(self, what: str) -> str:
         """Return a name for something new, none on trial."""
-        return "" if self._trial is not None else self.names.new(f"{self.stem}/{what}")
+        return "" if self._trial is not None else self.names.new(f"{self.name_prefix}/{what}")
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was made elsewhere."""
         if self._trial is not None:
             return self._trial.inserted(node)
-        assert self.anchor is not None
-        self.graph.insert_before(self.anchor, node)
+        assert self.insertion_point is not None
+        self.graph.insert_before(self.insertion_point, node)
         self.made.append(node)
 
     def constant(
@@ -134,7 +138,7 @@ class NodeWriter:
             return found
         if self._trial is not None:
             return self._trial.constant(array, dtype)
-        name = self.names.new(f"{self.stem}/constant")
+        name = self.names.new(f"{self.name_prefix}/constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
@@ -143,8 +147,8 @@ class NodeWriter:
             node = ir.Node(
                 "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
             )
-            assert self.anchor is not None
-            self.graph.insert_before(self.anchor, node)
+            assert self.insertion_point is not None
+            self.graph.insert_before(self.insertion_point, node)
             self.made.append(node)
         else:
             self.graph.register_initializer(value)

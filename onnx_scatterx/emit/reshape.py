@@ -15,14 +15,19 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def reshape(
-    numbers: Numbers, x: ir.Value, dtype: ir.DataType, old: Shape | None, new: Shape, facts: Facts
+    numbers: TermEmitter,
+    x: ir.Value,
+    dtype: ir.DataType,
+    old: Shape | None,
+    new: Shape,
+    facts: Facts,
 ) -> ir.Value:
     """Return a tensor in the shape ``new``, where ``old`` is its own shape, if that is known."""
     if old == new:
@@ -48,7 +53,7 @@ class _Target:
     hidden: bool = False
 
 
-def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> _Target:
+def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _Target:
     copied = [d < len(old) and old[d] is n and n.constant in (None, 0) for d, n in enumerate(new)]
     modern = numbers.writer.version >= 14
     if not all(c or _may_copy(d, old, new, facts) for d, c in enumerate(copied)):
@@ -57,7 +62,7 @@ def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> _Target:
         return _Target(list(new), allowzero=True)
     pairs = list(zip(copied, new, strict=True))
     copying = _Target([term(0) if c else n for c, n in pairs])
-    if any(c and not facts.proves(n - 1) for c, n in pairs):
+    if any(c and not facts.is_nonnegative(n - 1) for c, n in pairs):
         one = sum(not c and n.constant is None for c, n in pairs) == 1
         return _Target(list(new), allowzero=modern, hidden=not modern) if one else copying
     return min(copying, _Target(list(new)), key=lambda t: numbers.shape_cost(t.dims))
@@ -65,8 +70,8 @@ def _target(numbers: Numbers, old: Shape, new: Shape, facts: Facts) -> _Target:
 
 def _may_copy(d: int, old: Shape, new: Shape, facts: Facts) -> bool:
     """Return whether a dim is 0 only where the one at its place is, so that a 0 may copy that."""
-    if facts.proves(new[d] - 1):
+    if facts.is_nonnegative(new[d] - 1):
         return True
-    if d + 1 >= len(old) or not facts.proves(old[d + 1] - 1):
+    if d + 1 >= len(old) or not facts.is_nonnegative(old[d + 1] - 1):
         return False
     return new[d] is old[d] * old[d + 1]  # two dims are joined

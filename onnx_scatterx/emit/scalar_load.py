@@ -16,13 +16,13 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Leaf, Term, as_term
+from onnx_scatterx.symbolic.terms import Symbol, Term, as_term
 
 _INT64 = ir.DataType.INT64
 
 
 @dataclass(frozen=True)
-class Element:
+class ScalarLoad:
     """An element of a tensor of which only the last axis is longer than 1."""
 
     value: ir.Value
@@ -40,7 +40,7 @@ class Element:
 
     def write(self, w: Writer) -> ir.Value:
         """Write the element as a vector of one int64."""
-        value, dtype = w.current(self.value), self.dtype
+        value, dtype = w.resolve(self.value), self.dtype
         if self.rank == 0:
             value = w.axes("Unsqueeze", value, dtype, [0])
         else:
@@ -54,33 +54,35 @@ class Element:
         return value
 
 
-def element_of(leaf: Leaf, scope: Scope) -> Element | None:
+def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     """Return the tensor that an element is of, and its place, or None where that is not known."""
     source = leaf.source
     value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
     found = scope.values.get(value) if isinstance(value, ir.Value) else None
-    if found is None or found.shape is None or found.formula is None:
+    if found is None or found.shape is None or found.index_map is None:
         return None
     places = [part.constant for part in leaf.parts]
     if found.dtype not in (_INT64, ir.DataType.INT32) or len(places) != len(found.shape):
         return None
-    if found.formula.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(leaf):
+    if found.index_map.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(
+        leaf
+    ):
         return None
     if any(n.constant != 1 for n in found.shape[:-1]) or None in places:
         return None
     assert isinstance(value, ir.Value)
     place = places[-1] if places else 0
     assert place is not None
-    padded = bool(places) and not scope.facts.proves(found.shape[-1] - place - 1)
+    padded = bool(places) and not scope.facts.is_nonnegative(found.shape[-1] - place - 1)
     if padded and (place != 0 or not _may_be_zero(leaf, found.shape[-1], scope.facts)):
         return None
-    return Element(value, found.dtype, len(places), place, padded)
+    return ScalarLoad(value, found.dtype, len(places), place, padded)
 
 
-def _may_be_zero(leaf: Leaf, extent: Term, facts: Facts) -> bool:
+def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
     """Return whether nothing that is known of an element speaks against 0 where it is not there."""
     known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
     elements = facts.of_elements(leaf)
     known += elements.of(as_term(leaf)) if elements is not None else []
     empty = facts.assuming(-extent)
-    return all(empty.proves(fact.replace({leaf: 0})) for fact in known)
+    return all(empty.is_nonnegative(fact.replace({leaf: 0})) for fact in known)

@@ -13,10 +13,18 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.overflow import stays
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.emit.available import Sources
-from onnx_scatterx.emit.existing_values import Reader
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.existing_values import ExistingValues
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.symbolic.terms import Atom, FloorDiv, Pos, Step, Term, as_term, polynomial
+from onnx_scatterx.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    PositivePart,
+    Term,
+    as_term,
+    polynomial,
+)
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -38,13 +46,13 @@ class _Turned(NamedTuple):
     inner: Term
 
 
-class Numbers:
+class TermEmitter:
     """Writes terms as vectors of one int64."""
 
-    def __init__(self, writer: Writer, scope: Scope, sources: Sources) -> None:
+    def __init__(self, writer: Writer, scope: Scope, sources: AvailableValues) -> None:
         self.writer = writer
         self.scope = scope
-        self.reader = Reader(writer, scope, sources)
+        self.reader = ExistingValues(writer, scope, sources)
         # What was found for the anchor of the time.
         self._anchor: ir.Node | None = None
         self._costs: dict[Term, int | RefusedError] = {}
@@ -55,8 +63,8 @@ class Numbers:
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to have a term as a value, or refuse."""
-        if self.writer.anchor is not self._anchor:
-            self._anchor = self.writer.anchor
+        if self.writer.insertion_point is not self._anchor:
+            self._anchor = self.writer.insertion_point
             self._costs.clear()
         if t not in self._costs:
             try:
@@ -69,15 +77,15 @@ class Numbers:
         return found
 
     def _early_or_late(self, t: Term) -> int:
-        self.reader.late = False
+        self.reader.depends_on_removed = False
         try:
             return self._cost(t)
         except RefusedError:
-            self.reader.late = True
+            self.reader.depends_on_removed = True
         try:
             return self._cost(t) + _LATE
         finally:
-            self.reader.late = False
+            self.reader.depends_on_removed = False
 
     def _cost(self, t: Term) -> int:
         if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
@@ -105,7 +113,7 @@ class Numbers:
         """Return a term with one ``max(-u, 0)`` turned, if that is shorter and far fewer nodes."""
         best: _Turned | None = None
         for monomial, c in t.items:
-            if len(monomial) != 1 or not isinstance(monomial[0], Pos):
+            if len(monomial) != 1 or not isinstance(monomial[0], PositivePart):
                 continue
             inner = monomial[0].parts[0]
             rest = t - c * as_term(monomial[0]) + c * inner
@@ -137,11 +145,11 @@ class Numbers:
         read = self.reader.cost(as_term(atom))
         if read is not None:
             return read
-        if isinstance(atom, Pos):
+        if isinstance(atom, PositivePart):
             return self._max_cost(atom.parts[0])
         if isinstance(atom, FloorDiv) and self._divides(atom):
             return self._cost(atom.parts[0]) + self._cost(atom.parts[1]) + 1
-        if isinstance(atom, Step):
+        if isinstance(atom, Indicator):
             upper, lower = self._sides(atom.parts[0])
             return self._cost(upper) + (0 if lower is None else self._cost(lower - 1)) + 2
         raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
@@ -149,7 +157,7 @@ class Numbers:
     def _divides(self, atom: FloorDiv) -> bool:
         """Div rounds towards zero, which is down where nothing is negative."""
         facts = self.scope.facts
-        return all(facts.proves(p) and self.stays(p) for p in atom.parts)
+        return all(facts.is_nonnegative(p) and self.stays(p) for p in atom.parts)
 
     def stays(self, t: Term) -> bool:
         """Return whether a number does not leave int64, however its parts may wrap on the way."""
@@ -174,14 +182,14 @@ class Numbers:
         try:
             self._cost(t)
         except RefusedError:
-            self.reader.late = True
+            self.reader.depends_on_removed = True
         try:
-            if self.reader.late:
+            if self.reader.depends_on_removed:
                 self._cost(t)  # or refuse
                 self.writer.surcharge(_LATE)
             return self._vector(t)
         finally:
-            self.reader.late = False
+            self.reader.depends_on_removed = False
 
     def _vector(self, t: Term) -> ir.Value:
         w = self.writer
@@ -238,12 +246,12 @@ class Numbers:
         w = self.writer
         if self.reader.cost(as_term(atom)) is not None:
             return self._vector(as_term(atom))
-        if isinstance(atom, Pos):
+        if isinstance(atom, PositivePart):
             return self._max(atom.parts[0])
         if isinstance(atom, FloorDiv) and self._divides(atom):
             parts = [self._vector(p) for p in atom.parts]
             return w.node("Div", parts, _INT64)
-        if isinstance(atom, Step):
+        if isinstance(atom, Indicator):
             upper, lower = self._sides(atom.parts[0])
             inner = self._vector(upper)
             least = w.constant([-1]) if lower is None else self._vector(lower - 1)

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
-FAR = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 
 class Writer(NodeWriter):
@@ -52,7 +52,7 @@ class Writer(NodeWriter):
                 dtype,
                 axes=list(axes),
                 starts=list(starts),
-                ends=[min(e, FAR) for e in ends],
+                ends=[min(e, INT64_MAX) for e in ends],
             )
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):
@@ -124,7 +124,7 @@ class Writer(NodeWriter):
             ir.AttrInt64("largest", int(largest)),
             ir.AttrInt64("sorted", 1),
         ]
-        inputs = [self.current(x), self.current(count)]
+        inputs = [self.resolve(x), self.resolve(count)]
         node = ir.Node("", "TopK", inputs, attributes, outputs=[values, places], name=values.name)
         node.metadata_props.update(self.metadata)
         self.insert(node)

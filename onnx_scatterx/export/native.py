@@ -7,8 +7,8 @@ import onnx_ir as ir
 from onnx_scatterx.export.graph import Graph, data_of
 from onnx_scatterx.export.nd_form import nd_form
 from onnx_scatterx.export.request import Request
-from onnx_scatterx.native.attach_fallbacks import finish
-from onnx_scatterx.native.fallback import Body
+from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.native.nodes import make_node
 
 
@@ -27,7 +27,7 @@ def native(request: Request) -> ir.Model:
     updates = g.input("updates", request.dtype, t.shape)
     p1 = tuple(nd.lead.index(d) for d in t.p1)
     whole = set(nd.columns) == {None} and p1 == tuple(range(len(nd.lead)))
-    body = Body(
+    body = FallbackSpec(
         "ScatterND",
         request.opset,
         str(request.reduction),
@@ -45,7 +45,7 @@ def native(request: Request) -> ir.Model:
     if not request.transformer.data_shape:
         output = g.axes("Squeeze", output, [0])
     model = g.model(output, request.transformer.data_shape)
-    finish(model)
+    attach_fallbacks(model)
     return model
 
 

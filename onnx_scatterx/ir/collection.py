@@ -18,14 +18,14 @@ _before = _meant = gc.get_threshold()
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
+def fewer_collections() -> Iterator[None]:
     """Let the collector run rarely, also where this is nested or in several threads at once.
 
     The first to come in sets its threshold, the last to leave puts back what was there, unless
     somebody else has set another one meanwhile. A higher one, or 0 (never), is left as it is.
 
     >>> before = gc.get_threshold()
-    >>> with rare_collections():
+    >>> with fewer_collections():
     ...     gc.get_threshold()[0] >= before[0] > 0
     True
     >>> gc.get_threshold() == before

@@ -19,10 +19,10 @@ def domain_of(number: int) -> str:
     return DOMAIN if number == 1 else f"{DOMAIN}.{number}"
 
 
-def is_ours(domain: str) -> bool:
+def is_scatterx_domain(domain: str) -> bool:
     """Return whether a domain is one of the operator's.
 
-    >>> is_ours("onnx_scatterx.12"), is_ours("onnx_scatterx_more")
+    >>> is_scatterx_domain("onnx_scatterx.12"), is_scatterx_domain("onnx_scatterx_more")
     (True, False)
     """
     return domain == DOMAIN or domain.startswith(f"{DOMAIN}.")

@@ -17,7 +17,7 @@ from onnx_scatterx.lift.footprint import Piece, pieces
 from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import FloorDiv, Leaf, Term, as_term, coord
+from onnx_scatterx.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.theory.transformer import XTransformer
@@ -37,12 +37,12 @@ class Canonical:
         """The transformer, where sizes and indices are numbers and not too many."""
         s = self.access
         shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
-        if shape is None or data_shape is None or any(t.leaves() for t in s.targets):
+        if shape is None or data_shape is None or any(t.leaves() for t in s.index_exprs):
             return None
         if math.prod(shape) * len(data_shape) > _NUMBERS:
             return None
         provision = np.empty((*shape, len(data_shape)), np.int64)
-        for axis, target in enumerate(s.targets):
+        for axis, target in enumerate(s.index_exprs):
             try:
                 provision[..., axis] = tabulated(target, dict(enumerate(shape)))
             except OverflowError:  # the original fails
@@ -54,7 +54,7 @@ class Canonical:
         """What each coordinate of the target is: over ints, or over terms."""
         if self.transformer is not None:
             return self.transformer.components
-        return tuple(map(component, self.access.targets))
+        return tuple(map(component, self.access.index_exprs))
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -62,7 +62,7 @@ class Canonical:
         if self.transformer is not None:
             return self.transformer.verdict()
         s = self.access
-        wide = {d for d, n in enumerate(s.shape) if not s.facts.proves(1 - n)}
+        wide = {d for d, n in enumerate(s.shape) if not s.facts.is_nonnegative(1 - n)}
         return judge(self.components, len(s.shape), wide)
 
     @cached_property
@@ -90,8 +90,8 @@ class Canonical:
     def may_wrap(self, axis: int) -> bool:
         """Whether a component may be negative, for all that is known: that counts from the end."""
         around = isinstance(self.components[axis], AffineModulo)
-        target = self.access.targets[axis]
-        known = self.transformer is not None or self.access.signs[axis]
+        target = self.access.index_exprs[axis]
+        known = self.transformer is not None or self.access.nonnegative[axis]
         return not (known or around or modulus_of(target) is not None)
 
     def _apart(self) -> bool:
@@ -103,11 +103,11 @@ class Canonical:
         s = self.access
         moving: set[int] = set()
         for axis, t in enumerate(self.components):
-            if s.signs[axis] and isinstance(t, Affine):
+            if s.nonnegative[axis] and isinstance(t, Affine):
                 moving.add(t.dim)
-            elif s.signs[axis]:
-                moving |= _told_apart(s.targets[axis], s.facts)
-        return all(d in moving or s.facts.proves(1 - n) for d, n in enumerate(s.shape))
+            elif s.nonnegative[axis]:
+                moving |= _told_apart(s.index_exprs[axis], s.facts)
+        return all(d in moving or s.facts.is_nonnegative(1 - n) for d, n in enumerate(s.shape))
 
 
 def component(target: Term) -> Component[Any]:
@@ -135,7 +135,7 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
     """Return the dims whose coordinates a target, an element of a tensor, tells apart."""
     moving = [atom for atom in target.atoms if atom.coords]
     (atom,) = moving if len(moving) == 1 else (None,)
-    if not isinstance(atom, Leaf) or (target - as_term(atom)).coords:
+    if not isinstance(atom, Symbol) or (target - as_term(atom)).coords:
         return frozenset()
     known = facts.of_elements(atom)
     dims = [d for part in atom.parts for d in part.coords]

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.lift.runs import Stretch, narrowed, runs
+from onnx_scatterx.lift.runs import Interval, narrowed, runs
 from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Coord, FloorDiv, Step, Table, Term, coord, term
+from onnx_scatterx.symbolic.terms import FloorDiv, IndexVar, Indicator, Lookup, Term, coord, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _PIECES = 64  # boxes that one scatter is cut into, at most
@@ -46,8 +46,15 @@ class Piece(NamedTuple):
 
 def pieces(access: Access) -> list[Piece]:
     """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
-    key = "pieces", access.targets, access.shape, access.data_shape, access.signs, access.repeats
-    found = access.facts.recall(key, lambda: _pieces_or_refusal(access))
+    key = (
+        "pieces",
+        access.index_exprs,
+        access.shape,
+        access.data_shape,
+        access.nonnegative,
+        access.may_repeat,
+    )
+    found = access.facts.memoised(key, lambda: _pieces_or_refusal(access))
     if isinstance(found, Refusal):
         raise RefusedError(found.reason, found.detail)
     return found
@@ -65,7 +72,7 @@ def _pieces(access: Access) -> list[Piece]:
         return []
     zero = tuple(term(0) for _ in access.shape)
     found = []
-    for piece in _cut(access, access.targets, zero, access.shape, access.facts):
+    for piece in _cut(access, access.index_exprs, zero, access.shape, access.facts):
         found.append(piece)
         if len(found) > _PIECES:
             raise RefusedError(Reason.IRREGULAR, f"more than {_PIECES} boxes")
@@ -74,7 +81,7 @@ def _pieces(access: Access) -> list[Piece]:
 
 def facts_empty(facts: Facts, extent: Term) -> bool:
     """Return whether an extent is proven to be 0."""
-    return facts.proves(-extent)
+    return facts.is_nonnegative(-extent)
 
 
 def _cut(
@@ -98,9 +105,9 @@ def _cut(
         lines.append(line)
     for axis, line in enumerate(lines):
         low, high = _ends(line, counts)
-        if access.signs[axis] or facts.proves(low):
+        if access.nonnegative[axis] or facts.is_nonnegative(low):
             continue
-        if facts.proves(-high - 1):
+        if facts.is_nonnegative(-high - 1):
             start = simplify(line.start + access.data_shape[axis], facts)
             lines[axis] = Line(start, line.step, line.dim)
             continue
@@ -111,7 +118,7 @@ def _cut(
         spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
         yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
         return
-    for axis, line in enumerate(() if access.repeats else lines):
+    for axis, line in enumerate(() if access.may_repeat else lines):
         count = None if line.dim is None else counts[line.dim].constant
         if count is None or abs(line.step) < 2 or line.dim is None:
             continue
@@ -156,13 +163,13 @@ def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) 
     used = [line.dim for line in lines if line.dim is not None]
     for dim, count in enumerate(counts):
         if used.count(dim) > 1:  # a box has an axis of its own for each, also where it is short
-            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.other}")
-        if used.count(dim) == 1 or facts.proves(1 - count):
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.tensor_role}")
+        if used.count(dim) == 1 or facts.is_nonnegative(1 - count):
             continue
-        if access.repeats:
+        if access.may_repeat:
             continue
-        certain = facts.proves(count - 2) and all(
-            facts.proves(n - 1) for d, n in enumerate(counts) if d != dim
+        certain = facts.is_nonnegative(count - 2) and all(
+            facts.is_nonnegative(n - 1) for d, n in enumerate(counts) if d != dim
         )
         reason = Reason.COLLIDES if certain else Reason.MAY_COLLIDE
         raise RefusedError(reason, f"dim {dim} of the updates")
@@ -170,30 +177,30 @@ def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) 
 
 def _spans(
     access: Access, target: Term, axis: int, counts: Shape, facts: Facts
-) -> tuple[int, list[Stretch]]:
+) -> tuple[int, list[Interval]]:
     """Return a dim of the updates and the spans of it on which a target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.place):
-        if isinstance(atom, Step) and len(atom.coords) == 1:
+        if isinstance(atom, Indicator) and len(atom.coords) == 1:
             line = line_along(atom.parts[0])
             if line is not None and line.dim is not None and abs(line.step) == 1:
                 # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
                 at = -line.start if line.step == 1 else line.start + 1
-                if not (facts.proves(at) and facts.proves(counts[line.dim] - at)):
+                if not (facts.is_nonnegative(at) and facts.is_nonnegative(counts[line.dim] - at)):
                     continue
                 return line.dim, [(0, at), (at, counts[line.dim])]
         if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
             found = _blocks(atom, counts)
             if found is not None:
                 return found
-    if any(not isinstance(a, Coord | Table) for a in target.all_atoms()):
+    if any(not isinstance(a, IndexVar | Lookup) for a in target.all_atoms()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
-    dim, spans = runs(target, axis, counts, pairs=access.repeats)
+    dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
     if len(spans) > _PIECES:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
     return dim, spans
 
 
-def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Stretch]] | None:
+def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     """Return the blocks of a dim on which ``x_dim // n`` is one number, where they are a few."""
     place, length = atom.parts
     line = line_along(place)
@@ -212,7 +219,7 @@ def _cut_along(
     counts: Shape,
     facts: Facts,
     dim: int,
-    spans: list[Stretch],
+    spans: list[Interval],
     depth: int,
 ) -> Iterator[Piece]:
     for begin, end in spans:

@@ -45,24 +45,24 @@ def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
     Such numbers are indices and sizes, not data.
     """
     data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
-    if data is None or indices is None or indices.known is None:
+    if data is None or indices is None or indices.constant is None:
         return False
     return isinstance(data.content, np.ndarray) and data.is_integer and data.rank == 1
 
 
-def lift_read(node: ir.Node, scope: Scope) -> Gather | Refusal:
+def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     """Return a node that reads in canonical form, or why it has none.
 
     >>> from onnx_scatterx.analysis.interpreter import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     every_third (float[b, 9] x) => (float[b, 3] y)
     ...     <int64[3] i = {1, 4, 7}> { y = Gather <axis = 1> (x, i) }''')
-    >>> lift_read(model.graph[0], interpret(model).scopes[model.graph]).targets
+    >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).targets
     (x0, 3*x1 + 1)
     """
     version = scope.opsets.get(node.domain, 0)
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
     try:
         return _lift_read(call)
     except RefusedError as error:
@@ -98,8 +98,8 @@ def _lift_read(call: Call) -> Gather:
         dtype=dtype,
         data_shape=data.shape,
         shape=read.shape,
-        targets=targets,
-        signs=signs,
+        index_exprs=targets,
+        nonnegative=signs,
         index_dims=tuple(read.index_dims),
         checked_dims=tuple(read.checked_dims),
         facts=facts,

@@ -8,16 +8,16 @@ import numpy as np
 
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Atom, Number, Table, Term, coord, table
+from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, table
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
-Stretch: TypeAlias = "tuple[Term | int, Term | int]"
+Interval: TypeAlias = "tuple[Term | int, Term | int]"
 """A stretch of a dim: its first coordinate, and the one after its last."""
 
 _LOOKED_AT = 1 << 16  # positions of a table that are looked at
 
 
-def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, list[Stretch]]:
+def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, list[Interval]]:
     """Cut a table along the dim on which it is made of the fewest runs of equal steps."""
     extents = {d: counts[d].constant for d in target.coords}
     if any(n is None for n in extents.values()):
@@ -30,7 +30,7 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
         values = tabulated(target, {d: numbers[d] for d in dims})
     except OverflowError as error:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}") from error
-    best: tuple[int, list[Stretch]] | None = None
+    best: tuple[int, list[Interval]] | None = None
     for place, dim in enumerate(dims):
         cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
         if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
@@ -67,7 +67,7 @@ def narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
     index = coord(dim) + begin
     changes: dict[Atom, Number] = {}
     for atom in target.all_atoms():
-        if isinstance(atom, Table) and index in atom.parts:
+        if isinstance(atom, Lookup) and index in atom.parts:
             axis = atom.parts.index(index)
             rows = np.arange(begin.constant, begin.constant + count.constant)
             parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])

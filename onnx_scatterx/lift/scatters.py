@@ -16,8 +16,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
-from onnx_scatterx.analysis.domain.wraparound import unwrapped
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.wraparound import without_wraparound
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term, coord, element, modulo, term
@@ -30,15 +30,15 @@ SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 class Access:
     """A node that takes the point I of one tensor to the point T(I) of its data.
 
-    ``targets[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a tensor
+    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a tensor
     of ``shape`` (the updates of a scatter, the output of a gather); it is within ``0 .. S-1``
-    wherever its sign was proven (``signs[c]``). ``index_dims`` are the dims of ``shape`` that the
-    index tensor runs over. ``facts`` know the extents of the coordinates. ``repeats`` says that two
-    points may well have one T(I); ``other`` is what the tensor of ``shape`` is called.
+    wherever its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that the
+    index tensor runs over. ``facts`` know the extents of the coordinates. ``may_repeat`` says that two
+    points may well have one T(I); ``tensor_role`` is what the tensor of ``shape`` is called.
     """
 
-    repeats: ClassVar[bool] = False
-    other: ClassVar[str] = "updates"
+    may_repeat: ClassVar[bool] = False
+    tensor_role: ClassVar[str] = "updates"
 
     node: ir.Node
     data: ir.Value
@@ -46,8 +46,8 @@ class Access:
     dtype: ir.DataType
     data_shape: Shape
     shape: Shape
-    targets: tuple[Term, ...]
-    signs: tuple[bool, ...]
+    index_exprs: tuple[Term, ...]
+    nonnegative: tuple[bool, ...]
     index_dims: tuple[int, ...]
     facts: Facts
 
@@ -69,7 +69,7 @@ def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     """Return a node in canonical form, or why it has none."""
     version = scope.opsets.get(node.domain, 0)
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
     try:
         return _lift(call, scope)
     except RefusedError as error:
@@ -91,7 +91,7 @@ def _lift(call: Call, scope: Scope) -> Scatter:
     return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
 
 
-def input_of(call: Call, i: int) -> Abstract:
+def input_of(call: Call, i: int) -> TensorValue:
     """Return what is known of an input of known rank, or refuse."""
     found = call.input(i)
     if found is None or found.shape is None:
@@ -107,10 +107,10 @@ def value_of(call: Call, i: int) -> ir.Value:
     return value
 
 
-def formula_of(call: Call, i: int, found: Abstract) -> Term:
+def formula_of(call: Call, i: int, found: TensorValue) -> Term:
     """Return the elements of an input as one term; what no term can hold is looked up in it."""
-    if found.formula is not None:
-        return found.formula
+    if found.index_map is not None:
+        return found.index_map
     if found.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, "indices")
     value = value_of(call, i)
@@ -125,7 +125,7 @@ def _axis(call: Call, default: int, rank: int) -> int:
     return axis % rank
 
 
-def _scatter_nd(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
+def _scatter_nd(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     depth = indices.shape[-1].constant if indices.shape else None
@@ -145,7 +145,7 @@ def _scatter_nd(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> 
     return _scatter(call, scope, data, 1, 2, shape, targets, range(index_rank), range(depth))
 
 
-def _scatter_elements(call: Call, data: Abstract, indices: Abstract, scope: Scope) -> Scatter:
+def _scatter_elements(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
     assert data.shape is not None
     assert indices.shape is not None
     rank = len(data.shape)
@@ -158,7 +158,7 @@ def _scatter_elements(call: Call, data: Abstract, indices: Abstract, scope: Scop
     return _scatter(call, scope, data, 1, 2, indices.shape, targets, range(rank), named)
 
 
-def _tensor_scatter(call: Call, data: Abstract, scope: Scope) -> Scatter:
+def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
     update = input_of(call, 1)
     assert data.shape is not None
     assert update.shape is not None
@@ -184,7 +184,7 @@ def _tensor_scatter(call: Call, data: Abstract, scope: Scope) -> Scatter:
 def _scatter(
     call: Call,
     scope: Scope,
-    data: Abstract,
+    data: TensorValue,
     indices_at: int,
     updates_at: int,
     shape: Shape,
@@ -197,7 +197,7 @@ def _scatter(
     dtype = data.dtype or updates.dtype
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
-    targets = [unwrapped(t, scope) if c in named else t for c, t in enumerate(targets)]
+    targets = [without_wraparound(t, scope) if c in named else t for c, t in enumerate(targets)]
     found, signs, facts = settled(call.facts, data.shape, shape, targets, named)
     has_indices = indices_at < len(call.node.inputs)
     return Scatter(
@@ -208,8 +208,8 @@ def _scatter(
         dtype=dtype,
         data_shape=data.shape,
         shape=shape,
-        targets=found,
-        signs=signs,
+        index_exprs=found,
+        nonnegative=signs,
         index_dims=tuple(index_dims),
         reduction=call.string("reduction", "none"),
         facts=facts,
@@ -228,7 +228,7 @@ def settled(
     ``named`` are the axes on which a negative target counts from the end.
     """
     key = "settled", data_shape, shape, tuple(targets), tuple(named)
-    return known.recall(key, lambda: _settled(known, data_shape, shape, targets, named))
+    return known.memoised(key, lambda: _settled(known, data_shape, shape, targets, named))
 
 
 def _settled(
@@ -245,8 +245,8 @@ def _settled(
     found, signs = [], []
     for c, target in enumerate(targets):
         target = simplify(target.at(gone), facts)
-        positive = c not in named or facts.proves(target)
-        if not positive and facts.proves(-target - 1):
+        positive = c not in named or facts.is_nonnegative(target)
+        if not positive and facts.is_nonnegative(-target - 1):
             target, positive = simplify(target + data_shape[c], facts), True
         found.append(target)
         signs.append(positive)

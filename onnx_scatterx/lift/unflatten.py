@@ -18,50 +18,50 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.reshaping import reshaped
 from onnx_scatterx.lift.footprint import line_along
 from onnx_scatterx.lift.scatters import Scatter, settled
-from onnx_scatterx.symbolic.terms import Table, Term, as_term, coord
+from onnx_scatterx.symbolic.terms import Lookup, Term, as_term, coord
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has
 _LONGEST = 16  # nodes between the updates and what they were
 
 
-def unravelled(scatter: Scatter, scope: Scope) -> Scatter | None:
+def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
     """Return a scatter of what its updates were before, if more of its targets are lines then.
 
     It has no index tensor of its own: what is known of the indices is in its targets.
     """
-    crooked = _crooked(scatter.targets)
+    crooked = _count_non_affine(scatter.index_exprs)
     if not crooked:
         return None
-    unsigned = [c for c, positive in enumerate(scatter.signs) if not positive]
+    unsigned = [c for c, positive in enumerate(scatter.nonnegative) if not positive]
     best: Scatter | None = None
     for value, shape in _before(scatter.updates, scope):
-        targets = [_in_shape(t, scatter.shape, shape) for t in scatter.targets]
+        targets = [_in_shape(t, scatter.shape, shape) for t in scatter.index_exprs]
         found = [t for t in targets if t is not None]
         if len(found) < len(targets):
             continue
         terms, signs, facts = settled(scope.facts, scatter.data_shape, shape, found, unsigned)
-        if _crooked(terms) >= crooked:
+        if _count_non_affine(terms) >= crooked:
             continue
-        crooked = _crooked(terms)
+        crooked = _count_non_affine(terms)
         best = replace(
             scatter,
             updates=value,
             indices=None,
             shape=shape,
-            targets=terms,
-            signs=signs,
+            index_exprs=terms,
+            nonnegative=signs,
             index_dims=tuple(range(len(shape))),
             facts=facts,
         )
     return best
 
 
-def _crooked(targets: Iterable[Term]) -> int:
+def _count_non_affine(targets: Iterable[Term]) -> int:
     return sum(line_along(t) is None for t in targets)
 
 
@@ -71,18 +71,18 @@ def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     fitted = {}
     for atom in target.all_atoms():
         known = None
-        if isinstance(atom, Table):
-            known = Abstract(ir.DataType.INT64, old, as_term(atom)).known
+        if isinstance(atom, Lookup):
+            known = TensorValue(ir.DataType.INT64, old, as_term(atom)).constant
         if known is not None:
-            (moved,) = reshaped(Abstract.of(known), new)
-            if moved.formula is None:
+            (moved,) = reshaped(TensorValue.of(known), new)
+            if moved.index_map is None:
                 return None
-            fitted[atom] = moved.formula.at({d: coord(d + _APART) for d in range(len(new))})
-    rest = Abstract(ir.DataType.INT64, old, target.replace(fitted))
+            fitted[atom] = moved.index_map.at({d: coord(d + _APART) for d in range(len(new))})
+    rest = TensorValue(ir.DataType.INT64, old, target.replace(fitted))
     (moved,) = reshaped(rest, new)
-    if moved.formula is None:
+    if moved.index_map is None:
         return None
-    return moved.formula.at({d + _APART: coord(d) for d in range(len(new))})
+    return moved.index_map.at({d + _APART: coord(d) for d in range(len(new))})
 
 
 def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
@@ -109,12 +109,12 @@ def _reads_all(node: ir.Node, scope: Scope) -> bool:
     if data is None or not data.shape or indices is None or indices.rank != 1 or not indices.shape:
         return False
     version = scope.opsets.get(node.domain, 0)
-    call = Call(node, inputs, version, scope.facts, scope.bound, scope.token)
+    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
     try:
         extent = data.shape[call.integer("axis", 0) % len(data.shape)]
     except UnknownAttributeError:
         return False
     counts = coord(0) if extent.constant != 1 else 0
-    return indices.formula is not None and (
-        scope.facts.equal(indices.shape[0], extent) and scope.facts.equal(indices.formula, counts)
+    return indices.index_map is not None and (
+        scope.facts.equal(indices.shape[0], extent) and scope.facts.equal(indices.index_map, counts)
     )

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.emit.available import Sources
-from onnx_scatterx.emit.scalar_load import element_of
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.scalar_load import scalar_load
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.lift.scatters import Scatter, is_scatter
-from onnx_scatterx.lowering.exclusive_index_nodes import Companions
+from onnx_scatterx.lowering.exclusive_index_nodes import ExclusiveIndexNodes
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
-from onnx_scatterx.lowering.rule import Context, Rewriting, ScatterRule
-from onnx_scatterx.lowering.sub_box import Part, part_of
-from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
+from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.symbolic.terms import Leaf, Term
+from onnx_scatterx.symbolic.terms import Symbol, Term
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -34,7 +34,7 @@ _NEEDED = 256  # the same where the target has no such scatter
 
 
 @dataclass(frozen=True)
-class Task:
+class GraphContext:
     """A graph to rewrite, and what holds for every try at it.
 
     ``constant_nodes`` says that constants must be nodes, as there can be no initializers; ``reads``
@@ -43,16 +43,16 @@ class Task:
 
     graph: ir.Graph
     scope: Scope
-    rules: Sequence[Form | ScatterRule]
+    rules: Sequence[Form | NodeRule]
     names: Names
-    fills: Fills
+    constants: Constants
     constant_nodes: bool
     target: Target
     costs: Costs
     reads: bool = False
 
 
-class Attempt:
+class RewriteRound:
     """A try at a graph in which the scatters of ``kept`` stay, and the gathers of ``reads`` go.
 
     The scatters ``apart`` are not written together with those before them.
@@ -60,7 +60,7 @@ class Attempt:
 
     def __init__(
         self,
-        task: Task,
+        task: GraphContext,
         kept: dict[ir.Node, Refusal],
         apart: dict[ir.Node, None],
         reads: set[ir.Node],
@@ -72,14 +72,14 @@ class Attempt:
             task.scope,
             kept,
             reads,
-            fills=task.fills,
-            apart=apart,
+            fills=task.constants,
+            split_before=apart,
             whole=task.reads,
         )
-        self.reads = {n for n in reads if n.outputs[0] in self.provenance.passed}
-        self.companions = Companions(task.graph, self.provenance, self.reads)
+        self.reads = {n for n in reads if n.outputs[0] in self.provenance.absorbed}
+        self.companions = ExclusiveIndexNodes(task.graph, self.provenance, self.reads)
         self.forms = [r for r in task.rules if isinstance(r, Form)]
-        self.rules = [r for r in task.rules if isinstance(r, ScatterRule)]
+        self.rules = [r for r in task.rules if isinstance(r, NodeRule)]
         self.writer = Writer(
             task.graph,
             task.scope.opsets.get("", 0),
@@ -89,10 +89,10 @@ class Attempt:
             rank_of=lambda value: self.provenance.abstract(value).rank,
         )
         spared = [v for n in self.provenance.scatters for v in n.outputs if n not in kept]
-        spared += [*self.companions.values(), *self.provenance.passed]
-        sources = Sources(task.graph, task.scope, spared)
-        self.numbers = Numbers(self.writer, task.scope, sources)
-        self.aliases = self.provenance.aliases()
+        spared += [*self.companions.values(), *self.provenance.absorbed]
+        sources = AvailableValues(task.graph, task.scope, spared)
+        self.numbers = TermEmitter(self.writer, task.scope, sources)
+        self.aliases = self.provenance.existing_views()
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 
     def plan(self, value: ir.Value) -> Plan | Refusal:
@@ -102,7 +102,7 @@ class Attempt:
         return self._plans[value]
 
     def _planned(self, value: ir.Value) -> Plan | Refusal:
-        self.writer.anchor = value.producer()
+        self.writer.insertion_point = value.producer()
         dtype = self.provenance.abstract(value).dtype or value.dtype
         mosaic = self.provenance.mosaic(value)
         assert mosaic is not None
@@ -113,7 +113,7 @@ class Attempt:
             self.writer,
             self.numbers,
             self.task.scope.facts,
-            self.task.fills,
+            self.task.constants,
             self.aliases,
             dtype,
             self.task.costs,
@@ -121,7 +121,7 @@ class Attempt:
         )
         found = planner.best(Region.of(mosaic))
         if isinstance(found, Plan) and value.is_graph_output():
-            trial = self.writer.trial(found.write, as_output=True)
+            trial = self.writer.dry_run(found.write, as_output=True)
             found = trial if isinstance(trial, Refusal) else found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
@@ -130,21 +130,21 @@ class Attempt:
 
     def _worth(self, value: ir.Value) -> int:
         """Return how many nodes a value may cost: more for a target that has not what goes."""
-        passed = self.provenance.passed[value]
+        passed = self.provenance.absorbed[value]
         return sum(_WORTH if self.task.target.has(n.op_type) else _NEEDED for n in passed)
 
     def is_reading(self, value: ir.Value) -> bool:
         """Return whether a value may be written only because of gathers."""
-        return not any(map(is_scatter, self.provenance.passed[value]))
+        return not any(map(is_scatter, self.provenance.absorbed[value]))
 
     def preferred(self) -> list[ir.Node]:
         """Return the scatters that could be slices, and that a rule writes first or better."""
-        first = [r for r in self.rules if r.comes_first]
+        first = [r for r in self.rules if r.has_priority]
         found = []
         for node, lifted in self.provenance.scatters.items():
             if lifted.scatter is None or lifted.refusal is not None:
                 continue
-            self.writer.anchor = node
+            self.writer.insertion_point = node
             if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first) or (
                 self._is_less_alone(lifted.scatter)
             ):
@@ -156,17 +156,17 @@ class Attempt:
 
         Where several such positions are cut out of one tensor, their order is computed too.
         """
-        passed, (output,) = self.provenance.passed, scatter.node.outputs
-        leaves = frozenset[Leaf]().union(*(t.leaves() for t in scatter.targets))
+        passed, (output,) = self.provenance.absorbed, scatter.node.outputs
+        leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
         if scatter.data not in passed or all(
-            element_of(x, self.task.scope) is None for x in leaves
+            scalar_load(x, self.task.scope) is None for x in leaves
         ):
             return False
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):
             return False
-        self.writer.anchor = scatter.node
-        asked = (self._asked(r, scatter) for r in self.rules if not r.keeps_invalid)
+        self.writer.insertion_point = scatter.node
+        asked = (self._asked(r, scatter) for r in self.rules if not r.accepts_invalid)
         alone = next((found for found in asked if isinstance(found, Rewriting)), None)
         return alone is not None and before.cost + alone.cost < whole.cost
 
@@ -179,12 +179,12 @@ class Attempt:
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
-        self.writer.anchor = node
+        self.writer.insertion_point = node
         invalid = lifted.refusal.reason is Reason.INVALID
         why: Refusal | None = None
-        last = [r for r in self.rules if r.keeps_invalid]  # they write any scatter
+        last = [r for r in self.rules if r.accepts_invalid]  # they write any scatter
         if not invalid:
-            for scatter in lifted.readings:
+            for scatter in lifted.interpretations:
                 for rule in (r for r in self.rules if r not in last):
                     found = self._asked(rule, scatter)
                     if isinstance(found, Rewriting):
@@ -204,9 +204,9 @@ class Attempt:
 
     def _in_part(self, scatter: Scatter) -> tuple[str, Rewriting] | None:
         """Return the rule that writes a scatter on a box of its data, and what it writes."""
-        part = part_of(scatter, self._context)
+        part = peel_to_box(scatter, self._context)
         for rule in self.rules if part is not None else ():
-            if rule.keeps_invalid or rule.comes_first:
+            if rule.accepts_invalid or rule.has_priority:
                 continue
             assert part is not None
             found = self._asked(rule, part.inner, part)
@@ -217,10 +217,10 @@ class Attempt:
     @property
     def _context(self) -> Context:
         task = self.task
-        return Context(self.provenance, self.writer, task.fills, self.numbers, task.target)
+        return Context(self.provenance, self.writer, task.constants, self.numbers, task.target)
 
     def _asked(
-        self, rule: ScatterRule, scatter: Scatter, part: Part | None = None
+        self, rule: NodeRule, scatter: Scatter, part: SubBox | None = None
     ) -> Rewriting | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
         context = self._context
@@ -232,7 +232,7 @@ class Attempt:
             return error.refusal
         if isinstance(found, Rewriting):
             output = scatter.node.outputs[0].is_graph_output()
-            trial = self.writer.trial(found.write, as_output=output)
+            trial = self.writer.dry_run(found.write, as_output=output)
             if isinstance(trial, Refusal):
                 return trial
             return replace(found, cost=trial.cost, reads=tuple(trial.reads))
@@ -245,11 +245,11 @@ class Attempt:
         """
         value, output = node.inputs[0], node.outputs[0]
         shape = None if value is None else self.provenance.abstract(value).shape
-        if value not in self.provenance.passed or shape is None:
+        if value not in self.provenance.absorbed or shape is None:
             return None
         part = self.provenance.abstract(output).vector()
         if node.op_type == "Size" or output.is_graph_output() or part is None:
             return None
-        self.writer.anchor = node
-        trial = self.writer.trial(lambda: self.numbers.shape(part))
+        self.writer.insertion_point = node
+        trial = self.writer.dry_run(lambda: self.numbers.shape(part))
         return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

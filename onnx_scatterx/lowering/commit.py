@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.transposes import cancel_transposes
-from onnx_scatterx.lowering.attempt import Attempt
-from onnx_scatterx.lowering.selection import Choice
+from onnx_scatterx.lowering.attempt import RewriteRound
+from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.symbolic.terms import Term
 
 REPLACES = "onnx_scatterx.replaces"
@@ -21,13 +21,13 @@ WORK = "onnx_scatterx.work"
 _SHORT = 64  # letters of a term that a user reads
 
 
-class Replacement:
+class Commit:
     """Writes a choice into its graph; ``forms`` tells by which rules scatters and gathers went.
 
     ``selected`` are those for which a Where of floats was written.
     """
 
-    def __init__(self, attempt: Attempt, choice: Choice) -> None:
+    def __init__(self, attempt: RewriteRound, choice: Selection) -> None:
         self._attempt = attempt
         self._writer = attempt.writer
         self.forms: dict[ir.Node, frozenset[str]] = {}
@@ -44,18 +44,18 @@ class Replacement:
                     self.work[node] = rewriting.work
                 self.forms[node] = frozenset((name,))
             for value in [v for v in node.outputs if v in choice.values]:
-                plan, passed = choice.values[value], attempt.provenance.passed[value]
+                plan, passed = choice.values[value], attempt.provenance.absorbed[value]
                 self._write(value, plan.write, passed, node)
                 for gone in passed:
                     self.forms[gone] = self.forms.get(gone, frozenset()) | plan.forms
-        moved = (v.producer() for v in attempt.provenance.passed)
+        moved = (v.producer() for v in attempt.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
         cancel_transposes(self._writer.made)
 
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
         """Read a shape from another tensor than the one that goes."""
         w, (value,) = self._writer, node.outputs
-        w.anchor, w.stem, w.metadata = node, value.name or "shape", {}
+        w.insertion_point, w.name_prefix, w.metadata = node, value.name or "shape", {}
         result = self._attempt.numbers.shape(part)
         value.replace_all_uses_with(result)
         w.replaced[value] = result
@@ -69,13 +69,13 @@ class Replacement:
         work: Term | None = None,
     ) -> None:
         w, scope = self._writer, self._attempt.task.scope
-        w.anchor, w.stem = anchor, value.name or "scatterx"
+        w.insertion_point, w.name_prefix = anchor, value.name or "scatterx"
         w.metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
             w.metadata[WORK] = told(work)
         made = len(w.made)
         results = set(w.replaced.values())
-        result = w.current(write())
+        result = w.resolve(write())
         if _selects_floats(result, results):
             self.selected |= set(gone)
         known = self._attempt.provenance.abstract(value)
@@ -104,11 +104,11 @@ class Replacement:
                 "Identity",
                 [result],
                 outputs=[ir.Value(type=ir.TensorType(dtype))],
-                name=names.new(f"{w.stem}/Identity"),
+                name=names.new(f"{w.name_prefix}/Identity"),
                 metadata_props=dict(w.metadata),
             )
-            assert w.anchor is not None
-            self._attempt.graph.insert_before(w.anchor, identity)
+            assert w.insertion_point is not None
+            self._attempt.graph.insert_before(w.insertion_point, identity)
             (result,) = identity.outputs
         if value.is_graph_output():
             result.type, result.shape = value.type, value.shape

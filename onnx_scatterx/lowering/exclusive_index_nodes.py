@@ -11,7 +11,7 @@ from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.mosaic.provenance import Provenance
 
 
-class Companions:
+class ExclusiveIndexNodes:
     """The nodes that would go with each of the gathers ``reads``.
 
     Single numbers do not count: what is written may read them.

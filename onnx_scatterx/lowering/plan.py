@@ -14,13 +14,13 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.constants import Fills
-from onnx_scatterx.mosaic.existing_view import Aliases
+from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.mosaic.existing_view import ExistingViews
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.mosaic.span import ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term
@@ -94,10 +94,10 @@ class Planner:
         self,
         forms: Sequence[Form],
         writer: Writer,
-        numbers: Numbers,
+        numbers: TermEmitter,
         facts: Facts,
-        fills: Fills,
-        aliases: Aliases,
+        constants: Constants,
+        existing_views: ExistingViews,
         dtype: ir.DataType,
         costs: Costs,
         *,
@@ -107,8 +107,8 @@ class Planner:
         self.writer = writer
         self.numbers = numbers
         self.facts = facts
-        self.fills = fills
-        self.aliases = aliases
+        self.constants = constants
+        self.existing_views = existing_views
         self.dtype = dtype
         self.costs = costs
         self.copies = copies
@@ -157,7 +157,7 @@ class Planner:
 
         ``work`` is that of the form itself.
         """
-        trial = self.writer.trial(write)
+        trial = self.writer.dry_run(write)
         if isinstance(trial, Refusal):
             return trial
         forms = frozenset((form.name,)).union(*(p.forms for p in parts))
@@ -170,7 +170,7 @@ class Planner:
         return simplify(t, self.facts)
 
 
-def edges(span: Span) -> tuple[Term, Term]:
+def edges(span: StridedInterval) -> tuple[Term, Term]:
     """Return the first position of a span and the one after its last."""
     m, r = span.modulus, span.residue
     if m == 1:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.target import Target
@@ -34,22 +34,22 @@ class Context:
 
     provenance: Provenance
     writer: Writer
-    fills: Fills
-    numbers: Numbers
+    constants: Constants
+    numbers: TermEmitter
     target: Target
 
 
-class ScatterRule(ABC):
+class NodeRule(ABC):
     """Rewrites a scatter of which the boxes are not known.
 
     One that cannot run stands in a branch that is not taken. It must load there: only a rule that
-    ``keeps_invalid`` nodes as they are is asked about it. A rule that ``comes_first`` is asked
+    ``accepts_invalid`` nodes as they are is asked about it. A rule that ``has_priority`` is asked
     about scatters of which the boxes are known too.
     """
 
     name: str
-    keeps_invalid = False
-    comes_first = False
+    accepts_invalid = False
+    has_priority = False
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:

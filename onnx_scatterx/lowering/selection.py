@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.lift.gathers import is_gather
 from onnx_scatterx.lift.scatters import is_scatter
-from onnx_scatterx.lowering.attempt import Attempt
+from onnx_scatterx.lowering.attempt import RewriteRound
 from onnx_scatterx.lowering.plan import Plan
 from onnx_scatterx.lowering.rule import Rewriting
 from onnx_scatterx.symbolic.terms import Term
@@ -22,7 +22,7 @@ from onnx_scatterx.targets.cost_model.machine import KINDS
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 
-class Choice:
+class Selection:
     """What is written: values by plans, scatters by rules, and shapes that are read elsewhere.
 
     ``refused`` are the scatters for which rules or plans had a reason, ``staying`` the gathers that
@@ -30,7 +30,7 @@ class Choice:
     ``is_open``, a scatter was found that must be kept or taken apart: all is to be planned again.
     """
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: RewriteRound) -> None:
         self.attempt = attempt
         self.values: dict[ir.Value, Plan] = {}
         self.rewritings: dict[ir.Node, tuple[str, Rewriting]] = {}
@@ -60,7 +60,7 @@ class Choice:
             return True
         left = False
         for value in wanted:
-            if value not in self.attempt.provenance.passed:
+            if value not in self.attempt.provenance.absorbed:
                 left = True
                 continue
             plan = self.attempt.plan(value)
@@ -104,7 +104,7 @@ class Choice:
 
     def _cost_of_reading(self, node: ir.Node) -> float:
         """Return how many nodes it is to leave one that reads, with what goes only if it goes."""
-        passed = self.attempt.provenance.passed
+        passed = self.attempt.provenance.absorbed
         cost = 1.0 + sum(self._cost_of_having(v) for v in node.inputs if v in passed)
         if node in self.attempt.reads:
             cost += self.attempt.companions.saved(node)
@@ -134,7 +134,7 @@ class Choice:
         dtype = known.dtype or ir.DataType.FLOAT
         cost = attempt.task.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
         for value in node.inputs:
-            if value is None or value not in attempt.provenance.passed or value in self._needed:
+            if value is None or value not in attempt.provenance.absorbed or value in self._needed:
                 continue
             plan = attempt.plan(value)
             cost += plan.weight if isinstance(plan, Plan) else float("inf")

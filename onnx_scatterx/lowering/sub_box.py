@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract
-from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Rewriting
 from onnx_scatterx.symbolic.terms import Term, coord, minimum, term
 
 
 @dataclass(frozen=True)
-class Part:
+class SubBox:
     """A scatter into a box: ``within[axis]`` are where the box starts and ends.
 
     ``inner`` is the scatter on the box alone, of which the data is a value that stands for it.
@@ -47,7 +47,7 @@ class Part:
         """Cut a tensor axis by axis, write what is left, and put the rest around it."""
         w, dtype = context.writer, self.scatter.dtype
         if not cuts:
-            w.replaced[self.inner.data] = w.current(x)
+            w.replaced[self.inner.data] = w.resolve(x)
             return write()
         (axis, (low, high)), *others = cuts
 
@@ -59,24 +59,24 @@ class Part:
         if low.constant != 0:
             parts.insert(0, cut(w.constant([0]), first))
         if not self.scatter.facts.equal(high, self.scatter.data_shape[axis]):
-            parts.append(cut(last, w.constant([FAR])))
+            parts.append(cut(last, w.constant([INT64_MAX])))
         return w.concat(parts, dtype, axis)
 
 
-def part_of(scatter: Scatter, context: Context) -> Part | None:
+def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     """Return a scatter as one into a box, or None where it may reach all of its data."""
     within: dict[int, tuple[Term, Term]] = {}
-    targets = list(scatter.targets)
+    targets = list(scatter.index_exprs)
     for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
         found = _bounds(scatter, target)
-        if found is None or not scatter.signs[axis]:
+        if found is None or not scatter.nonnegative[axis]:
             continue
         start, count = found
         # Where there is nothing to be written the start may lie behind the axis.
-        low = start if scatter.facts.proves(size - start) else minimum(start, size)
-        if scatter.facts.equal(count, size) or not scatter.facts.proves(low):
+        low = start if scatter.facts.is_nonnegative(size - start) else minimum(start, size)
+        if scatter.facts.equal(count, size) or not scatter.facts.is_nonnegative(low):
             continue
-        if scatter.facts.proves(size - low - count):
+        if scatter.facts.is_nonnegative(size - low - count):
             within[axis] = (low, low + count)
             targets[axis] = target - start
     if not within:
@@ -85,9 +85,9 @@ def part_of(scatter: Scatter, context: Context) -> Part | None:
         within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
     )
     data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
-    context.provenance.scope.values[data] = Abstract(scatter.dtype, shape)
-    inner = replace(scatter, data=data, data_shape=shape, targets=tuple(targets))
-    return Part(scatter, inner, within)
+    context.provenance.scope.values[data] = TensorValue(scatter.dtype, shape)
+    inner = replace(scatter, data=data, data_shape=shape, index_exprs=tuple(targets))
+    return SubBox(scatter, inner, within)
 
 
 def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.mosaic.regions import Source, Walk
-from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.mosaic.regions import AxisMap, Source
+from onnx_scatterx.mosaic.span import ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div
 
-Box: TypeAlias = "tuple[Span, ...]"
+Box: TypeAlias = "tuple[StridedInterval, ...]"
 
 
 class Cell(NamedTuple):
@@ -30,14 +30,14 @@ class Cell(NamedTuple):
             return None
         span, sign, shift = moved
 
-        def change(w: Walk) -> Walk:  # q = sign (q' - shift)
+        def change(w: AxisMap) -> AxisMap:  # q = sign (q' - shift)
             if w.dim != axis:
                 return w
-            return Walk(axis, sign * w.step, w.start - sign * w.step * shift)
+            return AxisMap(axis, sign * w.step, w.start - sign * w.step * shift)
 
         return Cell(with_span(self.box, axis, span), self.source.mapped(change))
 
-    def restricted(self, axis: int, span: Span) -> Cell:
+    def restricted(self, axis: int, span: StridedInterval) -> Cell:
         """Return the cell on a part of its own span on an axis (a refinement of its modulus)."""
         own = self.box[axis]
         if own.modulus == span.modulus:
@@ -45,8 +45,8 @@ class Cell(NamedTuple):
         times, rest = span.modulus // own.modulus, span.residue - own.residue
         first = rest // own.modulus  # m q + r = M q' + r', so q = (M / m) q' + (r' - r) / m
 
-        def change(w: Walk) -> Walk:
-            return w if w.dim != axis else Walk(axis, w.step * times, w.start + w.step * first)
+        def change(w: AxisMap) -> AxisMap:
+            return w if w.dim != axis else AxisMap(axis, w.step * times, w.start + w.step * first)
 
         return Cell(with_span(self.box, axis, span), self.source.mapped(change))
 
@@ -75,7 +75,7 @@ class Cell(NamedTuple):
         return f"{' x '.join(repr(s)[5:-1] for s in self.box)} <- {self.source}"
 
 
-def with_span(box: Box, axis: int, span: Span) -> Box:
+def with_span(box: Box, axis: int, span: StridedInterval) -> Box:
     """Return a box with another span on an axis."""
     return (*box[:axis], span, *box[axis + 1 :])
 
@@ -89,26 +89,26 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
         def ceil(q: Term) -> Term:
             return floor_div(q - first + step - 1, step)
 
-        def change(w: Walk) -> Walk:
-            return w if w.dim != axis else Walk(axis, w.step * step, w.start + w.step * first)
+        def change(w: AxisMap) -> AxisMap:
+            return w if w.dim != axis else AxisMap(axis, w.step * step, w.start + w.step * first)
 
-        span = Span.interval(ceil(own.low), ceil(own.high))
+        span = StridedInterval.interval(ceil(own.low), ceil(own.high))
         return Cell(with_span(cell.box, axis, span), cell.source.mapped(change))
     if residue is None or step % own.modulus:
         return None
     if residue % own.modulus != own.residue:
-        return Cell(with_span(cell.box, axis, Span.interval(ZERO, ZERO)), cell.source)
+        return Cell(with_span(cell.box, axis, StridedInterval.interval(ZERO, ZERO)), cell.source)
     lattice = own.refined(step, residue)
     moved = cell.restricted(axis, lattice)
     shift = floor_div(first, step)  # x = step q + residue = first + step (q - first // step)
 
-    def back(w: Walk) -> Walk:
-        return w if w.dim != axis else Walk(axis, w.step, w.start + w.step * shift)
+    def back(w: AxisMap) -> AxisMap:
+        return w if w.dim != axis else AxisMap(axis, w.step, w.start + w.step * shift)
 
-    span = Span.interval(lattice.low - shift, lattice.high - shift)
+    span = StridedInterval.interval(lattice.low - shift, lattice.high - shift)
     return Cell(with_span(moved.box, axis, span), moved.source.mapped(back))
 
 
 def full_box(shape: Shape) -> Box:
     """Return the box of all positions of a shape."""
-    return tuple(Span.interval(ZERO, n) for n in shape)
+    return tuple(StridedInterval.interval(ZERO, n) for n in shape)

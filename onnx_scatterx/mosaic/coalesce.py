@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.span import Span
+from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 
 
-def melted(mosaic: Mosaic, facts: Facts) -> Mosaic:
+def coalesced(mosaic: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic with as few cells as merging neighbours gives.
 
     A region that is written back unchanged has the same source as what is around it, in the same
@@ -23,7 +23,7 @@ def melted(mosaic: Mosaic, facts: Facts) -> Mosaic:
     return Mosaic(mosaic.shape, cells)
 
 
-def _class(span: Span) -> tuple[int, int]:
+def _class(span: StridedInterval) -> tuple[int, int]:
     return span.modulus, span.residue
 
 
@@ -55,7 +55,7 @@ def _together(a: Cell, b: Cell, facts: Facts) -> Cell | None:
     if not facts.equal(first.high, second.low):
         return None
     # [a, b) and [b, c) are [a, c) only where neither runs backwards.
-    if not (facts.proves(first.length) and facts.proves(second.length)):
+    if not (facts.is_nonnegative(first.length) and facts.is_nonnegative(second.length)):
         return None
-    span = Span(first.modulus, first.residue, first.low, second.high)
+    span = StridedInterval(first.modulus, first.residue, first.low, second.high)
     return Cell((*a.box[:d], span, *a.box[d + 1 :]), a.source)

@@ -15,7 +15,7 @@ def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:
     return [v for v in (node.inputs if all_of_them else node.inputs[:1]) if v is not None]
 
 
-def reach(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
+def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
     """Return the scatters of a graph and the nodes that move the elements that they write or read.
 
     That is every move before or after them, and every other view of what these begin with: no plan

@@ -9,12 +9,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 
 _LOOKED_AT = 1 << 22  # bytes of a constant that is looked at
 
 
-class Fills:
+class Constants:
     """Looks at constants, each once."""
 
     def __init__(self, scope: Scope, overridable: set[ir.Value]) -> None:
@@ -33,7 +33,7 @@ class Fills:
                 return cast(ir.TensorProtocol, attribute.value)
         return None
 
-    def fill(self, value: ir.Value) -> np.ndarray | None:
+    def splat(self, value: ir.Value) -> np.ndarray | None:
         """Return the number (as an array without dims) that every element of a tensor is."""
         if value not in self._found:
             self._found[value] = self._fill(value)
@@ -61,7 +61,7 @@ class Fills:
             "Tile",
         ):
             (first, *_) = node.inputs
-            return None if first is None else self.fill(first)
+            return None if first is None else self.splat(first)
         return None
 
     def _uniform(self, tensor: ir.TensorProtocol) -> np.ndarray | None:
@@ -78,8 +78,8 @@ class Fills:
         tensor = self.tensor(value)
         if tensor is not None:
             return tensor.numpy() if _is_readable(tensor) else None
-        number = self.fill(value)
-        shape = (self.scope.values.get(value) or Abstract(None, None)).static_shape
+        number = self.splat(value)
+        shape = (self.scope.values.get(value) or TensorValue(None, None)).static_shape
         if number is None or shape is None or math.prod(shape) * number.itemsize > _LOOKED_AT:
             return None
         return np.broadcast_to(number, shape)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.mosaic.regions import View, Walk
+from onnx_scatterx.mosaic.regions import AxisMap, View
 from onnx_scatterx.mosaic.span import ZERO
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div, modulo
 
 
 @dataclass(frozen=True)
-class Alias:
+class ExistingView:
     """A value that is a view of a source, whole; ``cost`` nodes are there for it alone."""
 
     value: ir.Value
@@ -31,13 +31,15 @@ class Alias:
         """Return a view of the source as one of this value, for the positions of a region."""
         if view.is_reshaped or self.view.is_reshaped:
             return None
-        key = "seen", self.view.walks, self.shape, view.walks, low, high
-        walks = facts.recall(key, lambda: self._walks(view, low, high, facts))
+        key = "seen", self.view.axis_maps, self.shape, view.axis_maps, low, high
+        walks = facts.memoised(key, lambda: self._walks(view, low, high, facts))
         return None if walks is None else View(self.value, self.shape, walks)
 
-    def _walks(self, view: View, low: Shape, high: Shape, facts: Facts) -> tuple[Walk, ...] | None:
-        walks = [Walk(None, 0, ZERO) for _ in self.shape]
-        for own, wanted in zip(self.view.walks, view.walks, strict=True):
+    def _walks(
+        self, view: View, low: Shape, high: Shape, facts: Facts
+    ) -> tuple[AxisMap, ...] | None:
+        walks = [AxisMap(None, 0, ZERO) for _ in self.shape]
+        for own, wanted in zip(self.view.axis_maps, view.axis_maps, strict=True):
             if own.dim is None:
                 if wanted.dim is not None or not facts.equal(own.start, wanted.start):
                     return None
@@ -47,31 +49,31 @@ class Alias:
                 return None
             walks[own.dim] = walk
         if len(low) == len(self.shape):
-            tied = {w.dim for w in self.view.walks} | {w.dim for w in walks}
+            tied = {w.dim for w in self.view.axis_maps} | {w.dim for w in walks}
             for axis, extent in enumerate(self.shape):
                 # All positions of a broadcast axis are alike: those of the region itself will do.
-                across = Walk(axis, 1, ZERO)
+                across = AxisMap(axis, 1, ZERO)
                 if axis not in tied and _is_within(across, extent, low, high, facts):
                     walks[axis] = across
         return tuple(walks)
 
 
-def _through(own: Walk, wanted: Walk) -> Walk | None:
+def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
     """Return where ``own.start + own.step * i`` visits what ``wanted`` visits."""
     distance = wanted.start - own.start
     if wanted.step % own.step or modulo(distance, own.step).constant != 0:
         return None
-    return Walk(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
+    return AxisMap(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
 
 
-def _is_within(walk: Walk, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
+def _is_within(walk: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
     if walk.dim is None:
-        return facts.proves(walk.start) and facts.proves(extent - 1 - walk.start)
+        return facts.is_nonnegative(walk.start) and facts.is_nonnegative(extent - 1 - walk.start)
     first = walk.start + walk.step * low[walk.dim]
     end = walk.start + walk.step * high[walk.dim]
     if walk.step < 0:
         first, end = end - walk.step, first - walk.step
-    return facts.proves(first) and facts.proves(extent - end + abs(walk.step) - 1)
+    return facts.is_nonnegative(first) and facts.is_nonnegative(extent - end + abs(walk.step) - 1)
 
 
-Aliases = Mapping[ir.Value, list[Alias]]
+ExistingViews = Mapping[ir.Value, list[ExistingView]]

@@ -17,8 +17,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_span
-from onnx_scatterx.mosaic.regions import View, Walk
-from onnx_scatterx.mosaic.span import ONE, ZERO, Span
+from onnx_scatterx.mosaic.regions import AxisMap, View
+from onnx_scatterx.mosaic.span import ONE, ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, term
 
@@ -33,7 +33,7 @@ class Mosaic:
     @classmethod
     def of(cls, value: ir.Value, shape: Shape) -> Mosaic:
         """Return a tensor that is its own source."""
-        walks = tuple(Walk(d, 1, ZERO) for d in range(len(shape)))
+        walks = tuple(AxisMap(d, 1, ZERO) for d in range(len(shape)))
         return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
 
     def with_shape(self, shape: Shape) -> Mosaic | None:
@@ -44,10 +44,10 @@ class Mosaic:
         view = cell.source
         if not isinstance(view, View) or view.is_reshaped or cell.box != full_box(self.shape):
             return None
-        if {w.dim for w in view.walks} < set(range(len(shape))):
+        if {w.dim for w in view.axis_maps} < set(range(len(shape))):
             return None  # broadcast: nothing ties the source to the other sizes
         extents = list(view.shape)
-        for axis, w in enumerate(view.walks):
+        for axis, w in enumerate(view.axis_maps):
             if w.dim is None:
                 continue
             if (w.step, w.start.constant) != (1, 0) or extents[axis] is not self.shape[w.dim]:
@@ -77,7 +77,7 @@ class Mosaic:
         rank = len(self.shape) + len(new)
         old = [d for d in range(rank) if d not in new]
         place = dict(enumerate(old))
-        unit = Span.interval(ZERO, ONE)
+        unit = StridedInterval.interval(ZERO, ONE)
 
         def spread(box: Sequence[object], fill: object) -> list[object]:
             it = iter(box)
@@ -96,12 +96,12 @@ class Mosaic:
         place = {old: new for new, old in enumerate(kept)}
 
         def change(c: Cell) -> Cell | None:
-            if any(c.box[d] != Span.interval(ZERO, ONE) for d in gone):
+            if any(c.box[d] != StridedInterval.interval(ZERO, ONE) for d in gone):
                 return None
 
-            def walk(w: Walk) -> Walk:
+            def walk(w: AxisMap) -> AxisMap:
                 if w.dim in gone:
-                    return Walk(None, 0, w.start)
+                    return AxisMap(None, 0, w.start)
                 return _renamed(place)(w)
 
             return Cell(tuple(c.box[d] for d in kept), c.source.mapped(walk))
@@ -117,14 +117,15 @@ class Mosaic:
             return None
 
         def change(c: Cell) -> Cell | None:
-            if any(c.box[d] != Span.interval(ZERO, ONE) for d in wide):
+            if any(c.box[d] != StridedInterval.interval(ZERO, ONE) for d in wide):
                 return None
 
-            def walk(w: Walk) -> Walk:
-                return Walk(None, 0, w.start) if w.dim in wide else w
+            def walk(w: AxisMap) -> AxisMap:
+                return AxisMap(None, 0, w.start) if w.dim in wide else w
 
             box = tuple(
-                Span.interval(ZERO, shape[d]) if d in wide else s for d, s in enumerate(c.box)
+                StridedInterval.interval(ZERO, shape[d]) if d in wide else s
+                for d, s in enumerate(c.box)
             )
             return Cell(box, c.source.mapped(walk))
 
@@ -141,7 +142,7 @@ class Mosaic:
             cells = [every(c, axis, first, step) for c in self.cells]
         else:
             return None
-        window = Span.interval(ZERO, count)
+        window = StridedInterval.interval(ZERO, count)
         found: list[Cell] = []
         for old, cell in zip(self.cells, cells, strict=True):
             if cell is None:
@@ -167,14 +168,16 @@ def _uncovered(old: Cell, new: Cell, facts: Facts) -> list[Cell]:
     return [part for part in old.outside(new.box, facts) if not part.is_empty(facts)]
 
 
-def _reaches(span: Span, extent: Term, facts: Facts) -> tuple[bool, bool]:
+def _reaches(span: StridedInterval, extent: Term, facts: Facts) -> tuple[bool, bool]:
     """Return whether a span starts where its axis starts, and ends where it ends."""
     if span.modulus != 1:
         return False, False
     return facts.equal(span.low, 0), facts.equal(span.high, extent)
 
 
-def _stretched(span: Span, count: Term, reaches: tuple[bool, bool], step: int) -> Span:
+def _stretched(
+    span: StridedInterval, count: Term, reaches: tuple[bool, bool], step: int
+) -> StridedInterval:
     """Let a span that reaches an end of the axis reach that end of the slice.
 
     A slice that is not empty lies within its axis; of an empty one every span is empty.
@@ -182,11 +185,11 @@ def _stretched(span: Span, count: Term, reaches: tuple[bool, bool], step: int) -
     if span.modulus != 1:
         return span
     first, last = reaches if step > 0 else reaches[::-1]
-    return Span.interval(ZERO if first else span.low, count if last else span.high)
+    return StridedInterval.interval(ZERO if first else span.low, count if last else span.high)
 
 
-def _renamed(place: dict[int, int]) -> Callable[[Walk], Walk]:
-    return lambda w: w if w.dim is None else Walk(place[w.dim], w.step, w.start)
+def _renamed(place: dict[int, int]) -> Callable[[AxisMap], AxisMap]:
+    return lambda w: w if w.dim is None else AxisMap(place[w.dim], w.step, w.start)
 
 
 def joined(parts: Sequence[Mosaic], axis: int, shape: Shape) -> Mosaic | None:

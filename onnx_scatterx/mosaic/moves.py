@@ -86,7 +86,7 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
     )
     if not same:
         # The others are left in place, unless what they reshape is to go.
-        groups = axis_groups(x.shape, shape) if value in provenance.passed else None
+        groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
         return None if groups is None else regrouped(x, shape, groups)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
     return None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)
@@ -105,7 +105,7 @@ def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     if (
         shape is None
         or any(p is None for p in parts)
-        or not any(v in provenance.passed for v in call.node.inputs)
+        or not any(v in provenance.absorbed for v in call.node.inputs)
     ):
         return []
     axis = call.integer("axis", 1) % len(shape)

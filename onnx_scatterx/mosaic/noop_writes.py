@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import View
 
 _REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
-def is_idle(scatter: Scatter, data: Mosaic, fills: Fills) -> bool:
+def is_noop_write(scatter: Scatter, data: Mosaic, fills: Constants) -> bool:
     """Return whether all elements of data and updates are one number that the reduction keeps.
 
     Then the indices need not be known, and updates may meet: ``0 + 0 = 0``, ``max(c, c) = c``. All
     is told by bits, since ``-0.0 * -0.0`` is another zero.
     """
-    number = fills.fill(scatter.updates)
+    number = fills.splat(scatter.updates)
     if number is None or not data.cells or not _keeps(scatter.reduction, number):
         return False
     sources = {c.source.value if isinstance(c.source, View) else None for c in data.cells}
-    found = [None if value is None else fills.fill(value) for value in sources]
+    found = [None if value is None else fills.splat(value) for value in sources]
     return all(f is not None and f.tobytes() == number.tobytes() for f in found)
 
 

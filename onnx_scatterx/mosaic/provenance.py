@@ -9,18 +9,18 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.lift.gathers import Gather, is_gather, lift_read
+from onnx_scatterx.lift.gathers import Gather, is_gather, lift_gather
 from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
-from onnx_scatterx.lift.unflatten import unravelled
-from onnx_scatterx.mosaic.coalesce import melted
-from onnx_scatterx.mosaic.connected_moves import reach
-from onnx_scatterx.mosaic.constants import Fills
-from onnx_scatterx.mosaic.existing_view import Alias
+from onnx_scatterx.lift.unflatten import unflattened
+from onnx_scatterx.mosaic.coalesce import coalesced
+from onnx_scatterx.mosaic.connected_moves import connected_moves
+from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.mosaic.existing_view import ExistingView
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
-from onnx_scatterx.mosaic.noop_writes import is_idle
+from onnx_scatterx.mosaic.noop_writes import is_noop_write
 from onnx_scatterx.mosaic.reads import learn_bounds
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
@@ -35,26 +35,26 @@ _CHAIN = 16  # nodes that are counted to see what a value costs
 class Lifted:
     """What became of a scatter: its canonical form and why it has no mosaic, if it has none.
 
-    ``unravelled`` is the same scatter of what its updates were before they were flattened.
+    ``unflattened`` is the same scatter of what its updates were before they were flattened.
     """
 
     node: ir.Node
     scatter: Scatter | None
     refusal: Refusal | None
-    unravelled: Scatter | None = None
+    unflattened: Scatter | None = None
 
     @property
-    def readings(self) -> tuple[Scatter, ...]:
+    def interpretations(self) -> tuple[Scatter, ...]:
         """The canonical forms that there are, the one that says most first."""
-        return tuple(s for s in (self.unravelled, self.scatter) if s is not None)
+        return tuple(s for s in (self.unflattened, self.scatter) if s is not None)
 
 
 class Provenance:
     """Mosaics of the values of one graph, outer values being sources of their own.
 
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
-    ``passed[value]`` are the scatters, and the gathers of ``reads``, that a value's mosaic makes
-    needless. The scatters in ``kept`` are sources, whatever they write; of those ``apart`` the data
+    ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that a value's mosaic makes
+    needless. The scatters in ``opaque`` are sources, whatever they write; of those ``split_before`` the data
     are. Unless ``whole``, only what has to do with scatters is looked at: any other value is
     its own source.
     """
@@ -63,27 +63,27 @@ class Provenance:
         self,
         graph: ir.Graph,
         scope: Scope,
-        kept: Mapping[ir.Node, Refusal] | None = None,
-        reads: Collection[ir.Node] = (),
+        opaque: Mapping[ir.Node, Refusal] | None = None,
+        gathers_to_remove: Collection[ir.Node] = (),
         *,
-        fills: Fills | None = None,
-        apart: Collection[ir.Node] = (),
+        fills: Constants | None = None,
+        split_before: Collection[ir.Node] = (),
         whole: bool = False,
     ) -> None:
-        self.kept = kept or {}
-        self.apart = apart
-        self.reads = reads
+        self.opaque = opaque or {}
+        self.split_before = split_before
+        self.gathers_to_remove = gathers_to_remove
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
-        self.fills = Fills(scope, set(graph.inputs)) if fills is None else fills
+        self.fills = Constants(scope, set(graph.inputs)) if fills is None else fills
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
-        self.passed: dict[ir.Value, frozenset[ir.Node]] = {}
+        self.absorbed: dict[ir.Value, frozenset[ir.Node]] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
         self._live = live_nodes(graph)
-        reached = graph if whole else reach(graph, MOVES)
+        reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
             if is_scatter(node):
                 self._scatter(node)
@@ -96,15 +96,15 @@ class Provenance:
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is taken together with what was written to its data before."""
-        return node not in self.apart and node.inputs[0] in self.passed
+        return node not in self.split_before and node.inputs[0] in self.absorbed
 
-    def aliases(self) -> dict[ir.Value, list[Alias]]:
+    def existing_views(self) -> dict[ir.Value, list[ExistingView]]:
         """Return, for each source, the values of the graph that are views of it.
 
         An alias that stays for other readers costs nothing; another one costs the nodes that are
         there for it alone.
         """
-        found: dict[ir.Value, list[Alias]] = {}
+        found: dict[ir.Value, list[ExistingView]] = {}
         stays: set[ir.Value] = set()
         for node in reversed(list(self.graph)):
             is_move = node.op_type in MOVES and node.domain in ("", "ai.onnx")
@@ -112,12 +112,12 @@ class Provenance:
                 if value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses()):
                     stays.add(value)
                 mosaic = self._mosaics.get(value)
-                if not is_move or value in self.passed or mosaic is None:
+                if not is_move or value in self.absorbed or mosaic is None:
                     continue
                 view = mosaic.cells[0].source if len(mosaic.cells) == 1 else None
                 if isinstance(view, View) and view.value is not value:
                     cost = 0 if value in stays else self._nodes_for(node, stays)
-                    alias = Alias(value, mosaic.shape, view, cost)
+                    alias = ExistingView(value, mosaic.shape, view, cost)
                     found.setdefault(view.value, []).append(alias)
         return found
 
@@ -137,7 +137,7 @@ class Provenance:
         return len(going)
 
     def _goes(self, reader: ir.Node) -> bool:
-        return any(v in self.passed for v in reader.outputs)
+        return any(v in self.absorbed for v in reader.outputs)
 
     def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
         """Return whether a reader is no move that may go, and no shape of one."""
@@ -147,9 +147,9 @@ class Provenance:
             return False
         return reader.op_type not in MOVES or any(v in stays for v in reader.outputs)
 
-    def abstract(self, value: ir.Value) -> Abstract:
+    def abstract(self, value: ir.Value) -> TensorValue:
         """Return what the interpreter knows of a value."""
-        return self.scope.values.get(value) or Abstract(value.dtype, None)
+        return self.scope.values.get(value) or TensorValue(value.dtype, None)
 
     def facts_at(self, node: ir.Node) -> Facts:
         """Return the facts that a node's own checks may add to: those of a dead node bind none."""
@@ -158,7 +158,7 @@ class Provenance:
     def gather(self, node: ir.Node) -> Gather:
         """Return a node that reads in canonical form, or refuse."""
         if node not in self.gathers:
-            self.gathers[node] = lift_read(node, self.scope)
+            self.gathers[node] = lift_gather(node, self.scope)
         found = self.gathers[node]
         if isinstance(found, Refusal):
             raise RefusedError(found.reason, found.detail)
@@ -174,7 +174,7 @@ class Provenance:
     def _call(self, node: ir.Node) -> Call:
         inputs = [None if v is None else self.abstract(v) for v in node.inputs]
         version = self.scope.opsets.get(node.domain, 0)
-        return Call(node, inputs, version, self.facts, self.scope.bound, self.scope.token)
+        return Call(node, inputs, version, self.facts, self.scope.attributes, self.scope.visit_id)
 
     def _move(self, node: ir.Node) -> None:
         try:
@@ -184,14 +184,14 @@ class Provenance:
         except RefusedError as error:
             self.unmoved[node] = error.refusal
             return
-        passed = frozenset[ir.Node]().union(*(self.passed.get(v, ()) for v in node.inputs if v))
-        if node in self.reads:
+        passed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
+        if node in self.gathers_to_remove:
             passed |= {node}
         for value, mosaic in zip(node.outputs, found, strict=False):
             if mosaic is not None and len(mosaic.cells) <= _CELLS:
-                self._mosaics[value] = melted(mosaic, self.facts)
+                self._mosaics[value] = coalesced(mosaic, self.facts)
                 if passed:
-                    self.passed[value] = passed
+                    self.absorbed[value] = passed
 
     def _learn_bounds(self, node: ir.Node) -> None:
         """Learn what a node that reads shows by having run, whatever it reads."""
@@ -208,9 +208,9 @@ class Provenance:
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return
-        found = Lifted(node, lifted, self.kept.get(node), unravelled(lifted, self.scope))
-        if node not in self.kept:
-            for reading in reversed(found.readings):
+        found = Lifted(node, lifted, self.opaque.get(node), unflattened(lifted, self.scope))
+        if node not in self.opaque:
+            for reading in reversed(found.interpretations):
                 found = replace(found, refusal=self._write(reading))
                 if found.refusal is None:
                     break
@@ -224,8 +224,8 @@ class Provenance:
             mosaic, passed = self._written(scatter, facts)
         except RefusedError as error:
             return error.refusal
-        self._mosaics[output] = melted(mosaic, facts)
-        self.passed[output] = passed | {node}
+        self._mosaics[output] = coalesced(mosaic, facts)
+        self.absorbed[output] = passed | {node}
         return None
 
     def _written(self, scatter: Scatter, facts: Facts) -> tuple[Mosaic, frozenset[ir.Node]]:
@@ -234,12 +234,12 @@ class Provenance:
         Where it cannot be said over what was written before, it is over the data as they are.
         """
         nothing: frozenset[ir.Node] = frozenset()
-        data, before = self.mosaic(scatter.data), self.passed.get(scatter.data, nothing)
-        if data is not None and is_idle(scatter, data, self.fills):
+        data, before = self.mosaic(scatter.data), self.absorbed.get(scatter.data, nothing)
+        if data is not None and is_noop_write(scatter, data, self.fills):
             return data, before
         updates, origin = self._updates(scatter)
-        others = self.passed.get(origin, nothing)
-        if not before or scatter.node not in self.apart:
+        others = self.absorbed.get(origin, nothing)
+        if not before or scatter.node not in self.split_before:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")

@@ -80,18 +80,20 @@ def _start(gather: Gather, piece: Piece, axis: int, line: Line, facts: Facts) ->
     count = ONE if line.dim is None else piece.counts[line.dim]
     last = start + line.step * (count - 1)
     low, high = (start, last) if line.step >= 0 else (last, start)
-    if facts.proves(low) and facts.proves(size - 1 - high):
+    if facts.is_nonnegative(low) and facts.is_nonnegative(size - 1 - high):
         return start
-    if facts.proves(high - size) or facts.proves(-low - 1):
+    if facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    if not all(facts.proves(piece.counts[d] - 1) for d in gather.checked_dims if d != line.dim):
+    if not all(
+        facts.is_nonnegative(piece.counts[d] - 1) for d in gather.checked_dims if d != line.dim
+    ):
         raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-    if facts.proves(count - 1):
-        facts.learn([low, size - 1 - high])
+    if facts.is_nonnegative(count - 1):
+        facts.add([low, size - 1 - high])
         return start
     if line.step != 1:
         raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-    start = start if facts.proves(start) else maximum(start, 0)
-    start = start if facts.proves(size - start) else minimum(start, size)
-    facts.learn([size - start - count])
+    start = start if facts.is_nonnegative(start) else maximum(start, 0)
+    start = start if facts.is_nonnegative(size - start) else minimum(start, size)
+    facts.add([size - start - count])
     return start

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.regions import Combined, Source, View, Walk
-from onnx_scatterx.mosaic.span import ZERO, Span
+from onnx_scatterx.mosaic.regions import AxisMap, Reduced, Source, View
+from onnx_scatterx.mosaic.span import ZERO, StridedInterval
 from onnx_scatterx.symbolic.terms import Term
 
 Groups = Sequence[tuple[range, range]]
@@ -35,47 +35,47 @@ class _Regrouping:
     groups: Groups
 
     def cell(self, cell: Cell) -> Cell | None:
-        box: list[Span] = []
+        box: list[StridedInterval] = []
         for before, after in self.groups:
             if len(before) == len(after) == 1:
                 box.append(cell.box[before[0]])
                 continue
-            if any(cell.box[d] != Span.interval(ZERO, self.old[d]) for d in before):
+            if any(cell.box[d] != StridedInterval.interval(ZERO, self.old[d]) for d in before):
                 return None
-            box += [Span.interval(ZERO, self.new[d]) for d in after]
+            box += [StridedInterval.interval(ZERO, self.new[d]) for d in after]
         source = self.source(cell.source)
         return None if source is None else Cell(tuple(box), source)
 
     def source(self, source: Source) -> Source | None:
-        if isinstance(source, Combined):
+        if isinstance(source, Reduced):
             data, updates = self.source(source.data), self.source(source.updates)
             if data is None or updates is None:
                 return None
-            return Combined(source.reduction, data, updates)
+            return Reduced(source.reduction, data, updates)
         return self.view(source)
 
     def view(self, view: View) -> View | None:
-        walks: list[Walk] = []
+        walks: list[AxisMap] = []
         extents: list[Term] = []
         place = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
         group_of = {d: g for g in self.groups for d in g[0] if d not in place}
         axis, is_reshaped = 0, view.is_reshaped
-        while axis < len(view.walks):
-            walk = view.walks[axis]
+        while axis < len(view.axis_maps):
+            walk = view.axis_maps[axis]
             if walk.dim is None or walk.dim in place:
                 dim = None if walk.dim is None else place[walk.dim]
-                walks.append(Walk(dim, walk.step, walk.start))
+                walks.append(AxisMap(dim, walk.step, walk.start))
                 extents.append(view.shape[axis])
                 axis += 1
                 continue
             before, after = group_of[walk.dim]
-            run = view.walks[axis : axis + len(before)]
+            run = view.axis_maps[axis : axis + len(before)]
             if [w.dim for w in run] != list(before):
                 return None
             for d, w, extent in zip(before, run, view.shape[axis:], strict=False):
                 if (w.step, w.start.constant) != (1, 0) or extent is not self.old[d]:
                     return None
-            walks += [Walk(d, 1, ZERO) for d in after]
+            walks += [AxisMap(d, 1, ZERO) for d in after]
             extents += [self.new[d] for d in after]
             is_reshaped = True
             axis += len(before)

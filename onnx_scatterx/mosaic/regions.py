@@ -11,7 +11,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.symbolic.terms import Term
 
 
-class Walk(NamedTuple):
+class AxisMap(NamedTuple):
     """One axis of a source: the position ``start + step * q`` where q is that of ``dim``'s span.
 
     ``dim`` is None where the position is ``start`` for the whole cell.
@@ -30,12 +30,12 @@ class View(NamedTuple):
 
     value: ir.Value
     shape: Shape
-    walks: tuple[Walk, ...]
+    axis_maps: tuple[AxisMap, ...]
     is_reshaped: bool = False
 
-    def mapped(self, change: Callable[[Walk], Walk]) -> View:
+    def mapped(self, change: Callable[[AxisMap], AxisMap]) -> View:
         """Return the view with every walk changed."""
-        walks = tuple([change(w) for w in self.walks])
+        walks = tuple([change(w) for w in self.axis_maps])
         return View(self.value, self.shape, walks, self.is_reshaped)
 
     def values(self) -> Iterable[ir.Value]:
@@ -43,7 +43,7 @@ class View(NamedTuple):
         yield self.value
 
     def __repr__(self) -> str:
-        def text(w: Walk) -> str:
+        def text(w: AxisMap) -> str:
             if w.dim is None:
                 return f"={w.start}"
             return (
@@ -52,19 +52,19 @@ class View(NamedTuple):
                 + (f"+{w.start}" if w.start.constant != 0 else "")
             )
 
-        return f"{self.value.name}[{', '.join(map(text, self.walks))}]"
+        return f"{self.value.name}[{', '.join(map(text, self.axis_maps))}]"
 
 
-class Combined(NamedTuple):
+class Reduced(NamedTuple):
     """Two sources, element by element, under a reduction: ``reduce(data, updates)``."""
 
     reduction: str
     data: Source
     updates: Source
 
-    def mapped(self, change: Callable[[Walk], Walk]) -> Combined:
+    def mapped(self, change: Callable[[AxisMap], AxisMap]) -> Reduced:
         """Return the sources with every walk changed."""
-        return Combined(self.reduction, self.data.mapped(change), self.updates.mapped(change))
+        return Reduced(self.reduction, self.data.mapped(change), self.updates.mapped(change))
 
     def values(self) -> Iterable[ir.Value]:
         """Yield the tensors that are read."""
@@ -72,4 +72,4 @@ class Combined(NamedTuple):
         yield from self.updates.values()
 
 
-Source: TypeAlias = View | Combined
+Source: TypeAlias = View | Reduced

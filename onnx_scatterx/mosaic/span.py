@@ -13,10 +13,10 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div, maximum, minimum, modulo, term
 
 
-class Span(NamedTuple):
+class StridedInterval(NamedTuple):
     """The positions ``modulus * q + residue``, ``low <= q < high`` (none where low >= high).
 
-    >>> Span.interval(term(2), term(9)).refined(2, 1)
+    >>> StridedInterval.interval(term(2), term(9)).refined(2, 1)
     Span(1 + 2 * [1, 4))
     """
 
@@ -26,7 +26,7 @@ class Span(NamedTuple):
     high: Term
 
     @classmethod
-    def interval(cls, low: Term, high: Term) -> Span:
+    def interval(cls, low: Term, high: Term) -> StridedInterval:
         """Return the positions from ``low`` up to ``high``."""
         return cls(1, 0, low, high)
 
@@ -37,9 +37,9 @@ class Span(NamedTuple):
 
     def is_empty(self, facts: Facts) -> bool:
         """Return whether it is proven that there are no positions."""
-        return facts.proves(self.low - self.high)
+        return facts.is_nonnegative(self.low - self.high)
 
-    def refined(self, modulus: int, residue: int) -> Span:
+    def refined(self, modulus: int, residue: int) -> StridedInterval:
         """Return the positions of one residue class of a multiple of the modulus."""
         if modulus == self.modulus:
             return self
@@ -47,30 +47,30 @@ class Span(NamedTuple):
         def ceil(q: Term) -> Term:  # ceil((m q + r - residue) / modulus)
             return floor_div(self.modulus * q + self.residue - residue + modulus - 1, modulus)
 
-        return Span(modulus, residue, ceil(self.low), ceil(self.high))
+        return StridedInterval(modulus, residue, ceil(self.low), ceil(self.high))
 
-    def classes(self, modulus: int) -> list[Span]:
+    def classes(self, modulus: int) -> list[StridedInterval]:
         """Return the span as residue classes of a multiple of its modulus."""
         return [self.refined(modulus, r) for r in range(self.residue, modulus, self.modulus)]
 
-    def meet(self, other: Span, facts: Facts) -> Span | None:
+    def meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
         """Return the positions that are in both spans, or None where no residue is shared."""
-        return facts.recall(("meet", self, other), lambda: self._meet(other, facts))
+        return facts.memoised(("meet", self, other), lambda: self._meet(other, facts))
 
-    def _meet(self, other: Span, facts: Facts) -> Span | None:
+    def _meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
         modulus = math.lcm(self.modulus, other.modulus)
         for a in self.classes(modulus):
             for b in other.classes(modulus):
                 if a.residue == b.residue:
                     low, high = larger(a.low, b.low, facts), smaller(a.high, b.high, facts)
-                    return Span(modulus, a.residue, low, high)
+                    return StridedInterval(modulus, a.residue, low, high)
         return None
 
-    def without(self, other: Span, facts: Facts) -> list[Span]:
+    def without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
         """Return the positions that are not in another span, as disjoint spans."""
-        return facts.recall(("without", self, other), lambda: self._without(other, facts))
+        return facts.memoised(("without", self, other), lambda: self._without(other, facts))
 
-    def _without(self, other: Span, facts: Facts) -> list[Span]:
+    def _without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
         modulus = math.lcm(self.modulus, other.modulus)
         kept = []
         for part in self.classes(modulus):
@@ -78,11 +78,19 @@ class Span(NamedTuple):
                 kept.append(part)
                 continue
             hole = other.refined(modulus, part.residue)
-            kept.append(Span(modulus, part.residue, part.low, smaller(part.high, hole.low, facts)))
-            kept.append(Span(modulus, part.residue, larger(part.low, hole.high, facts), part.high))
+            kept.append(
+                StridedInterval(
+                    modulus, part.residue, part.low, smaller(part.high, hole.low, facts)
+                )
+            )
+            kept.append(
+                StridedInterval(
+                    modulus, part.residue, larger(part.low, hole.high, facts), part.high
+                )
+            )
         return [k for k in kept if not k.is_empty(facts)]
 
-    def moved(self, scale: int, offset: Term) -> tuple[Span, int, Term] | None:
+    def moved(self, scale: int, offset: Term) -> tuple[StridedInterval, int, Term] | None:
         """Return the span of ``scale * position + offset``, and how its q follows from the old.
 
         The result is (span, sign, shift) with ``new q = sign * old q + shift``; None where the
@@ -95,9 +103,9 @@ class Span(NamedTuple):
             return None
         shift = floor_div(base, modulus)
         if scale > 0:
-            return Span(modulus, residue, self.low + shift, self.high + shift), 1, shift
+            return StridedInterval(modulus, residue, self.low + shift, self.high + shift), 1, shift
         low, high = shift - self.high + 1, shift - self.low + 1
-        return Span(modulus, residue, low, high), -1, shift
+        return StridedInterval(modulus, residue, low, high), -1, shift
 
     def __repr__(self) -> str:
         text = f"[{self.low}, {self.high})"
@@ -106,16 +114,16 @@ class Span(NamedTuple):
 
 def smaller(a: Term, b: Term, facts: Facts) -> Term:
     """Return the smaller of two terms, decided where the facts decide it."""
-    if facts.proves(b - a):
+    if facts.is_nonnegative(b - a):
         return a
-    return b if facts.proves(a - b) else minimum(a, b)
+    return b if facts.is_nonnegative(a - b) else minimum(a, b)
 
 
 def larger(a: Term, b: Term, facts: Facts) -> Term:
     """Return the larger of two terms, decided where the facts decide it."""
-    if facts.proves(a - b):
+    if facts.is_nonnegative(a - b):
         return a
-    return b if facts.proves(b - a) else maximum(a, b)
+    return b if facts.is_nonnegative(b - a) else maximum(a, b)
 
 
 ZERO, ONE = term(0), term(1)

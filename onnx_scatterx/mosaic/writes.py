@@ -9,8 +9,8 @@ from onnx_scatterx.lift.footprint import Line, Piece, pieces
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.cells import Cell, full_box
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.regions import Combined, Walk
-from onnx_scatterx.mosaic.span import ONE, Span
+from onnx_scatterx.mosaic.regions import AxisMap, Reduced
+from onnx_scatterx.mosaic.span import ONE, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, minimum
 from onnx_scatterx.text.reasons import Reason, RefusedError
@@ -47,7 +47,7 @@ def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
 def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
     """Return whether it is proven that two cells share an element."""
     common = [one.meet(other, facts) for one, other in zip(a.box, b.box, strict=True)]
-    return all(c is not None and facts.proves(c.length - 1) for c in common)
+    return all(c is not None and facts.is_nonnegative(c.length - 1) for c in common)
 
 
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
@@ -58,7 +58,9 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
         lines[axis] = line
         if line.dim is not None:
             limits[line.dim] = limit
-    region = tuple(Span.interval(first, first + limits[d]) for d, first in enumerate(piece.first))
+    region = tuple(
+        StridedInterval.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
+    )
     whole = full_box(scatter.data_shape)
     for cell in updates.cells:
         part = cell.within(region, facts)
@@ -75,7 +77,9 @@ def _paired(piece: Piece, facts: Facts) -> list[Line]:
     used = {line.dim for line in piece.lines}
     free = [d for d, n in enumerate(piece.counts) if d not in used]
     for d in free:
-        if not (facts.proves(piece.counts[d] - 1) and facts.proves(1 - piece.counts[d])):
+        if not (
+            facts.is_nonnegative(piece.counts[d] - 1) and facts.is_nonnegative(1 - piece.counts[d])
+        ):
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"dim {d} of the updates may be empty")
     lines = list(piece.lines)
     fixed = [axis for axis, line in enumerate(lines) if line.dim is None]
@@ -100,27 +104,33 @@ def _bounded(
     size = scatter.data_shape[axis]
     count = ONE if line.dim is None else piece.counts[line.dim]
     last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
-    if facts.proves(size - 1 - last) or (abs(line.step) == 1 and facts.proves(size - last - 1)):
+    if facts.is_nonnegative(size - 1 - last) or (
+        abs(line.step) == 1 and facts.is_nonnegative(size - last - 1)
+    ):
         return line, count
-    if facts.proves(last - size) and facts.proves(count - 1):
+    if facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    checked = all(facts.proves(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim)
+    checked = all(
+        facts.is_nonnegative(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
+    )
     if line.dim is None:
         if not checked:
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-        facts.learn([size - 1 - line.start])
+        facts.add([size - 1 - line.start])
         return line, count
-    if checked and facts.proves(count - 1):
-        facts.learn([size - 1 - last])
+    if checked and facts.is_nonnegative(count - 1):
+        facts.add([size - 1 - last])
         return line, count
     if line.step != 1:
         return line, count  # cut to the data afterwards
-    start = line.start if facts.proves(size - line.start) else minimum(line.start, size)
+    start = line.start if facts.is_nonnegative(size - line.start) else minimum(line.start, size)
     if checked:
-        facts.learn([size - start - count])
+        facts.add([size - start - count])
         return Line(start, 1, line.dim), count
     room = size - start
-    return Line(start, 1, line.dim), count if facts.proves(room - count) else minimum(count, room)
+    return Line(start, 1, line.dim), count if facts.is_nonnegative(room - count) else minimum(
+        count, room
+    )
 
 
 def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
@@ -136,17 +146,19 @@ def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
             cell = moved
     axis_of = {line.dim: axis for axis, line in enumerate(lines) if line.dim is not None}
     box = tuple(
-        Span.interval(line.start, line.start + 1) if line.dim is None else cell.box[line.dim]
+        StridedInterval.interval(line.start, line.start + 1)
+        if line.dim is None
+        else cell.box[line.dim]
         for line in lines
     )
 
-    def walk(w: Walk) -> Walk:
+    def walk(w: AxisMap) -> AxisMap:
         if w.dim is None:
             return w
         if w.dim in axis_of:
-            return Walk(axis_of[w.dim], w.step, w.start)
+            return AxisMap(axis_of[w.dim], w.step, w.start)
         # A dim of extent 1 that no axis is left for: its only position.
-        return Walk(None, 0, w.start + w.step * cell.box[w.dim].low)
+        return AxisMap(None, 0, w.start + w.step * cell.box[w.dim].low)
 
     return Cell(box, cell.source.mapped(walk))
 
@@ -158,4 +170,4 @@ def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable
             continue
         over = new.within(under.box, facts)
         if over is not None:
-            yield Cell(over.box, Combined(reduction, under.source, over.source))
+            yield Cell(over.box, Reduced(reduction, under.source, over.source))

@@ -11,24 +11,24 @@ from itertools import count
 import onnx_ir as ir
 
 from onnx_scatterx.ir.scatterx_domain import FUNCTIONS, domain_of
-from onnx_scatterx.native.fallback import Body, fallback
+from onnx_scatterx.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.native.fold_transposes import fold_transposes
-from onnx_scatterx.native.nodes import new_nodes, settle
+from onnx_scatterx.native.nodes import new_nodes, set_fallback
 
 
-def finish(model: ir.Model) -> None:
+def attach_fallbacks(model: ir.Model) -> None:
     """Fold transposes into the new ScatterX nodes of a model and add the functions that they call.
 
     Equal bodies are one function.
     """
     places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    fallbacks: dict[Body, ir.Function] = {}
+    fallbacks: dict[FallbackSpec, ir.Function] = {}
     for place in places:
         fold_transposes(place)
         for node, body in list(new_nodes(place)):
             if body not in fallbacks:
                 fallbacks[body] = _add(model, body)
-            settle(node, fallbacks[body])
+            set_fallback(node, fallbacks[body])
             place.opset_imports.setdefault(node.domain, 1)
     for function in fallbacks.values():
         model.graph.opset_imports.setdefault(function.domain, 1)
@@ -36,7 +36,7 @@ def finish(model: ir.Model) -> None:
         _raise_version(model)
 
 
-def _add(model: ir.Model, body: Body) -> ir.Function:
+def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
     """Add the function of a body, in a domain that no other has."""
     taken = {function.domain for function in model.functions.values()}
     domain = next(name for name in map(domain_of, count(1)) if name not in taken)

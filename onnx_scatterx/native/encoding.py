@@ -18,9 +18,9 @@ import onnx_ir as ir
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.native.fallback import Body
+from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Coord, Leaf, Term, coord
+from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term, coord
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -43,7 +43,7 @@ class Layout:
     p2: tuple[int, ...]
     p: tuple[int, ...]
     table: Table
-    body: Body
+    body: FallbackSpec
 
     @property
     def p1(self) -> tuple[int, ...]:
@@ -51,7 +51,7 @@ class Layout:
         return self.table.dims
 
 
-def layout_of(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
+def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
     """Return how to say a scatter, or raise RefusedError."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     op = scatter.node.op_type
@@ -63,7 +63,7 @@ def layout_of(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
     if table is None:
         table = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
     p2 = tuple(d for d in range(dims) if d != axis)
-    body = Body(op, version, scatter.reduction, table.dims, rank, axis=axis)
+    body = FallbackSpec(op, version, scatter.reduction, table.dims, rank, axis=axis)
     return Layout(p2, _places(rank, [axis]), table, body)
 
 
@@ -86,7 +86,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
     rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
-    for target in scatter.targets[:depth]:
+    for target in scatter.index_exprs[:depth]:
         dim = _coordinate(target)
         columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
     named = [c for c, dim in enumerate(columns) if dim is None]
@@ -99,7 +99,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
     p = [0] * rank
     for place, axis in enumerate([*named, *order, *range(depth, rank)]):
         p[axis] = place
-    body = Body("ScatterND", version, scatter.reduction)
+    body = FallbackSpec("ScatterND", version, scatter.reduction)
     if columns:
         body = replace(
             body,
@@ -114,7 +114,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
 def _coordinate(target: Term) -> int | None:
     atoms = target.atoms
     (atom,) = atoms if len(atoms) == 1 else (None,)
-    return atom.dim if isinstance(atom, Coord) and target is coord(atom.dim) else None
+    return atom.dim if isinstance(atom, IndexVar) and target is coord(atom.dim) else None
 
 
 def _whole(scatter: Scatter, provenance: Provenance) -> Table:
@@ -149,7 +149,7 @@ def _tensor_table(scatter: Scatter, axis: int) -> Table:
 
 def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Table | None:
     """Return a table over the essential dims of some targets, where one is at hand."""
-    targets = [scatter.targets[c] for c in axes]
+    targets = [scatter.index_exprs[c] for c in axes]
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
         return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
@@ -177,12 +177,12 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
     """
     atoms = target.atoms
     (atom,) = atoms if len(atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target.items != (((atom,), 1),):
+    if not isinstance(atom, Symbol) or target.items != (((atom,), 1),):
         return None
     source = atom.source
     token, value = source if isinstance(source, tuple) and len(source) == 2 else (None, None)
     # A graph input is told apart by itself, any other value by the visit of its graph.
-    if not isinstance(value, ir.Value) or token not in (value, provenance.scope.token):
+    if not isinstance(value, ir.Value) or token not in (value, provenance.scope.visit_id):
         return None
     found = provenance.abstract(value)
     if not _is_in(value, provenance.graph) or found.shape is None:

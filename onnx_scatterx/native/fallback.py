@@ -18,7 +18,7 @@ ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 
 
 @dataclass(frozen=True)
-class Body:
+class FallbackSpec:
     """What the body of a fallback depends on; equal ones share a function.
 
     The scatter stands behind transposes of its data (which is undone on the output) and of its
@@ -46,7 +46,7 @@ class Body:
         words.append("" if self.axis is None else f"axis{self.axis}")
         return "_".join(w for w in words if w)
 
-    def behind(self, data: Sequence[int] = (), updates: Sequence[int] = ()) -> Body:
+    def behind(self, data: Sequence[int] = (), updates: Sequence[int] = ()) -> FallbackSpec:
         """Return the body behind more transposes of data and of updates."""
         return replace(
             self,
@@ -71,7 +71,7 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
-def fallback(body: Body, domain: str) -> ir.Function:
+def fallback(body: FallbackSpec, domain: str) -> ir.Function:
     """Return the function of a body."""
     inputs = [ir.Value(name=name) for name in ("data", "f", "updates")]
     writer = _Writer(body)
@@ -131,7 +131,7 @@ def _columns(w: _Writer, f: ir.Value, updates: ir.Value) -> ir.Value:
 class _Writer:
     """Makes the nodes of one body."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: FallbackSpec) -> None:
         self.body = body
         self.tape = ir.tape.Tape()
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_ours
-from onnx_scatterx.native.fallback import Body
+from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_scatterx_domain
+from onnx_scatterx.native.fallback import FallbackSpec
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
@@ -19,7 +19,7 @@ def make_node(
     picks: Picks,
     reduction: str,
     unique: bool,
-    body: Body,
+    body: FallbackSpec,
     dtype: ir.DataType,
     name: str,
     metadata: Mapping[str, str],
@@ -52,30 +52,30 @@ def picks_of(node: ir.Node) -> Picks:
 
 def is_native(node: ir.Node) -> bool:
     """Return whether a node is a ScatterX."""
-    return node.op_type == OPERATOR and is_ours(node.domain)
+    return node.op_type == OPERATOR and is_scatterx_domain(node.domain)
 
 
-def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Body]]:
+def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes that have no fallback yet, those of subgraphs too, with its description."""
     for node in graph.all_nodes():
         body = node.meta.get(_BODY)
-        if is_native(node) and isinstance(body, Body):
+        if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body
 
 
-def body_of(node: ir.Node) -> Body:
+def body_of(node: ir.Node) -> FallbackSpec:
     """Return what a new node's fallback is made from."""
     body = node.meta[_BODY]
-    assert isinstance(body, Body)
+    assert isinstance(body, FallbackSpec)
     return body
 
 
-def describe(node: ir.Node, body: Body) -> None:
+def describe(node: ir.Node, body: FallbackSpec) -> None:
     """Say what a node's fallback is made from."""
     node.meta[_BODY] = body
 
 
-def settle(node: ir.Node, fallback: ir.Function) -> None:
+def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
     node.domain = fallback.domain
     del node.meta[_BODY]

@@ -12,7 +12,7 @@ from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Leaf, coord, term
+from onnx_scatterx.symbolic.terms import Symbol, coord, term
 
 UNIQUE = "onnx_scatterx.unique"  # in the `meta` of a scatter that is rewritten: the answer
 _NUMBERS = 1 << 18  # targets that are looked at one by one
@@ -38,10 +38,10 @@ def _counts_on(scatter: Scatter) -> bool:
 def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
     """The coordinates of a mask's true elements, all of them, are different."""
     sources, depth = set(), 0
-    for target in scatter.targets:
+    for target in scatter.index_exprs:
         atoms = target.atoms
         (atom,) = atoms if len(atoms) == 1 else (None,)
-        if not isinstance(atom, Leaf) or atom.parts != (term(depth), coord(0)):
+        if not isinstance(atom, Symbol) or atom.parts != (term(depth), coord(0)):
             break
         if target.items != (((atom,), 1),):
             return False
@@ -64,14 +64,14 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
 def _has_different_rows(scatter: Scatter) -> bool:
     """Compare the targets as numbers, for updates that agree in the dims that are targets."""
     facts = scatter.facts
-    wide = {d for d, n in enumerate(scatter.shape) if not facts.proves(1 - n)}
+    wide = {d for d, n in enumerate(scatter.shape) if not facts.is_nonnegative(1 - n)}
     for d in list(wide):
-        if any(t is coord(d) for t in scatter.targets):
+        if any(t is coord(d) for t in scatter.index_exprs):
             wide.discard(d)
     if not wide:
         return True
     columns = []
-    for axis, target in enumerate(scatter.targets):
+    for axis, target in enumerate(scatter.index_exprs):
         if any(target is coord(d) for d in range(len(scatter.shape))) or target.leaves():
             continue
         if target.coords <= wide and is_narrow(target, scatter):
@@ -86,7 +86,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
     for axis, target in columns:
         values = tabulated(target, extents).ravel()
         size = scatter.data_shape[axis].constant
-        if not scatter.signs[axis] and bool((values < 0).any()):
+        if not scatter.nonnegative[axis] and bool((values < 0).any()):
             if size is None:
                 continue
             values = np.where(values < 0, values + size, values)

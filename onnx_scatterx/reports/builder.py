@@ -22,7 +22,7 @@ from onnx_scatterx.native.unique import UNIQUE, is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.symbolic.terms import Leaf
+from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.remove_scatters import Outcome
 
@@ -34,7 +34,7 @@ _LAST = {"lookup"}  # the rules that take the last of the updates that meet
 
 
 @dataclass(frozen=True)
-class Called:
+class NodeNames:
     """What a node is called, by its output where it has no name of its own; inputs and output."""
 
     name: str
@@ -43,7 +43,7 @@ class Called:
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
+class NodeRecord:
     """One scatter or gather: its line in the report, and what the line was made of.
 
     ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
@@ -60,10 +60,10 @@ class Account:
     doubted: tuple[Clause, ...] = ()
 
 
-def names_of(model: ir.Model) -> dict[ir.Node, Called]:
+def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
     """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
     return {
-        n: Called(
+        n: NodeNames(
             n.name or n.outputs[0].name or "?",
             tuple((v.name or "?") if v is not None else "" for v in n.inputs),
             n.outputs[0].name or "?",
@@ -74,9 +74,9 @@ def names_of(model: ir.Model) -> dict[ir.Node, Called]:
     }
 
 
-def accounts_of(
-    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, Called]
-) -> tuple[Account, ...]:
+def records_of(
+    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, NodeNames]
+) -> tuple[NodeRecord, ...]:
     """Return what became of every scatter and of the gathers that were looked at.
 
     ``names`` are those before the rewriting.
@@ -93,13 +93,13 @@ def accounts_of(
             called = names[node]
             entry = _entry(node, canonical, outcome, where, called.name, knowledge)
             called_by = (called.inputs, called.output)
-            found.append(Account(node, entry, canonical, *called_by, scope, knowledge.doubted))
+            found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
     return tuple(found)
 
 
 def report_of(
     target: str,
-    accounts: Sequence[Account],
+    accounts: Sequence[NodeRecord],
     before: Counter[str],
     after: Counter[str],
     *,
@@ -172,9 +172,9 @@ def _entry(
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
     """Name the sizes that leave a rank open where they are 0, or 1."""
-    if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.doubted:
+    if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
         return refusal
-    sizes = " and ".join(map(str, knowledge.doubted))
+    sizes = " and ".join(map(str, knowledge.suspected))
     return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
 
 
@@ -225,8 +225,8 @@ def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: b
 
 def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
     """Return the assumptions that the sizes of a node rest on."""
-    leaves = set[Leaf]().union(
-        *(t.leaves() for t in (*access.shape, *access.data_shape, *access.targets))
+    leaves = set[Symbol]().union(
+        *(t.leaves() for t in (*access.shape, *access.data_shape, *access.index_exprs))
     )
     found = [
         f"declared-dims: inputs that declare {name!r} agree in it"

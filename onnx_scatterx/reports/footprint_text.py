@@ -40,7 +40,7 @@ def box_text(piece: Piece, access: Access) -> list[str]:
         low, end = line.start, line.start + line.step * count
         if line.step < 0:
             low, end = end - line.step, low + 1
-        elif facts.proves(end - size):
+        elif facts.is_nonnegative(end - size):
             end = size  # past the last element there is nothing to step over
         whole = abs(line.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
         step = f":{abs(line.step)}" if abs(line.step) != 1 else ""

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.clauses import Clause, clauses
 from onnx_scatterx.assumptions.syntax import statement
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.reports.builder import Account
+from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Action, Entry
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Reason
@@ -42,7 +42,7 @@ class Step:
 
 
 def steps(
-    accounts: Sequence[Account], target: Target, deterministic: bool, rewrite: Rewrite
+    accounts: Sequence[NodeRecord], target: Target, deterministic: bool, rewrite: Rewrite
 ) -> Further:
     """Return for scatters and gathers that stay what makes them go, by ``key_of``.
 
@@ -69,7 +69,7 @@ def key_of(entry: Entry) -> tuple[str, str]:
     return entry.graph, entry.node
 
 
-def _candidates(stuck: Sequence[Account], target: Target) -> Iterator[Step]:
+def _candidates(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Step]:
     reasons = {a.entry.reason for a in stuck}
     if any(a.entry.action is Action.NATIVE for a in stuck):
         yield Step("--target standard", target=STANDARD)
@@ -112,10 +112,10 @@ def _reads_back(text: str, name: str) -> bool:
         return False
 
 
-def _inputs(account: Account) -> list[str]:
+def _inputs(account: NodeRecord) -> list[str]:
     """Return the values whose elements the targets depend on; only inputs can be assumed of."""
     if account.canonical is None:
         return []
-    leaves = {leaf for t in account.canonical.access.targets for leaf in t.leaves()}
+    leaves = {leaf for t in account.canonical.access.index_exprs for leaf in t.leaves()}
     sources = (s for leaf in leaves if isinstance(leaf.source, tuple) for s in leaf.source)
     return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)

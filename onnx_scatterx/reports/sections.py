@@ -8,10 +8,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Access
-from onnx_scatterx.reports.builder import Account
+from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.reports.footprint_text import box_text
-from onnx_scatterx.reports.term_text import Wording, component_text, shape_text
+from onnx_scatterx.reports.term_text import TermFormatter, component_text, shape_text
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.components import normal_picks
 from onnx_scatterx.theory.picks import Pick
@@ -20,18 +20,21 @@ _BOXES = 8  # that are listed
 _FACTS = 6
 
 
-def parts(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
+def parts(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what is said of a scatter or gather: labels, each with its sentences."""
     entry, canonical = account.entry, account.canonical
     if canonical is None:
         yield from _inputs(account)
     else:
-        access, wording = canonical.access, Wording(canonical.access)
+        access, wording = canonical.access, TermFormatter(canonical.access)
         dtype = access.dtype.name.lower()
         names = dict(zip(_roles(account.node), account.inputs, strict=False))
         names["output"] = account.output
         yield "data", [f"{names['data']}, {dtype}{shape_text(access.data_shape)}"]
-        yield access.other, [f"{names[access.other]}, {dtype}{shape_text(access.shape)}"]
+        yield (
+            access.tensor_role,
+            [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
+        )
         yield "equation", [*_equation(canonical, wording), *wording.tables()]
         yield "where", wording.legend()
         yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
@@ -49,9 +52,9 @@ def _touches(entry: Entry) -> str:
 
 def _in_words_of(access: Access, text: str) -> str:
     """Return a sentence of the theory, which speaks of updates, about a gather's output."""
-    if access.other == "updates":
+    if access.tensor_role == "updates":
         return text
-    return text.replace("of updates", f"of the {access.other}").replace("updates", "elements")
+    return text.replace("of updates", f"of the {access.tensor_role}").replace("updates", "elements")
 
 
 def _roles(node: ir.Node) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ def _roles(node: ir.Node) -> tuple[str, ...]:
     return "data", "indices", "updates"
 
 
-def _inputs(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
+def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
     """Say what is known of the inputs of a node that could not be lifted."""
     inputs = zip(_roles(account.node), account.inputs, account.node.inputs, strict=False)
     for role, called, value in inputs:
@@ -76,7 +79,7 @@ def _inputs(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
         yield role, [f"{called}, {name}{shape}"]
 
 
-def _equation(canonical: Canonical, wording: Wording) -> Iterator[str]:
+def _equation(canonical: Canonical, wording: TermFormatter) -> Iterator[str]:
     p1, p2, p = normal_picks(canonical.components)
     picks = f"p1 = {_pick(p1)}, p2 = {_pick(p2)}, p = {_pick(p)}"
     yield f"J = p(f(p1(I)) ++ p2(I)), {picks}"
@@ -124,7 +127,7 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
         yield word + str(entry.duplicates)
 
 
-def _known(access: Access, wording: Wording) -> Iterator[str]:
+def _known(access: Access, wording: TermFormatter) -> Iterator[str]:
     """Yield what nodes of the model have checked before, as far as it is about this one."""
     known = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
     facts = [f for f in known if not access.facts.is_assumed(f)]
@@ -132,7 +135,7 @@ def _known(access: Access, wording: Wording) -> Iterator[str]:
         yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
 
 
-def _answer(account: Account) -> Iterator[str]:
+def _answer(account: NodeRecord) -> Iterator[str]:
     entry = account.entry
     if entry.action is Action.DEAD:
         yield "goes, as nothing reads it"

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Access
-from onnx_scatterx.symbolic.terms import Atom, Leaf, Table, Term, element
+from onnx_scatterx.symbolic.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.theory.components import Table as TableComponent
 
@@ -19,12 +19,12 @@ _SHOWN = 24  # numbers of a table
 _LEGEND = 12
 
 
-class Wording:
+class TermFormatter:
     """The words for one scatter or gather: tables have numbers, unknowns an explanation each."""
 
     def __init__(self, access: Access) -> None:
-        terms = (*access.data_shape, *access.shape, *access.targets)
-        self.leaves = set[Leaf]().union(*(t.leaves() for t in terms))
+        terms = (*access.data_shape, *access.shape, *access.index_exprs)
+        self.leaves = set[Symbol]().union(*(t.leaves() for t in terms))
         self._arrays: list[np.ndarray] = []
 
     def text(self, t: Term | int) -> str:
@@ -37,7 +37,7 @@ class Wording:
         spelt: dict[Atom, Term] = {
             atom: element(("text", atom.array.tobytes()), atom.parts, name=self.table(atom.array))
             for atom in t.all_atoms()
-            if isinstance(atom, Table)
+            if isinstance(atom, Lookup)
         }
         t = t.replace(spelt) if spelt else t
         return str(t.at({d: _coordinate(d) for d in t.coords}))
@@ -64,7 +64,7 @@ class Wording:
         return found[:_LEGEND] + more
 
 
-def component_text(component: Component[Any], wording: Wording) -> str:
+def component_text(component: Component[Any], wording: TermFormatter) -> str:
     """Return a component as a formula over the coordinates I_0, I_1, ... of an update."""
     match component:
         case Constant(value):
@@ -86,7 +86,7 @@ def shape_text(shape: Shape) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def _line(start: Term | int, step: int, dim: int, wording: Wording) -> str:
+def _line(start: Term | int, step: int, dim: int, wording: TermFormatter) -> str:
     slope = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
     if start == 0:
         return slope if step > 0 else f"-{slope}"
@@ -108,11 +108,11 @@ def _numbers(array: np.ndarray) -> str:
     return f"[{head}, ...] of shape {list(array.shape)}"
 
 
-def _is_declared(leaf: Leaf) -> bool:
+def _is_declared(leaf: Symbol) -> bool:
     return leaf.source == ("dim", leaf.name)
 
 
-def _origin(leaf: Leaf) -> str:
+def _origin(leaf: Symbol) -> str:
     """Say what a number is that only the run knows."""
     source: Sequence[object] = leaf.source if isinstance(leaf.source, tuple) else (leaf.source,)
     value = next((s for s in source if isinstance(s, ir.Value)), None)
@@ -130,4 +130,4 @@ def _origin(leaf: Leaf) -> str:
     return f"{leaf.name}[...]: the elements of {what}"
 
 
-__all__ = ["Wording", "component_text", "shape_text"]
+__all__ = ["TermFormatter", "component_text", "shape_text"]

@@ -23,7 +23,7 @@ class Declared:
     shape: Sequence[int | str | None]
 
 
-def fitted(
+def validated_inputs(
     arrays: Mapping[str, np.ndarray],
     required: Sequence[Declared],
     overridable: Sequence[Declared] = (),

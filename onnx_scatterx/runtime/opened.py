@@ -11,7 +11,7 @@ import numpy as np
 
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.ir.io import ModelLike
-from onnx_scatterx.runtime.feeds import Declared, fitted
+from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.model_files import runnable
 from onnx_scatterx.runtime.session import check_runtime
@@ -77,7 +77,7 @@ class OpenModel:
         return self._asked({"do": "bind"}, self._tensors(inputs))
 
     def _tensors(self, inputs: Mapping[str, np.ndarray]) -> list[RawTensor]:
-        feeds = fitted(inputs, self.inputs, self.overridable)
+        feeds = validated_inputs(inputs, self.inputs, self.overridable)
         return [to_raw(name, array) for name, array in feeds.items()]
 
     def _asked(

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from onnx_scatterx.symbolic.polynomial import Term
-    from onnx_scatterx.symbolic.symbols import Leaf
+    from onnx_scatterx.symbolic.symbols import Symbol
 
 Interval: TypeAlias = tuple[float, float]
 """Bounds: integers, or infinite."""
@@ -30,7 +30,7 @@ class Atom:
     __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place")
     coords: frozenset[int]
     """The coordinates that the atom depends on."""
-    leaves: frozenset[Leaf]
+    leaves: frozenset[Symbol]
     """The numbers that only the run knows in it, itself included."""
     parts: tuple[Term, ...]
     piecewise: bool

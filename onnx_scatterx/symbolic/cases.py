@@ -1,4 +1,4 @@
-"""Atoms with cases: ``Pos``, ``Step`` and ``FloorDiv``, and what is said with them."""
+"""Atoms with cases: ``PositivePart``, ``Indicator`` and ``FloorDiv``, and what is said with them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnx_scatterx.symbolic.atom import Atom, Interval
 from onnx_scatterx.symbolic.polynomial import Number, Term, interned, polynomial, term
 
 
-class Pos(Atom):
+class PositivePart(Atom):
     """``max(t, 0)``."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Pos(Atom):
         return f"max(0, {self.parts[0]})"
 
 
-class Step(Atom):
+class Indicator(Atom):
     """1 where ``t >= 0``, else 0; its own square.
 
     For an atom n that is never negative, ``n [n - 1 >= 0]`` is n.
@@ -111,11 +111,11 @@ def pos(t: Number) -> Term:
     common = math.gcd(*(c for _, c in t.items))
     if common > 1:
         return common * pos(polynomial({m: c // common for m, c in t.items}))
-    return interned(Pos, (), (t,))
+    return interned(PositivePart, (), (t,))
 
 
 def _flattened(t: Term) -> Term | None:
-    """Return ``max(t, 0)`` where one of the cases of a ``Pos`` in ``t`` decides it.
+    """Return ``max(t, 0)`` where one of the cases of a ``PositivePart`` in ``t`` decides it.
 
     >>> from onnx_scatterx.symbolic.terms import pos, size
     >>> n = size("n")
@@ -123,7 +123,7 @@ def _flattened(t: Term) -> Term | None:
     True
     """
     for monomial, c in t.items:
-        if abs(c) != 1 or len(monomial) != 1 or not isinstance(monomial[0], Pos):
+        if abs(c) != 1 or len(monomial) != 1 or not isinstance(monomial[0], PositivePart):
             continue
         one = t - polynomial({monomial: c})  # t is the larger of the two, or the smaller if c < 0
         other = one + c * monomial[0].parts[0]
@@ -155,7 +155,7 @@ def step(t: Number) -> Term:
     common = math.gcd(*(c for m, c in t.items if m))
     if common > 1:  # [c u + k >= 0] = [u + floor(k / c) >= 0]
         return step(polynomial({m: c // common for m, c in t.items}))
-    return interned(Step, (), (t,))
+    return interned(Indicator, (), (t,))
 
 
 def floor_div(t: Number, divisor: Number) -> Term:

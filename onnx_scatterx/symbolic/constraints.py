@@ -14,12 +14,12 @@ from typing import Any, ClassVar, TypeVar
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.terms import (
     Atom,
-    Coord,
+    IndexVar,
     Interval,
-    Leaf,
     Monomial,
     Number,
-    Pos,
+    PositivePart,
+    Symbol,
     Term,
     as_term,
     element,
@@ -51,7 +51,7 @@ class Elements:
         return [bound.replace({any_: e}) for bound in self.bounds]
 
 
-class Known:
+class ConstraintSet:
     """Terms that are never negative, and the range of every coordinate."""
 
     def __init__(
@@ -59,32 +59,32 @@ class Known:
         extents: Mapping[int, Term] | None = None,
         known: Iterable[Term] = (),
         *,
-        below: Known | None = None,
+        below: ConstraintSet | None = None,
     ) -> None:
         inherited = {} if below is None else below.extents
         self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
-        self._layers: tuple[Known, ...] = (self, *(() if below is None else below._layers))
+        self._layers: tuple[ConstraintSet, ...] = (self, *(() if below is None else below._layers))
         self._seen: dict[Term, None] = {}  # in the order in which they were learnt
         self._bounds: dict[Atom, Interval] = {}
-        self._bounded: set[Leaf] = set()
+        self._bounded: set[Symbol] = set()
         self._intervals: dict[Atom, Interval] = {}
         self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
-        self._by_leaf: dict[Leaf, list[Term]] = {}
+        self._by_leaf: dict[Symbol, list[Term]] = {}
         self._by_piece: dict[Atom, list[Term]] = {}
         self._learnt = 0
-        self._news: dict[Leaf, int] = {}
+        self._news: dict[Symbol, int] = {}
         self._assumed: set[Term] = set()
         self._elements: dict[object, Elements] = {}
-        self._residues: dict[Leaf, tuple[int, int]] = {}
+        self._residues: dict[Symbol, tuple[int, int]] = {}
         self.simplified: dict[Term, tuple[int, Term]] = {}
         """What ``simplify`` made of terms, and how much had been learnt by then."""
         self.memo: dict[object, Any] = {}
         """What was worked out under these facts, until the next one is learnt."""
         self._recalled: dict[object, Any] = {}
         self._recalled_at = 0
-        self.learn(known)
+        self.add(known)
 
-    def recall(self, key: object, work: Callable[[], T]) -> T:
+    def memoised(self, key: object, work: Callable[[], T]) -> T:
         """Return what was worked out for a key under these facts, or work it out.
 
         A model writes many boxes at the same positions. All is forgotten when something is learnt,
@@ -102,17 +102,17 @@ class Known:
             self._recalled[key] = made
         return made
 
-    def learn(self, known: Iterable[Term]) -> None:
+    def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold wherever these are used from now on."""
         for fact in known:
             if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
                 self._learn(fact)
-                self.learn(f for f in _weaker(fact) if self.interval(f)[0] < 0)
+                self.add(f for f in _weaker(fact) if self.interval(f)[0] < 0)
 
     def assume(self, known: Iterable[Term]) -> None:
         """Add facts that hold because the user says so."""
         known = list(known)
-        self.learn(known)
+        self.add(known)
         self._assumed.update(known)
 
     def is_assumed(self, fact: Term) -> bool:
@@ -124,7 +124,7 @@ class Known:
         self._elements[source] = known
         self._forget()
 
-    def learn_residue(self, leaf: Leaf, modulus: int, residue: int) -> None:
+    def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
         """Add that a size leaves a residue."""
         self._residues[leaf] = modulus, residue
         self._forget()
@@ -140,16 +140,16 @@ class Known:
         """Return the terms that are known to be >= 0."""
         return [fact for layer in reversed(self._layers) for fact in layer._seen]
 
-    def of_elements(self, leaf: Leaf) -> Elements | None:
+    def of_elements(self, leaf: Symbol) -> Elements | None:
         """Return what is known of the elements of the tensor that a leaf is one of."""
         return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
 
-    def range_of(self, leaf: Leaf) -> Interval:
+    def range_of(self, leaf: Symbol) -> Interval:
         """Return the numbers between which a leaf is known to lie."""
         low, high = self._atom_interval(leaf)
         elements = self.of_elements(leaf)
         if elements is not None:
-            known = Known(known=elements.of(as_term(leaf)))._atom_interval(leaf)
+            known = ConstraintSet(known=elements.of(as_term(leaf)))._atom_interval(leaf)
             low, high = max(low, known[0]), min(high, known[1])
         return low, high
 
@@ -170,7 +170,7 @@ class Known:
 
     def _bounds_of(self, atom: Atom) -> Interval:
         low, high = atom.interval(self.interval)
-        if isinstance(atom, Coord) and atom.dim in self.extents:
+        if isinstance(atom, IndexVar) and atom.dim in self.extents:
             high = min(high, self.interval(self.extents[atom.dim])[1] - 1)
         for layer in self._layers:
             known = layer._bounds.get(atom)
@@ -180,10 +180,10 @@ class Known:
 
     @property
     def learnt(self) -> int:
-        """How many facts have been learnt so far (see ``news_of``)."""
+        """How many facts have been learnt so far (see ``has_new_facts``)."""
         return self._learnt
 
-    def news_of(self, t: Term, when: int) -> bool:
+    def has_new_facts(self, t: Term, when: int) -> bool:
         """Return whether a fact that may bear on a term was learnt after ``when``."""
         return when < self._learnt and any(self._news.get(x, 0) > when for x in t.leaves())
 
@@ -242,7 +242,7 @@ class Known:
         low = self._atom_interval(leaf)[0]
         return not (leaf.parts or math.isinf(low)) and never_negative(fact, leaf, int(low)) is True
 
-    def _related(self, fact: Term) -> set[Leaf]:
+    def _related(self, fact: Term) -> set[Symbol]:
         """Return the leaves that a fact can say something of, by itself or through others."""
         found = set(fact.leaves())
         stack = list(found)
@@ -258,7 +258,7 @@ class Known:
 def _weaker(fact: Term) -> Iterator[Term]:
     """Yield what follows from a fact ``t - c max(u, 0) >= 0``: both ``t - c u`` and t are, too."""
     for monomial, c in fact.items:
-        if c < 0 and len(monomial) == 1 and isinstance(monomial[0], Pos):
+        if c < 0 and len(monomial) == 1 and isinstance(monomial[0], PositivePart):
             rest = fact - c * as_term(monomial[0])
             yield rest + c * monomial[0].parts[0]
             yield rest

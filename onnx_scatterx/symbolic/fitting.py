@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnx_scatterx.symbolic.polynomial import Term
-from onnx_scatterx.symbolic.symbols import Leaf, coord, table
+from onnx_scatterx.symbolic.symbols import Symbol, coord, table
 
 _WIDE = 1 << 62
 
@@ -54,15 +54,15 @@ def fitted(terms: np.ndarray) -> Term | None:
     return offset + factor * first.rebuild(known)
 
 
-def _leaf(t: Term) -> tuple[Leaf | None, int]:
+def _leaf(t: Term) -> tuple[Symbol | None, int]:
     """Return (leaf, factor) where a term is a leaf times a number."""
     if len(t.items) != 1 or len(t.items[0][0]) != 1:
         return None, 0
     (atom,), factor = t.items[0]
-    return (atom if isinstance(atom, Leaf) else None), factor
+    return (atom if isinstance(atom, Symbol) else None), factor
 
 
-def _alike(a: Leaf, b: Leaf) -> bool:
+def _alike(a: Symbol, b: Symbol) -> bool:
     """Return whether two leaves are elements of one tensor."""
     return (
         a.serial is b.serial and len(a.parts) == len(b.parts) and (a.low, a.high) == (b.low, b.high)

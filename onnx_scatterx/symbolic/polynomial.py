@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
 
 if TYPE_CHECKING:
-    from onnx_scatterx.symbolic.symbols import Leaf
+    from onnx_scatterx.symbolic.symbols import Symbol
 
 Monomial: TypeAlias = "tuple[Atom, ...]"
 Number: TypeAlias = "Term | int"
@@ -46,7 +46,7 @@ class Term:
     never_negative_from: dict[tuple[int, tuple[Term, ...]], bool | None] | None
     """What ``eventual`` found out."""
     _interval: Interval | None
-    _leaves: frozenset[Leaf] | None
+    _leaves: frozenset[Symbol] | None
 
     def __add__(self, other: Number) -> Term:
         return self._plus(other, 1)
@@ -119,7 +119,7 @@ class Term:
                         stack.extend(atom.parts)
         return found
 
-    def leaves(self) -> frozenset[Leaf]:
+    def leaves(self) -> frozenset[Symbol]:
         """Return the numbers that only the run knows, at every depth."""
         if self._leaves is None:
             self._leaves = union(a.leaves for m, _ in self.items for a in m)

@@ -1,7 +1,7 @@
 """Proofs of inequalities between terms.
 
 ``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by taking a
-coordinate to the end of its range, by cases on ``Pos`` and ``Step``, by what a floor division lies
+coordinate to the end of its range, by cases on ``PositivePart`` and ``Indicator``, by what a floor division lies
 between, and completely where one size is left (``eventual``). An answer of False is "not proven".
 """
 
@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from onnx_scatterx.symbolic.constraints import Known
+from onnx_scatterx.symbolic.constraints import ConstraintSet
 from onnx_scatterx.symbolic.quasi_polynomial import at, never_negative
 from onnx_scatterx.symbolic.terms import (
     Atom,
-    Coord,
     FloorDiv,
-    Leaf,
+    IndexVar,
+    Indicator,
     Number,
-    Pos,
-    Step,
+    PositivePart,
+    Symbol,
     Term,
     as_term,
     size,
@@ -33,7 +33,7 @@ _ORDERS = 3  # cases that are tried as the first
 _LISTED = 4096  # numbers that are all looked at
 
 
-class Facts(Known):
+class Facts(ConstraintSet):
     """What is known: terms that are never negative, and the range of every coordinate.
 
     Facts can stand on others (``assuming``), which they see but do not change.
@@ -67,13 +67,13 @@ class Facts(Known):
         """Return these facts and more."""
         return Facts(extents, known, below=self)
 
-    def proves(self, t: Number) -> bool:
+    def is_nonnegative(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
         t = term(t)
         if t in self._proven:
             return True
         when = self._refuted.get(t)
-        if when is not None and not self.news_of(t, when):
+        if when is not None and not self.has_new_facts(t, when):
             return False
         if self._prove(t, _DEPTH) or self._by_elements(t):
             self._proven.add(t)
@@ -102,7 +102,7 @@ class Facts(Known):
         difference = term(a) - b
         if difference.constant is not None:
             return difference.constant == 0
-        return self.proves(difference) and self.proves(-difference)
+        return self.is_nonnegative(difference) and self.is_nonnegative(-difference)
 
     def _prove(self, t: Term, depth: int) -> bool:
         low, high = self.interval(t)
@@ -146,7 +146,7 @@ class Facts(Known):
         decided = never_negative(t, leaf, int(low), tuple(alone)) if alone else False
         return None if len(alone) < len(facts) and not decided else decided
 
-    def _by_all_numbers(self, t: Term, leaf: Leaf, low: int, high: int) -> bool | None:
+    def _by_all_numbers(self, t: Term, leaf: Symbol, low: int, high: int) -> bool | None:
         """Look at every number that a size may be, where they are few."""
         if high - low >= _LISTED:
             return None
@@ -177,7 +177,7 @@ class Facts(Known):
     def _by_coordinate(self, t: Term, depth: int) -> bool:
         """Take a coordinate in which the term is linear to the end where the term is least."""
         for atom in t.atoms:
-            if not isinstance(atom, Coord) or atom.dim not in self.extents:
+            if not isinstance(atom, IndexVar) or atom.dim not in self.extents:
                 continue
             slope, rest = t.split(atom)
             if atom.dim in slope.coords | rest.coords:
@@ -213,7 +213,7 @@ class Facts(Known):
         return False
 
     def _by_cases(self, t: Term, depth: int) -> bool:
-        piecewise = [a for a in t.atoms if isinstance(a, Pos | Step)]
+        piecewise = [a for a in t.atoms if isinstance(a, PositivePart | Indicator)]
         if not piecewise:
             return False
         inside = [b for a in piecewise for p in a.parts for b in p.all_atoms()]
@@ -225,7 +225,7 @@ class Facts(Known):
 
     def _in_both_cases(self, atom: Atom, t: Term, depth: int) -> bool:
         inner = atom.parts[0]
-        is_pos = isinstance(atom, Pos)
+        is_pos = isinstance(atom, PositivePart)
         cases = ((inner, inner if is_pos else 1), (-inner - (not is_pos), 0))
         for condition, value in cases:
             if self.interval(condition)[1] < 0:
@@ -243,10 +243,10 @@ class Facts(Known):
         """Return a term without the cases that bounds decide, so that what is in them cancels."""
         values: dict[Atom, Term] = {}
         for atom in t.atoms:
-            if isinstance(atom, Step):
+            if isinstance(atom, Indicator):
                 low, high = self.interval(atom.parts[0])
                 if low >= 0:
-                    values[atom] = atom.parts[0] if isinstance(atom, Pos) else term(1)
+                    values[atom] = atom.parts[0] if isinstance(atom, PositivePart) else term(1)
                 elif high < 0:
                     values[atom] = term(0)
         return self._decided(t.replace(values)) if values else t

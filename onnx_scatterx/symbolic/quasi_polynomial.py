@@ -1,6 +1,6 @@
 """Terms of one size, decided completely.
 
-A term of one size n that is built by sums, integer multiples, ``Pos``, ``Step`` and ``FloorDiv``
+A term of one size n that is built by sums, integer multiples, ``PositivePart``, ``Indicator`` and ``FloorDiv``
 by constants is, from some n on, affine on every residue class of n. So whether ``t(n) >= 0`` holds
 for every ``n >= low`` is decided by looking at the numbers before that point, and at a slope and a
 value for each class.
@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.symbolic.terms import Atom, FloorDiv, Leaf, Pos, Step, Table, Term
+from onnx_scatterx.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    Lookup,
+    PositivePart,
+    Symbol,
+    Term,
+)
 
 _FEW = 32  # numbers looked at first: where a term is negative, it mostly is so at small ones
 _LIMIT = 4096  # numbers looked at, and residue classes kept, before the answer is "unknown"
@@ -49,7 +57,7 @@ class _Eventually:
         return start
 
 
-def never_negative(t: Term, leaf: Leaf, low: int, known: tuple[Term, ...] = ()) -> bool | None:
+def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()) -> bool | None:
     """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
 
     Only values count at which what is ``known`` of the same leaf is >= 0.
@@ -70,7 +78,7 @@ def never_negative(t: Term, leaf: Leaf, low: int, known: tuple[Term, ...] = ()) 
     return t.never_negative_from[key]
 
 
-def _decide(t: Term, leaf: Leaf, low: int, known: tuple[Term, ...]) -> bool | None:
+def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> bool | None:
     if not _holds(t, known, low, low + _FEW):
         return False
     forms = [_eventually(each, leaf) for each in (t, *known)]
@@ -116,13 +124,13 @@ def _reach(t: Term, last: int) -> float:
 
 
 def _reach_of(atom: Atom, last: int) -> float:
-    if isinstance(atom, Leaf):
+    if isinstance(atom, Symbol):
         return last
-    own = max(map(abs, atom.bounds)) if isinstance(atom, Table) else 0
+    own = max(map(abs, atom.bounds)) if isinstance(atom, Lookup) else 0
     return 1 + own + sum([_reach(part, last) for part in atom.parts])
 
 
-def _eventually(t: Term, leaf: Leaf) -> _Eventually | None:
+def _eventually(t: Term, leaf: Symbol) -> _Eventually | None:
     parts: list[tuple[int, _Eventually]] = []
     constant = 0
     for monomial, coefficient in t.items:
@@ -166,10 +174,10 @@ def _multiply(a: _Eventually, b: _Eventually) -> _Eventually | None:
     )
 
 
-def _eventually_atom(atom: object, leaf: Leaf) -> _Eventually | None:
+def _eventually_atom(atom: object, leaf: Symbol) -> _Eventually | None:
     if atom is leaf:
         return _Eventually(0, (1,), (0,))
-    if not isinstance(atom, Pos | Step | FloorDiv):
+    if not isinstance(atom, PositivePart | Indicator | FloorDiv):
         return None
     inner = _eventually(atom.parts[0], leaf)
     if inner is None:
@@ -186,7 +194,7 @@ def _eventually_atom(atom: object, leaf: Leaf) -> _Eventually | None:
         )
     rows = list(zip(inner.slopes, inner.values, strict=True))
     grows = [s > 0 or (s == 0 and v >= 0) for s, v in rows]
-    if isinstance(atom, Step):
+    if isinstance(atom, Indicator):
         return _Eventually(inner.settled(1), (0,) * len(rows), tuple(int(g) for g in grows))
     return _Eventually(
         inner.settled(),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Atom, FloorDiv, Number, Pos, Step, Term, divided
+from onnx_scatterx.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    Number,
+    PositivePart,
+    Term,
+    divided,
+)
 
 
 def simplify(t: Term, facts: Facts) -> Term:
-    """Return the term with every ``Pos``, ``Step`` and ``FloorDiv`` replaced that facts decide.
+    """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that facts decide.
 
     >>> from onnx_scatterx.symbolic.terms import coord, size, where, step
     >>> n, x = size("n"), coord(0)
@@ -17,7 +25,7 @@ def simplify(t: Term, facts: Facts) -> Term:
     if not t.piecewise:
         return t
     known = facts.simplified.get(t)
-    if known is not None and not facts.news_of(t, known[0]):
+    if known is not None and not facts.has_new_facts(t, known[0]):
         return known[1]
     found = _simplified(t, facts)
     facts.simplified[t] = facts.learnt, found
@@ -41,19 +49,19 @@ def _simplified(t: Term, facts: Facts) -> Term:
 
 
 def _decide(atom: Atom, facts: Facts) -> Number | None:
-    if isinstance(atom, Pos):
+    if isinstance(atom, PositivePart):
         inner = atom.parts[0]
-        if facts.proves(inner):
+        if facts.is_nonnegative(inner):
             return inner
-        return 0 if facts.proves(-inner) else None
-    if isinstance(atom, Step):
+        return 0 if facts.is_nonnegative(-inner) else None
+    if isinstance(atom, Indicator):
         inner = atom.parts[0]
-        if facts.proves(inner):
+        if facts.is_nonnegative(inner):
             return 1
-        return 0 if facts.proves(-inner - 1) else None
+        return 0 if facts.is_nonnegative(-inner - 1) else None
     if isinstance(atom, FloorDiv):
         inner, divisor = atom.parts
         quotient, rest = divided(inner, divisor)
-        if facts.proves(rest) and facts.proves(divisor - 1 - rest):
+        if facts.is_nonnegative(rest) and facts.is_nonnegative(divisor - 1 - rest):
             return quotient
     return None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 
-class Serial:
+class SymbolId:
     """The identity of a source, and its number."""
 
     __slots__ = ("number",)
@@ -23,12 +23,12 @@ class Serial:
 _OTHERS = 1 << 32  # a model has fewer sources
 
 
-class _Serials(dict[Hashable, Serial]):
+class _Serials(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
 
-    def __missing__(self, source: Hashable) -> Serial:
-        found = self[source] = Serial(self.first + len(self))
+    def __missing__(self, source: Hashable) -> SymbolId:
+        found = self[source] = SymbolId(self.first + len(self))
         return found
 
 
@@ -36,18 +36,18 @@ _outside = _Serials(_OTHERS)
 _serials: ContextVar[_Serials] = ContextVar("sources", default=_outside)
 
 
-def serial_of(source: Hashable) -> Serial:
+def symbol_id(source: Hashable) -> SymbolId:
     """Return the serial of a source; it is made where there is none."""
     return _serials.get()[source]
 
 
 @contextmanager
-def own_sources(first: int = 0) -> Iterator[None]:
+def fresh_symbols(first: int = 0) -> Iterator[None]:
     """Number sources from 0 on; afterwards those from before go on.
 
     >>> from onnx_scatterx.symbolic.symbols import size
     >>> n = size("n")
-    >>> with own_sources():
+    >>> with fresh_symbols():
     ...     size("n") is n
     False
     >>> size("n") is n
@@ -61,7 +61,7 @@ def own_sources(first: int = 0) -> Iterator[None]:
 
 
 @contextmanager
-def other_sources() -> Iterator[None]:
+def foreign_symbols() -> Iterator[None]:
     """Number sources that may stand beside those of a model, and come after them."""
-    with own_sources(_OTHERS):
+    with fresh_symbols(_OTHERS):
         yield

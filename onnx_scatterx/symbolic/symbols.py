@@ -11,12 +11,12 @@ import numpy as np
 
 from onnx_scatterx.symbolic.atom import Atom, Interval
 from onnx_scatterx.symbolic.polynomial import Number, Term, interned, term
-from onnx_scatterx.symbolic.symbol_ids import Serial, serial_of
+from onnx_scatterx.symbolic.symbol_ids import SymbolId, symbol_id
 
 _FIRST_LEAF = 64  # places before are of coordinates
 
 
-class Coord(Atom):
+class IndexVar(Atom):
     """The coordinate ``x_dim`` of the element that is looked at; never negative."""
 
     __slots__ = ("dim",)
@@ -38,7 +38,7 @@ class Coord(Atom):
         return f"x{self.dim}"
 
 
-class Leaf(Atom):
+class Symbol(Atom):
     """A number that only the run knows: ``source[parts]``, or a size where there are no parts.
 
     ``low`` and ``high`` are bounds that hold in every run.
@@ -47,7 +47,7 @@ class Leaf(Atom):
     __slots__ = ("high", "low", "name", "serial", "source")
     name: str
     source: object
-    serial: Serial
+    serial: SymbolId
     low: float
     high: float
 
@@ -70,7 +70,7 @@ class Leaf(Atom):
         return f"{self.name}[{', '.join(map(str, self.parts))}]" if self.parts else self.name
 
 
-class Table(Atom):
+class Lookup(Atom):
     """The element of a constant integer array at the indices ``parts``.
 
     Outside the array nothing is looked at: a choice between pieces multiplies it by 0.
@@ -103,7 +103,7 @@ def coord(dim: int) -> Term:
     """Return the coordinate ``x_dim``."""
     found = _coords.get(dim)
     if found is None:
-        found = _coords[dim] = interned(Coord, (dim,), (), dim=dim)
+        found = _coords[dim] = interned(IndexVar, (dim,), (), dim=dim)
     return found
 
 
@@ -125,14 +125,14 @@ def element(
 ) -> Term:
     """Return the element of an unknown tensor at an index, with bounds that always hold."""
     parts = tuple(map(term, index))
-    return _leaf(serial_of(source), source, parts, name, low, high)
+    return _leaf(symbol_id(source), source, parts, name, low, high)
 
 
 def _leaf(
-    serial: Serial, source: object, parts: tuple[Term, ...], name: str, low: float, high: float
+    serial: SymbolId, source: object, parts: tuple[Term, ...], name: str, low: float, high: float
 ) -> Term:
     fields = {"serial": serial, "source": source, "name": name, "low": low, "high": high}
-    return interned(Leaf, (serial,), parts, **fields)
+    return interned(Symbol, (serial,), parts, **fields)
 
 
 def table(array: np.ndarray, index: Iterable[Number]) -> Term:
@@ -170,7 +170,7 @@ def table(array: np.ndarray, index: Iterable[Number]) -> Term:
     digest = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
     digest.update(array.tobytes())
     fields = {"array": array, "bounds": bounds, "digest": digest.digest()}
-    return interned(Table, (digest.digest(),), parts, **fields)
+    return interned(Lookup, (digest.digest(),), parts, **fields)
 
 
 def _steps(array: np.ndarray) -> list[int]:

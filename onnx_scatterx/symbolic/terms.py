@@ -9,7 +9,7 @@ A term is a polynomial with integer coefficients over atoms::
     Step(t)          1 where t >= 0, else 0
     FloorDiv(t, d)   floor(t / d)
 
-Everything piecewise is said with these: ``max(a, b) = b + Pos(a - b)``, ``[a == b] = Step(a - b) -
+Everything piecewise is said with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] = Step(a - b) -
 Step(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d FloorDiv(a, d)``. The
 constructors bring a term to one form, so equal terms are the same object and ``is`` compares them.
 
@@ -23,8 +23,8 @@ n + 1
 from onnx_scatterx.symbolic.atom import Atom, Interval
 from onnx_scatterx.symbolic.cases import (
     FloorDiv,
-    Pos,
-    Step,
+    Indicator,
+    PositivePart,
     divided,
     equals,
     floor_div,
@@ -44,19 +44,19 @@ from onnx_scatterx.symbolic.polynomial import (
     polynomial,
     term,
 )
-from onnx_scatterx.symbolic.symbols import Coord, Leaf, Table, coord, element, size, table
+from onnx_scatterx.symbolic.symbols import IndexVar, Lookup, Symbol, coord, element, size, table
 
 __all__ = [
     "Atom",
-    "Coord",
     "FloorDiv",
+    "IndexVar",
+    "Indicator",
     "Interval",
-    "Leaf",
+    "Lookup",
     "Monomial",
     "Number",
-    "Pos",
-    "Step",
-    "Table",
+    "PositivePart",
+    "Symbol",
     "Term",
     "as_term",
     "coord",

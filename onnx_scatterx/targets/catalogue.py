@@ -22,7 +22,7 @@ _SCATTERX = Target(
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
     # These pass over all the data; ScatterX moves what is written, in place if it can.
-    spared=frozenset(
+    opt_in_rules=frozenset(
         {"counted", "diagonal", "fold", "lookup", "permutation", "row", "table", "window"}
     ),
 )

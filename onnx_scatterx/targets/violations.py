@@ -10,8 +10,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.ir.graphs import called_function
-from onnx_scatterx.ir.scatterx_domain import is_ours
-from onnx_scatterx.symbolic.terms import Leaf
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.targets.target import Target
 
 
@@ -55,12 +55,12 @@ def violations(
     lines = [line for v in model.graph.inputs for line in _of_input(v, target, model, shapes)]
     graphs = [(g.name or "main", g) for g in model.graphs()]
     for function in model.functions.values():
-        if not is_ours(function.domain):  # what a ScatterX falls back to
+        if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
             name = f"{function.domain}.{function.name}"
             graphs += [(name, g) for g in (function.graph, *function.subgraphs())]
     for name, graph in graphs:
         for node in graph:
-            if called_function(model, node) is None or is_ours(node.domain):
+            if called_function(model, node) is None or is_scatterx_domain(node.domain):
                 lines += [
                     Violation(node.name or node.outputs[0].name or "?", node.op_type, name, why)
                     for why in _of_node(node, target, shapes, declared)
@@ -84,10 +84,10 @@ def _of_input(
 
 
 def _of_node(
-    node: ir.Node, target: Target, shapes: dict[ir.Value, Shape], declared: set[Leaf]
+    node: ir.Node, target: Target, shapes: dict[ir.Value, Shape], declared: set[Symbol]
 ) -> Iterator[str]:
     name = node.op_type
-    if node.domain not in ("", "ai.onnx") and not is_ours(node.domain):
+    if node.domain not in ("", "ai.onnx") and not is_scatterx_domain(node.domain):
         name = f"{node.domain}.{name}"
     if not target.has(name):
         yield f"{target.name} has no {name}"
@@ -101,6 +101,6 @@ def _of_node(
             yield "a size is known only when the model runs"
 
 
-def _is_new(shape: Shape, declared: set[Leaf]) -> bool:
+def _is_new(shape: Shape, declared: set[Symbol]) -> bool:
     """Return whether a size is none that follows from the sizes of the inputs."""
     return any(not dim.leaves() <= declared for dim in shape)

@@ -19,9 +19,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
-from onnx_scatterx.emit.writer import FAR, Writer
+from onnx_scatterx.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.scatterx_domain import is_ours
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
 from onnx_scatterx.lift.uniqueness import SETTLED
 from onnx_scatterx.native.encoding import is_narrow
@@ -32,11 +32,11 @@ from onnx_scatterx.text.reasons import Refusal, RefusedError
 _ROWS = 1 << 16  # indices that are compared
 
 
-def settle(model: ir.Model, knowledge: Knowledge, target: Target) -> None:
+def drop_overwritten_updates(model: ir.Model, knowledge: Knowledge, target: Target) -> None:
     """Drop the updates of a model that are known to be overwritten, in place."""
     names = Names(model)
     for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and is_ours(scope.function.domain):
+        if scope.function is not None and is_scatterx_domain(scope.function.domain):
             continue
         nodes_only = scope.function is not None or (model.ir_version or 0) < 4
         writer = Writer(
@@ -51,7 +51,7 @@ def settle(model: ir.Model, knowledge: Knowledge, target: Target) -> None:
             scatter = lift(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue
-            writer.anchor, writer.stem = node, node.outputs[0].name or "scatterx"
+            writer.insertion_point, writer.name_prefix = node, node.outputs[0].name or "scatterx"
             try:
                 _settle(scatter, scope, writer)
             except RefusedError:
@@ -94,11 +94,11 @@ def _drop_positions(
                 updates = w.node("Gather", [updates, w.constant(place)], dtype, axis=d)
         return updates
 
-    if isinstance(w.trial(write), Refusal):
+    if isinstance(w.dry_run(write), Refusal):
         return True
     columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
     if node.op_type != "ScatterND":
-        call = Call(node, [], w.version, scope.facts, scope.bound)
+        call = Call(node, [], w.version, scope.facts, scope.attributes)
         columns = columns[..., call.integer("axis", 0)]
     _give(node, [scatter.data, w.constant(columns), write()])
     return True
@@ -123,7 +123,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
             updates = w.node("Reshape", [updates, shape], dtype)
         return w.node("Gather", [updates, w.constant(kept)], dtype, axis=0)
 
-    if isinstance(w.trial(write), Refusal):
+    if isinstance(w.dry_run(write), Refusal):
         return
     inputs = [scatter.data, w.constant(rows), write()]
     if node.op_type == "ScatterND":
@@ -145,11 +145,11 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
     """Write the last updates only along dims of the updates that decide no target."""
     if scatter.indices is None or scatter.node.op_type == "TensorScatter":
         return
-    moving = frozenset[int]().union(*(t.coords for t in scatter.targets))
+    moving = frozenset[int]().union(*(t.coords for t in scatter.index_exprs))
     dims = [
         d
         for d in scatter.index_dims
-        if d not in moving and not scatter.facts.proves(1 - scatter.shape[d])
+        if d not in moving and not scatter.facts.is_nonnegative(1 - scatter.shape[d])
     ]
     indices = scatter.indices
     index_type = scope.values[indices].dtype if indices in scope.values else indices.dtype
@@ -159,12 +159,14 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
 
     def last(value: ir.Value, dtype: ir.DataType) -> ir.Value:
         count = len(dims)
-        return w.slice(value, dtype, dims, [-1] * count, [FAR] * count, [1] * count, sized=sized)
+        return w.slice(
+            value, dtype, dims, [-1] * count, [INT64_MAX] * count, [1] * count, sized=sized
+        )
 
     def inputs() -> list[ir.Value]:
         return [scatter.data, last(indices, index_type), last(scatter.updates, scatter.dtype)]
 
-    if not isinstance(w.trial(lambda: inputs()[-1]), Refusal):
+    if not isinstance(w.dry_run(lambda: inputs()[-1]), Refusal):
         _give(scatter.node, inputs())
 
 
@@ -184,7 +186,7 @@ def _rows(scatter: Scatter) -> np.ndarray | None:
     if len(sizes) < len(extents) or np.prod(sizes) * named > _ROWS or 0 in sizes:
         return None
     columns = []
-    for axis, target in enumerate(scatter.targets[:named]):
+    for axis, target in enumerate(scatter.index_exprs[:named]):
         if target.leaves() or not is_narrow(target, scatter):
             return None
         column = tabulated(target, dict(enumerate(sizes))).ravel()

@@ -21,14 +21,14 @@ from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.names import Names
 
 
-def take_branches(model: ir.Model) -> None:
+def inline_known_ifs(model: ir.Model) -> None:
     """Put branches that are always taken in the place of their Ifs, in place.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) <bool yes = {1}> {
     ...         y = If (yes) <then_branch = a () => (float[N] p) { p = Abs (x) },
     ...                       else_branch = b () => (float[N] q) { q = Neg (x) }> }''')
-    >>> take_branches(model)
+    >>> inline_known_ifs(model)
     >>> [node.op_type for node in model.graph]
     ['Abs']
     """

@@ -17,21 +17,21 @@ from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.scatterx_domain import is_ours
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.lift.gathers import is_arithmetic, is_gather
 from onnx_scatterx.lift.scatters import is_scatter
-from onnx_scatterx.lowering.attempt import Attempt, Task
-from onnx_scatterx.lowering.commit import Replacement
+from onnx_scatterx.lowering.attempt import GraphContext, RewriteRound
+from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.lowering.rule import ScatterRule
-from onnx_scatterx.lowering.selection import Choice
-from onnx_scatterx.mosaic.constants import Fills
+from onnx_scatterx.lowering.rule import NodeRule
+from onnx_scatterx.lowering.selection import Selection
+from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.transforms.shorten_shapes import index_nodes, shorten
+from onnx_scatterx.transforms.shorten_shapes import index_nodes, shorten_shapes
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Outcome:
     selected: set[ir.Node]
 
 
-def rewrite_graph(task: Task) -> Outcome:
+def rewrite_graph(task: GraphContext) -> Outcome:
     """Rewrite one graph; scatters whose results cannot be written are sources themselves."""
     graph, scope = task.graph, task.scope
     scatters = [n for n in graph if is_scatter(n)]
@@ -65,13 +65,13 @@ def rewrite_graph(task: Task) -> Outcome:
     staying: dict[ir.Node, Refusal] = {}
     going = set(gathers)
     while True:
-        attempt = Attempt(task, kept, apart, going)
+        attempt = RewriteRound(task, kept, apart, going)
         going = attempt.reads
         preferred = attempt.preferred()
         if preferred:
             kept.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
             continue
-        choice = Choice(attempt)
+        choice = Selection(attempt)
         kept.update(choice.refused)
         apart.update(choice.apart)
         staying.update(choice.staying)
@@ -83,8 +83,8 @@ def rewrite_graph(task: Task) -> Outcome:
     lifted_of = attempt.provenance.scatters.items()
     gone = [n for n, found in lifted_of if found.refusal is None or n in choice.rewritings]
     indices = index_nodes(task, gone)
-    written = Replacement(attempt, choice)
-    shorten(task, indices)
+    written = Commit(attempt, choice)
+    shorten_shapes(task, indices)
     found = attempt.provenance
     refused = {
         lifted.node: kept.get(lifted.node, lifted.refusal)
@@ -117,7 +117,7 @@ def has_scatters(model: ir.Model, *, reads: bool = False) -> bool:
 
 def rewrite_model(
     model: ir.Model,
-    rules: Sequence[Form | ScatterRule],
+    rules: Sequence[Form | NodeRule],
     target: Target,
     *,
     distrust_dims: bool = False,
@@ -141,11 +141,11 @@ def rewrite_model(
         overridable = {v for v in model.graph.inputs if v.name in model.graph.initializers}
     outcomes = []
     for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and is_ours(scope.function.domain):
+        if scope.function is not None and is_scatterx_domain(scope.function.domain):
             continue  # what a ScatterX falls back to
         if any(is_scatter(n) or (reads and is_gather(n)) for n in graph):
             nodes_only = scope.function is not None or version < 4
-            fills = Fills(scope, overridable)
-            task = Task(graph, scope, rules, names, fills, nodes_only, target, costs, reads)
+            fills = Constants(scope, overridable)
+            task = GraphContext(graph, scope, rules, names, fills, nodes_only, target, costs, reads)
             outcomes.append(rewrite_graph(task))
     return outcomes, knowledge

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.available import Sources
-from onnx_scatterx.emit.terms import Numbers
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.lowering.attempt import Task
+from onnx_scatterx.lowering.attempt import GraphContext
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Refusal
 
@@ -36,12 +36,12 @@ class _Shape:
     dims: Sequence[Term]
 
 
-def index_nodes(task: Task, scatters: Iterable[ir.Node]) -> set[ir.Node]:
+def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
     """Return the nodes that compute the indices of scatters, as far as they hold integers."""
     return _behind([n.inputs[1] for n in scatters if len(n.inputs) > 1], task)
 
 
-def _behind(values: Iterable[ir.Value | None], task: Task) -> set[ir.Node]:
+def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
     found: set[ir.Node] = set()
     stack = list(values)
     while stack:
@@ -57,7 +57,7 @@ def _behind(values: Iterable[ir.Value | None], task: Task) -> set[ir.Node]:
     return found
 
 
-def shorten(task: Task, indices: set[ir.Node]) -> None:
+def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> None:
     """Write the shapes anew that keep some of these nodes alive, where that is fewer nodes."""
     shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
     while shapes:
@@ -71,7 +71,7 @@ def shorten(task: Task, indices: set[ir.Node]) -> None:
             target=task.target,
             rank_of=lambda value: task.scope.values[value].rank,
         )
-        numbers = Numbers(writer, task.scope, Sources(task.graph, task.scope, spared))
+        numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
         worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
         if len(worth) == len(shapes):
             return _write(shapes, numbers)
@@ -79,7 +79,7 @@ def shorten(task: Task, indices: set[ir.Node]) -> None:
     return None
 
 
-def _shapes(task: Task) -> list[_Shape]:
+def _shapes(task: GraphContext) -> list[_Shape]:
     """Return the shapes that nodes are given, where they are computed and known."""
     found = []
     for node in task.graph:
@@ -123,15 +123,18 @@ def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
     return {n for n in taken if n.op_type != "Constant"}
 
 
-def _cost(shape: _Shape, numbers: Numbers) -> float:
-    numbers.writer.anchor = shape.node
-    trial = numbers.writer.trial(lambda: numbers.shape(shape.dims))
+def _cost(shape: _Shape, numbers: TermEmitter) -> float:
+    numbers.writer.insertion_point = shape.node
+    trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
     return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
-def _write(shapes: Sequence[_Shape], numbers: Numbers) -> None:
+def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
     for shape in shapes:
-        numbers.writer.anchor, numbers.writer.stem = shape.node, shape.value.name or "shape"
+        numbers.writer.insertion_point, numbers.writer.name_prefix = (
+            shape.node,
+            shape.value.name or "shape",
+        )
         shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
     producers = (s.value.producer() for s in shapes)
     remove_dead([n for n in producers if n is not None])

@@ -15,7 +15,7 @@ from onnx_scatterx.verification.operand_constraints import (
     SMALL,
     USES,
     Bounds,
-    Demands,
+    IndexConstraints,
     constant_of,
     extent_of,
     rank_of,
@@ -33,7 +33,7 @@ _RESHAPING = {
 }  # fmt: skip
 
 
-def input_demands(model: ir.Model) -> dict[str, Demands]:
+def input_demands(model: ir.Model) -> dict[str, IndexConstraints]:
     """Return what the uses of each graph input ask of its elements; functions must be inlined."""
     pass_ = _Backwards()
     pass_.graph(model.graph)
@@ -58,7 +58,7 @@ class _Backwards:
             elif node.domain in ("", "ai.onnx"):
                 self.node(node)
 
-    def ask(self, value: ir.Value | None, demands: Demands) -> None:
+    def ask(self, value: ir.Value | None, demands: IndexConstraints) -> None:
         if value is not None:
             for place, bounds in demands.items():
                 self.demands[value][place] |= bounds
@@ -104,7 +104,7 @@ class _Backwards:
         elif node.op_type == "Concat":
             self.concat(node, asked)
 
-    def sum(self, node: ir.Node, asked: Demands) -> None:
+    def sum(self, node: ir.Node, asked: IndexConstraints) -> None:
         sign = 1 if node.op_type == "Add" else -1
         first, second = node.inputs[:2]
         for value, other, factor in ((first, second, sign), (second, first, 1)):
@@ -121,7 +121,7 @@ class _Backwards:
                 },
             )
 
-    def concat(self, node: ir.Node, asked: Demands) -> None:
+    def concat(self, node: ir.Node, asked: IndexConstraints) -> None:
         rank, axis = rank_of(node.outputs[0]), node.attributes.get_int("axis", 0)
         extents = [extent_of(value, -1) for value in node.inputs]
         if rank is None or axis not in (-1, rank - 1) or None in extents:
@@ -132,7 +132,7 @@ class _Backwards:
         start = 0
         for value, extent in zip(node.inputs, extents, strict=True):
             size = extent if isinstance(extent, int) else 0
-            mine: Demands = {
+            mine: IndexConstraints = {
                 place if place is None else place - start: bounds
                 for place, bounds in asked.items()
                 if place is None or start <= place < start + size
@@ -141,7 +141,7 @@ class _Backwards:
             start += size
 
 
-def _anywhere(demands: Demands) -> Demands:
+def _anywhere(demands: IndexConstraints) -> IndexConstraints:
     return {None: frozenset().union(*demands.values())}
 
 

@@ -22,7 +22,7 @@ class Bound:
 
 
 Bounds = frozenset[Bound]
-Demands = dict[int | None, Bounds]
+IndexConstraints = dict[int | None, Bounds]
 """What is asked of a tensor's elements: by place in its last axis, or (None) of all of them."""
 
 SMALL = frozenset([Bound(6, signed=False)])  # what is used as an extent
@@ -30,7 +30,7 @@ _MOST_COLUMNS = 64  # of indices into data of unknown rank
 _STEP = frozenset([Bound(3, nonzero=True)])
 
 
-def _all(*bounds: Bound) -> Demands:
+def _all(*bounds: Bound) -> IndexConstraints:
     return {None: frozenset(bounds)}
 
 
@@ -60,7 +60,7 @@ def _unreduced(node: ir.Node) -> bool:
     return node.attributes.get_string("reduction", "none") == "none"
 
 
-def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Demands:
+def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> IndexConstraints:
     """Return what GatherND and ScatterND ask: column j indexes axis `first + j` of data."""
     width = extent_of(indices, -1)
     if not isinstance(width, int):
@@ -71,7 +71,7 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Dem
     return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
 
 
-def _scatter_nd(node: ir.Node) -> dict[int, Demands]:
+def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
     demands = _columns(node.inputs[0], node.inputs[1], 0)
     if len(demands) == 1 and _unreduced(node):
         demands = {
@@ -81,7 +81,7 @@ def _scatter_nd(node: ir.Node) -> dict[int, Demands]:
     return {1: demands}
 
 
-def _tensor_scatter(node: ir.Node) -> dict[int, Demands]:
+def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:
     axis = node.attributes.get_int("axis", -2)
     size, count = extent_of(node.inputs[0], axis), extent_of(node.inputs[1], axis)
     slack = 1 - count if isinstance(count, int) else 0
@@ -90,7 +90,7 @@ def _tensor_scatter(node: ir.Node) -> dict[int, Demands]:
     return {2: _all(Bound(size, slack=slack, signed=False))}
 
 
-def _slice(node: ir.Node) -> dict[int, Demands]:
+def _slice(node: ir.Node) -> dict[int, IndexConstraints]:
     axes = constant_of(node.inputs[3]) if len(node.inputs) > 3 else np.zeros(1, np.int64)
     size: Dim = 8
     if axes is not None and axes.size == 1:
@@ -99,11 +99,11 @@ def _slice(node: ir.Node) -> dict[int, Demands]:
     return {1: edge, 2: edge, 4: {None: _STEP}}
 
 
-def _extents_at(*positions: int) -> Callable[[ir.Node], dict[int, Demands]]:
+def _extents_at(*positions: int) -> Callable[[ir.Node], dict[int, IndexConstraints]]:
     return lambda _: {position: {None: SMALL} for position in positions}
 
 
-USES: dict[str, Callable[[ir.Node], dict[int, Demands]]] = {
+USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
     "Gather": lambda node: {1: _all(Bound(_axis(node)))},
     "GatherElements": lambda node: {1: _all(Bound(_axis(node)))},
     "ScatterElements": lambda node: {1: _all(Bound(_axis(node), distinct=_unreduced(node)))},

@@ -16,14 +16,14 @@ from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import input_demands, landmarks
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
-from onnx_scatterx.verification.sampler import MOST_ELEMENTS, Drawer, limit_name, rank_name
+from onnx_scatterx.verification.sampler import MOST_ELEMENTS, InputSampler, limit_name, rank_name
 from onnx_scatterx.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
 
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 
 
 @dataclass(frozen=True)
-class Manner:
+class SamplingPolicy:
     """How inputs are drawn.
 
     ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried first, for all symbols
@@ -37,7 +37,7 @@ class Manner:
     overrides: bool
 
 
-THOROUGH = Manner(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
+THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
 """To find differences: special values, small sizes first."""
 
 
@@ -45,7 +45,7 @@ THOROUGH = Manner(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
 class Fits:
     """Whether the inputs of a combination exist and are of a reasonable size."""
 
-    drawers: Sequence[Drawer]
+    drawers: Sequence[InputSampler]
     assumptions: Mapping[str, Assumption]
     elements: int
 
@@ -78,8 +78,8 @@ class Fits:
 class Source:
     """Where draws come from."""
 
-    drawers: Sequence[Drawer]
-    optional: Sequence[Drawer]
+    drawers: Sequence[InputSampler]
+    optional: Sequence[InputSampler]
     search: SizeSearch
     fits: Fits
     seed: int
@@ -93,7 +93,7 @@ class Source:
         seed: int,
         assumed: Sequence[Clause],
         distrust_dims: bool,
-        manner: Manner = THOROUGH,
+        manner: SamplingPolicy = THOROUGH,
     ) -> "Source":
         looked_at = analysed(model)
         demands, marks = input_demands(looked_at), landmarks(looked_at)
@@ -105,8 +105,8 @@ class Source:
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
-        def drawer(source: Input) -> Drawer:
-            return Drawer(
+        def drawer(source: Input) -> InputSampler:
+            return InputSampler(
                 source,
                 demands.get(source.name, {}),
                 marks,
@@ -154,7 +154,9 @@ class Source:
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
 
 
-def _symbols(drawers: Sequence[Drawer], assumptions: Mapping[str, Assumption]) -> list[Symbol]:
+def _symbols(
+    drawers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
+) -> list[Symbol]:
     found: dict[str, Symbol] = {}
     for drawer in drawers:
         name = drawer.source.name
@@ -173,7 +175,7 @@ def _symbols(drawers: Sequence[Drawer], assumptions: Mapping[str, Assumption]) -
 
 
 def _override(
-    drawer: Drawer, rng: np.random.Generator, flavour: str, sizes: Combination
+    drawer: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
 ) -> np.ndarray:
     """Return another value for an initializer: its own elements in another order, or new ones."""
     assert drawer.source.default is not None
@@ -181,6 +183,6 @@ def _override(
     if default.size > 1 and rng.random() < 0.5:
         return rng.permutation(default.ravel()).reshape(default.shape)
     source = Input(drawer.source.name, drawer.source.dtype, default.shape)
-    return Drawer(source, drawer.demands, drawer.landmarks, drawer.assumption).draw(
+    return InputSampler(source, drawer.demands, drawer.compared_constants, drawer.assumption).draw(
         rng, sizes, flavour
     )

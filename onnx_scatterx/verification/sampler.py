@@ -15,7 +15,7 @@ from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.verification.arrays import floats, integers, mask
 from onnx_scatterx.verification.interface import Input
-from onnx_scatterx.verification.operand_constraints import Bound, Bounds, Demands
+from onnx_scatterx.verification.operand_constraints import Bound, Bounds, IndexConstraints
 from onnx_scatterx.verification.sizes import FREE, Combination
 
 MOST_ELEMENTS = 1 << 28
@@ -40,12 +40,12 @@ def rank_name(input_name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Drawer:
+class InputSampler:
     """Draws one input at given sizes."""
 
     source: Input
-    demands: Demands
-    landmarks: tuple[int, ...] = ()
+    demands: IndexConstraints
+    compared_constants: tuple[int, ...] = ()
     """Numbers that the model compares with, such as the label -100."""
     assumption: Assumption = NOTHING
     independent: bool = False
@@ -165,7 +165,9 @@ class Drawer:
         values = integers(rng, shape, low, high, distinct)
         if any(bound.nonzero for bound in bounds):
             values = np.where(values == 0, 1, values)
-        landmarks = [n for n in self.landmarks if self.assumption.allows(n, self.own(sizes))]
+        landmarks = [
+            n for n in self.compared_constants if self.assumption.allows(n, self.own(sizes))
+        ]
         if landmarks and not unique and rng.random() < (0.15 if known else 0.4):
             values = np.where(rng.random(shape) < 0.3, rng.choice(landmarks, shape), values)
         if self.assumption.comparisons and not unique:

@@ -118,16 +118,18 @@ def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
     ``apart`` asks that the targets on the other axes depend on none of these dims.
     """
     free: dict[int, int] = {}
-    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+    for axis, (target, size) in enumerate(
+        zip(scatter.index_exprs, scatter.data_shape, strict=True)
+    ):
         dim = dim_of(target)
         if target.constant == 0 and axis < len(scatter.shape):  # a dim of one, if the axis has one
             dim = axis if scatter.shape[axis].constant == 1 else None
         if dim is None or dim in free.values() or not scatter.facts.equal(scatter.shape[dim], size):
             continue
-        others = (t for c, t in enumerate(scatter.targets) if c != axis)
+        others = (t for c, t in enumerate(scatter.index_exprs) if c != axis)
         if not apart or all(dim not in t.coords for t in others):
             free[axis] = dim
-    axes = tuple(c for c in range(len(scatter.targets)) if c not in free)
+    axes = tuple(c for c in range(len(scatter.index_exprs)) if c not in free)
     if not axes:
         return None
     dims = tuple(d for d in range(len(scatter.shape)) if d not in free.values())

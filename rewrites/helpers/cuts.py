@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from onnx_scatterx.emit.writer import FAR
+from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lowering.plan import Planner, Region
-from onnx_scatterx.mosaic.regions import Walk
+from onnx_scatterx.mosaic.regions import AxisMap
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
-    Pos,
+    PositivePart,
     Term,
     floor_div,
     maximum,
@@ -44,7 +44,7 @@ class Cut:
         return isinstance(self.start, int) and isinstance(self.end, int)
 
 
-def cut_of(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
+def cut_of(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
     """Return the Slice that leaves what a walk visits of an axis, or None where that is all.
 
     It is the same wherever it is written, unless the run computes its bounds.
@@ -61,7 +61,7 @@ def cut_of(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner
     return found
 
 
-def _found(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner) -> Cut | None:
+def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
     if walk.dim is None:
         first, count, step = walk.start, term(1), 1
     else:
@@ -71,31 +71,33 @@ def _found(axis: int, walk: Walk, extent: Term, region: Region, planner: Planner
         return _forward(axis, first, count, step, extent, planner)
     facts = planner.facts
     if step == -1 and facts.equal(count, extent):
-        return Cut(axis, FAR, -FAR, step)  # all of it, and nothing where there is nothing
+        return Cut(
+            axis, INT64_MAX, -INT64_MAX, step
+        )  # all of it, and nothing where there is nothing
     end = first + step * count
-    if facts.proves(count - 1) and facts.proves(first):
+    if facts.is_nonnegative(count - 1) and facts.is_nonnegative(first):
         start = _start(first, extent, planner)
-        if facts.proves(-end - 1):
-            return Cut(axis, start, -FAR, step)
-        if facts.proves(end):
+        if facts.is_nonnegative(-end - 1):
+            return Cut(axis, start, -INT64_MAX, step)
+        if facts.is_nonnegative(end):
             return Cut(axis, start, end.constant if end.constant is not None else end, step)
     if step != -1:
         raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
     # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
     cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
-    return Cut(axis, FAR, -FAR, -1) if cut is None else replace(cut, is_flipped=True)
+    return Cut(axis, INT64_MAX, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
 
 
 def _forward(
     axis: int, first: Term, count: Term, step: int, extent: Term, planner: Planner
 ) -> Cut | None:
     facts = planner.facts
-    whole = facts.proves(first + step * count - extent)
+    whole = facts.is_nonnegative(first + step * count - extent)
     if step == 1 and whole and facts.equal(first, 0):
         return None
     start = _start(first, extent, planner)
     if whole:
-        return Cut(axis, start, FAR, step)
+        return Cut(axis, start, INT64_MAX, step)
 
     def ends_there(t: Term, signed: bool) -> bool:
         left = _clamped(t, extent, signed, facts) - first
@@ -154,7 +156,7 @@ def _bound(
         t, signed = candidates[i]
         if (key, t, signed) not in memo:
             # The exact bound lies within the axis; another one may leave int64.
-            memo[key, t, signed] = (signed or planner.facts.proves(t)) and (
+            memo[key, t, signed] = (signed or planner.facts.is_nonnegative(t)) and (
                 t is exact or (planner.numbers.stays(t) and serves(t, signed))
             )
         if memo[key, t, signed]:
@@ -180,7 +182,7 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
     high = planner.facts.interval(t)[1]
     if high < 2**31:
         return int(high)
-    big = t.replace({a: a.parts[0] for a in t.atoms if isinstance(a, Pos)})
+    big = t.replace({a: a.parts[0] for a in t.atoms if isinstance(a, PositivePart)})
     return big.constant if big.constant is not None and big.constant >= 0 else None
 
 
@@ -190,7 +192,7 @@ def _variants(t: Term, planner: Planner) -> list[Term]:
     made = set(found)
     for each in found:  # which grows
         for atom in sorted(
-            (a for a in each.all_atoms() if isinstance(a, Pos)), key=lambda a: -a.place
+            (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.place
         ):
             for value in (atom.parts[0], 0):
                 variant = planner.simplified(each.replace({atom: value}))

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Leaf, Term, as_term
+from onnx_scatterx.symbolic.terms import Symbol, Term, as_term
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that one by a mask may become
@@ -30,7 +30,7 @@ class Mask:
     """A boolean (or numeric) tensor of known rank, and how many of its elements are true."""
 
     value: ir.Value
-    abstract: Abstract
+    abstract: TensorValue
     count: Term
 
     @property
@@ -98,10 +98,10 @@ def mask_under(source: object, context: Context) -> Mask | None:
     return Mask(mask, context.provenance.abstract(mask), found[1])
 
 
-def row_of(target: Term) -> tuple[Leaf, int, int] | None:
+def row_of(target: Term) -> tuple[Symbol, int, int] | None:
     """Return (atom, r, d) where a target is row r of a tensor at x_d, else None."""
     (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target is not as_term(atom) or len(atom.parts) != 2:
+    if not isinstance(atom, Symbol) or target is not as_term(atom) or len(atom.parts) != 2:
         return None
     row, dim = atom.parts[0].constant, dim_of(atom.parts[1])
     return None if row is None or dim is None else (atom, row, dim)
@@ -112,7 +112,9 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     rows: dict[int, int] = {}  # dim of the mask -> axis
     sources, dims, others = set(), set(), []
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    for axis, (target, size) in enumerate(zip(scatter.targets, scatter.data_shape, strict=True)):
+    for axis, (target, size) in enumerate(
+        zip(scatter.index_exprs, scatter.data_shape, strict=True)
+    ):
         dim = dim_of(target)
         if target.constant == 0 and size.constant == 1 and single:
             others.append((axis, single.pop(0)))

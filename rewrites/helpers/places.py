@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
-from onnx_scatterx.emit.iota import line_of
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Leaf, Term, term
+from onnx_scatterx.symbolic.terms import Symbol, Term, term
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant
@@ -100,14 +100,14 @@ def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) 
     if not index.signed:
         return at
     size = context.numbers.vector(s.data_shape[axis])
-    if not s.facts.proves(s.data_shape[axis] - 1):
+    if not s.facts.is_nonnegative(s.data_shape[axis] - 1):
         size = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
     return w.node("Mod", [at, size], _INT64)
 
 
 def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
     s = layout.scatter
-    target, signed = s.targets[axis], not s.signs[axis]
+    target, signed = s.index_exprs[axis], not s.nonnegative[axis]
     found = _constant(target, layout, context) or _line(target, layout, context)
     found = found or _read(target, layout, context)
     return _given(axis, layout, context) if found is None else replace(found, signed=signed)
@@ -132,7 +132,7 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     size, added = layout.scatter.shape[dim], [i for i, d in enumerate(order) if d != dim]
 
     def write() -> ir.Value:
-        return context.writer.axes("Unsqueeze", line_of(numbers, size), _INT64, added)
+        return context.writer.axes("Unsqueeze", iota(numbers, size), _INT64, added)
 
     return _Index(frozenset((dim,)), _INT64, False, write)
 
@@ -141,7 +141,7 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is the element of a tensor at coordinates of the update."""
     s, order = layout.scatter, layout.dims_in_order
     (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
+    if not isinstance(atom, Symbol) or target.items[0] != ((atom,), 1):
         return None
     value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
     if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
@@ -168,10 +168,10 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     )
 
 
-def _may_be_negative(axis: int, index: Abstract, s: Scatter) -> bool:
+def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
     """Return whether an index tensor may hold negative numbers for an axis."""
-    given = index.column(axis) if s.node.op_type == "ScatterND" else index.formula
-    return given is None or not s.facts.proves(given)
+    given = index.column(axis) if s.node.op_type == "ScatterND" else index.index_map
+    return given is None or not s.facts.is_nonnegative(given)
 
 
 def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
@@ -191,8 +191,8 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
         d
         for d in have
         if d not in layout.dims
-        and d not in s.targets[axis].coords
-        and s.facts.proves(s.shape[d] - 1)
+        and d not in s.index_exprs[axis].coords
+        and s.facts.is_nonnegative(s.shape[d] - 1)
         and s.shape[d].constant != 1
     ]
     perm = [have.index(d) for d in order if d in have]

@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.symbolic.terms import Coord, Leaf, Term
+from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term
 
 _INT64 = ir.DataType.INT64
 
@@ -46,7 +46,7 @@ def _looked_up(
     target: Term, along: Mapping[int, int], scatter: Scatter, context: Context
 ) -> Positions | None:
     (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Leaf) or target.items[0] != ((atom,), 1):
+    if not isinstance(atom, Symbol) or target.items[0] != ((atom,), 1):
         return None
     source = atom.source
     value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
@@ -76,13 +76,13 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
 def dim_of(target: Term) -> int | None:
     """Return d where a target is exactly x_d."""
     atoms = list(target.atoms)
-    if len(atoms) == 1 and isinstance(atoms[0], Coord) and target.items == (((atoms[0],), 1),):
+    if len(atoms) == 1 and isinstance(atoms[0], IndexVar) and target.items == (((atoms[0],), 1),):
         return atoms[0].dim
     return None
 
 
 def _places(
-    atom: Leaf, along: Mapping[int, int], shape: tuple[Term, ...], scatter: Scatter
+    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], scatter: Scatter
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending; None if not so.
 

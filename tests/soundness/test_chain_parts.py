@@ -131,7 +131,10 @@ class Negated(Form):
         self.other = other
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if planner.writer.anchor is None or planner.writer.anchor.outputs[0].name != "y":
+        if (
+            planner.writer.insertion_point is None
+            or planner.writer.insertion_point.outputs[0].name != "y"
+        ):
             return Refusal(Reason.NO_RULE)
         return planner.plan(
             self, lambda: planner.writer.node("Neg", [self.other], ir.DataType.FLOAT)

@@ -6,7 +6,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.infeasible import fails
+from onnx_scatterx.analysis.infeasible import must_fail
 from onnx_scatterx.analysis.interpreter import interpret
 from tests.pair import rejections
 from tests.support import assert_sound, f32, i64, parse, run, sample, scatters
@@ -48,7 +48,7 @@ def test_what_is_said_to_fail_fails(name: str) -> None:
         18,
         known.scopes[model.graph].facts,
     )
-    assert fails(call)
+    assert must_fail(call)
     feed = {}
     for i in given.graph.input:
         kind = {1: "float32", 7: "int64", 9: "bool"}[i.type.tensor_type.elem_type]
@@ -83,7 +83,9 @@ def test_what_may_run_is_not_said_to_fail(inputs: str, nodes: str) -> None:
     known = interpret(model)
     node = model.graph[-1]
     facts = known.scopes[model.graph].facts
-    assert not fails(Call(node, [known.values[v] for v in node.inputs if v is not None], 18, facts))
+    assert not must_fail(
+        Call(node, [known.values[v] for v in node.inputs if v is not None], 18, facts)
+    )
 
 
 @pytest.mark.parametrize(

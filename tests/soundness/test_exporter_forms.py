@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.pair import Feed, Pair
 from tests.support import optimize, parse, sample
 
-FAR = 2**63 - 1
-ALL = (0, FAR, 1)
+INT64_MAX = 2**63 - 1
+ALL = (0, INT64_MAX, 1)
 SIZES = (0, 1, 2, 3, 5, 8, 9)
 EXAMPLES = 80
 Cut = tuple[int, int, int]
@@ -46,17 +46,17 @@ class Writes:
         usual = [
             (1, -1, 1),
             (0, 2, 1),
-            (2, FAR, 1),
-            (-3, FAR, 1),
+            (2, INT64_MAX, 1),
+            (-3, INT64_MAX, 1),
             (-3, -1, 1),
             (5, 2, 1),
             (3, 4, 1),
         ]
         odd = [
-            (self.draw.randrange(stride), FAR, stride),
-            (FAR, -FAR, -1),
+            (self.draw.randrange(stride), INT64_MAX, stride),
+            (INT64_MAX, -INT64_MAX, -1),
             (-2, 0, -1),
-            (-1, -FAR, -2),
+            (-1, -INT64_MAX, -2),
         ]
         return self.draw.choice([ALL, *usual, *odd])
 

@@ -12,7 +12,7 @@ from tests.pair import Feed, Pair
 from tests.support import gathers, nodes, optimize, parse, sample
 
 
-class Reader:
+class ExistingValues:
     """Draws a model that reads: its lines, its constants, the name and rank of what is last."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -173,9 +173,9 @@ def test_reads() -> None:
     assert counted["gone"] >= counted["models"] // 2
 
 
-def drawn(rng: random.Random) -> Reader:
+def drawn(rng: random.Random) -> ExistingValues:
     """Draw a read, of what was written or not, with moves behind it and perhaps another read."""
-    r = Reader(rng)
+    r = ExistingValues(rng)
     if rng.random() < 0.25:
         r.write()
     rng.choice([r.gather, r.gather, r.gather_elements, r.gather_nd])()
@@ -187,7 +187,7 @@ def drawn(rng: random.Random) -> Reader:
     return r
 
 
-def judged(r: Reader) -> dict[str, int]:
+def judged(r: ExistingValues) -> dict[str, int]:
     """Compare on all feeds; return how many the original accepted, and how many gathers went."""
     original = r.model()
     optimized = optimize(original, reads=True)

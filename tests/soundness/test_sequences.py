@@ -55,7 +55,7 @@ def test_pieces(name: str) -> None:
             y = SequenceAt(s, at)
         }}""")
     model = ir.from_proto(given)
-    known = interpret(model).values[model.graph.outputs[0]].known
+    known = interpret(model).values[model.graph.outputs[0]].constant
     (expected,) = run(given, {})
     np.testing.assert_array_equal(known, expected)
 

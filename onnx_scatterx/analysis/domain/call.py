@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import size
 
-Result: TypeAlias = "list[Abstract] | None"
+Result: TypeAlias = "list[TensorValue] | None"
 """What a transfer function says of the outputs; None where it does not know the operator's case."""
 
 
@@ -30,7 +30,7 @@ class Call:
     """
 
     node: ir.Node
-    inputs: Sequence[Abstract | None]
+    inputs: Sequence[TensorValue | None]
     version: int
     facts: Facts
     bound: Mapping[str, ir.Attr | None] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Call:
         found = self.attribute(name)
         return default if found is None else found.as_string()
 
-    def input(self, i: int) -> Abstract | None:
+    def input(self, i: int) -> TensorValue | None:
         """Return what is known of an input, or None where it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
 
@@ -78,6 +78,6 @@ class Call:
         given = self.input(i)
         if given is None:
             return self.integers(attribute)
-        if given.known is None:
+        if given.constant is None:
             raise LookupError(attribute)
-        return [int(v) for v in given.known.ravel()]
+        return [int(v) for v in given.constant.ravel()]

@@ -10,14 +10,14 @@ import onnx_ir as ir
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
     Atom,
-    Coord,
     FloorDiv,
+    IndexVar,
+    Indicator,
     Interval,
-    Leaf,
+    Lookup,
     Monomial,
-    Pos,
-    Step,
-    Table,
+    PositivePart,
+    Symbol,
     Term,
     as_term,
     interval_of,
@@ -72,7 +72,7 @@ def stays(t: Term, facts: Facts) -> bool:
         )
     ]
     known = facts.assuming(*bounds)
-    return known.proves(_LARGEST - t) and known.proves(t + _LARGEST + 1)
+    return known.is_nonnegative(_LARGEST - t) and known.is_nonnegative(t + _LARGEST + 1)
 
 
 def magnitude(t: Term, facts: Facts) -> float:
@@ -84,7 +84,7 @@ def magnitude(t: Term, facts: Facts) -> float:
 def _between(t: Term, facts: Facts) -> Interval:
     def bounds(atom: Atom) -> Interval:
         low, high = capped(atom)
-        if isinstance(atom, Leaf):
+        if isinstance(atom, Symbol):
             least, most = facts.range_of(atom)
             return max(low, least), min(high, most)
         return low, high
@@ -106,11 +106,11 @@ def _factor(monomial: Monomial, coefficient: int) -> float:
 
 
 def _factor_of(atom: Atom) -> float:
-    if isinstance(atom, Coord | Step) or is_size(atom):
+    if isinstance(atom, IndexVar | Indicator) or is_size(atom):
         return 1  # a Step is 0 or 1, whatever it compares
-    if isinstance(atom, Table):
+    if isinstance(atom, Lookup):
         return max(map(abs, atom.bounds))
-    if isinstance(atom, Pos | FloorDiv):  # no further from 0 than what is in it
+    if isinstance(atom, PositivePart | FloorDiv):  # no further from 0 than what is in it
         return sum(_factor(m, c) for m, c in atom.parts[0].items)
     return math.inf
 
@@ -127,7 +127,7 @@ def most_of(t: Term) -> float:
 
 def is_size(atom: Atom) -> bool:
     """Return whether an atom is a size or a position; other numbers are bounded by their type."""
-    return isinstance(atom, Leaf) and (atom.low, atom.high) == (0, math.inf)
+    return isinstance(atom, Symbol) and (atom.low, atom.high) == (0, math.inf)
 
 
 def capped(atom: Atom) -> Interval:
@@ -136,7 +136,7 @@ def capped(atom: Atom) -> Interval:
     A coordinate is less than the extent of its axis.
     """
     low, high = atom.interval(lambda t: interval_of(t, capped))
-    if isinstance(atom, Coord):
+    if isinstance(atom, IndexVar):
         high = min(high, AXIS_LIMIT - 1)
     elif is_size(atom):
         high = min(high, AXIS_LIMIT)

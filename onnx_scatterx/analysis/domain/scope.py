@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
@@ -17,31 +17,31 @@ from onnx_scatterx.symbolic.terms import Term
 class Scope:
     """One visit of a graph: the operator sets that hold in it, its attributes and its facts.
 
-    ``token`` tells this visit from others; ``values`` is what is known of every value that can be
+    ``visit_id`` tells this visit from others; ``values`` is what is known of every value that can be
     seen, those of outer graphs included.
     """
 
     opsets: Mapping[str, int]
     facts: Facts
-    values: dict[ir.Value, Abstract]
-    bound: Mapping[str, ir.Attr | None] = dataclasses.field(default_factory=dict)
+    values: dict[ir.Value, TensorValue]
+    attributes: Mapping[str, ir.Attr | None] = dataclasses.field(default_factory=dict)
     function: ir.Function | None = None
-    token: object = dataclasses.field(default_factory=object)
+    visit_id: object = dataclasses.field(default_factory=object)
 
     def inner(self) -> Scope:
         """Return the scope of a subgraph: what is known outside holds in it, not the reverse."""
-        return dataclasses.replace(self, facts=self.facts.assuming(), token=object())
+        return dataclasses.replace(self, facts=self.facts.assuming(), visit_id=object())
 
 
 @dataclasses.dataclass(frozen=True)
 class Knowledge:
     """What the interpreter found: for every value, and the facts that hold in every graph."""
 
-    values: Mapping[ir.Value, Abstract]
+    values: Mapping[ir.Value, TensorValue]
     scopes: Mapping[ir.Graph, Scope]
     shared: Mapping[Term, str]
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
-    doubted: tuple[Clause, ...] = ()
+    suspected: tuple[Clause, ...] = ()
     """What would have to hold of declared sizes for more shapes to be known: ``N >= 1``."""
 
 

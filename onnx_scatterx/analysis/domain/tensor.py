@@ -6,10 +6,10 @@ element (an index map). Each can be asked for as any other, where that is possib
 
 >>> from onnx_scatterx.symbolic.terms import size
 >>> n = size("n")
->>> rows = Abstract(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
+>>> rows = TensorValue(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
 >>> rows.formula.at({0: 3})
 7
->>> Abstract.of(np.array([[0, 3], [1, 5], [2, 7]])).formula.at({1: 1})
+>>> TensorValue.of(np.array([[0, 3], [1, 5], [2, 7]])).formula.at({1: 1})
 2*x0 + 3
 """
 
@@ -48,7 +48,7 @@ _EVALUATED = 1 << 20  # elements of an array that is computed from a term
 
 
 @dataclass(frozen=True, eq=False)
-class Abstract:
+class TensorValue:
     """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
 
     Of a sequence of known length, ``parts`` are its tensors.
@@ -57,21 +57,21 @@ class Abstract:
     dtype: ir.DataType | None
     shape: Shape | None
     content: np.ndarray | Term | None = None
-    parts: tuple[Abstract, ...] | None = None
+    parts: tuple[TensorValue, ...] | None = None
 
     @classmethod
-    def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> Abstract:
+    def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> TensorValue:
         """Return what is known of a constant (everything)."""
         dtype = dtype or ir.DataType.from_numpy(array.dtype)
         return cls(dtype, tuple(map(term, array.shape)), array)
 
     @classmethod
-    def sequence(cls, parts: Sequence[Abstract]) -> Abstract:
+    def sequence(cls, parts: Sequence[TensorValue]) -> TensorValue:
         """Return what is known of a sequence of these tensors."""
         return cls(parts[0].dtype if parts else None, None, parts=tuple(parts))
 
     @classmethod
-    def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> Abstract:
+    def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
         """Return an array of terms, in the shape of the nested sequence."""
         given: Any = np.asarray(elements, dtype=object)
         array: np.ndarray = np.empty(given.shape, dtype=object)
@@ -102,7 +102,7 @@ class Abstract:
         return self.dtype is not None and _IS_INTEGER[self.dtype]
 
     @cached_property
-    def known(self) -> np.ndarray | None:
+    def constant(self) -> np.ndarray | None:
         """The content as numbers, where they all are known."""
         if isinstance(self.content, np.ndarray):
             return None if self.content.dtype == object and self.is_integer else self.content
@@ -118,7 +118,7 @@ class Abstract:
         return values.astype(self.dtype.numpy())
 
     @cached_property
-    def elements(self) -> np.ndarray | None:
+    def element_exprs(self) -> np.ndarray | None:
         """The content as a small array of terms."""
         shape = self.static_shape
         if shape is None or self.content is None or not self.is_integer:
@@ -136,7 +136,7 @@ class Abstract:
         return found
 
     @cached_property
-    def formula(self) -> Term | None:
+    def index_map(self) -> Term | None:
         """The content as a term over the coordinates."""
         if self.content is None or isinstance(self.content, Term):
             return self.content
@@ -167,19 +167,19 @@ class Abstract:
             found = fitted(self.content[..., c])
             if found is not None:
                 return found
-        if self.formula is None or self.rank is None:
+        if self.index_map is None or self.rank is None:
             return None
-        return self.formula.at({self.rank - 1: c})
+        return self.index_map.at({self.rank - 1: c})
 
     @property
     def scalar(self) -> Term | None:
         """The only element of a tensor of one element."""
-        elements = self.elements
+        elements = self.element_exprs
         return elements.item() if elements is not None and elements.size == 1 else None
 
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None where they are not known."""
-        elements = self.elements
+        elements = self.element_exprs
         return None if elements is None else list(elements.ravel())
 
 
@@ -238,7 +238,7 @@ def broadcast_coords(shape: Shape, result: Shape, facts: Facts) -> dict[int, Num
         elif (
             extent.interval()[0] >= 2
             or facts.equal(extent, target)
-            or facts.proves(extent - target)
+            or facts.is_nonnegative(extent - target)
         ):
             coords[d] = x
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term, coord, element, size
@@ -19,14 +19,14 @@ def has_negative_size(shape: Shape | None) -> bool:
     return any(d.constant is not None and d.constant < 0 for d in shape or ())
 
 
-def with_content(value: ir.Value, found: Abstract, token: object, facts: Facts) -> Abstract:
+def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) -> TensorValue:
     """Give what is not followed, or has grown too long to follow, a name of its own."""
     shape = found.shape
     if shape is None:
         return found
     shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
     if has_negative_size(shape):
-        return Abstract(found.dtype, None)  # no tensor has it: the node does not run
+        return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
         d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
         for i, d in enumerate(shape)
@@ -38,7 +38,7 @@ def with_content(value: ir.Value, found: Abstract, token: object, facts: Facts) 
         terms = [simplify(t, facts) for t in content.ravel()]
         simpler = np.empty(content.shape, dtype=object)
         simpler.ravel()[:] = terms
-        content = Abstract.explicit(simpler, found.dtype).content
+        content = TensorValue.explicit(simpler, found.dtype).content
     if any(len(t.items) > _LONG_CONTENT for t in terms):
         content = None
     if content is None and found.is_integer:
@@ -46,7 +46,7 @@ def with_content(value: ir.Value, found: Abstract, token: object, facts: Facts) 
         low, high = _range(found.dtype)
         coords = [coord(d) for d in range(len(shape))]
         content = element((token, value), coords, name=value.name or "?", low=low, high=high)
-    return Abstract(found.dtype, shape, content)
+    return TensorValue(found.dtype, shape, content)
 
 
 def _range(dtype: ir.DataType) -> tuple[float, float]:

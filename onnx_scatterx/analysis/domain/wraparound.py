@@ -11,15 +11,15 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, capped
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import Abstract, broadcast_coords
-from onnx_scatterx.symbolic.terms import Atom, Interval, Leaf, Term, interval_of, term
+from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_coords
+from onnx_scatterx.symbolic.terms import Atom, Interval, Symbol, Term, interval_of, term
 
 _SUMS = 8  # that are looked into
 _ROOM = (1 << 64) - 2 * AXIS_LIMIT
 _SIGNS = {"Add": (1, 1), "Sub": (1, -1)}
 
 
-def unwrapped(index: Term, scope: Scope) -> Term:
+def without_wraparound(index: Term, scope: Scope) -> Term:
     """Return an index of an axis with the sums written out that it is made of.
 
     It is the same number wherever a node has checked that it lies within its axis.
@@ -44,7 +44,7 @@ def _written_out(index: Term, scope: Scope) -> Term | None:
     """Return a term with one of its leaves written out as a sum, or None."""
     for monomial, factor in index.items:
         leaf = monomial[0] if len(monomial) == 1 else None
-        total = _sum(leaf, scope) if isinstance(leaf, Leaf) else None
+        total = _sum(leaf, scope) if isinstance(leaf, Symbol) else None
         if leaf is not None and total is not None:
             _, rest = index.split(leaf)
             if leaf not in rest.all_atoms():
@@ -52,9 +52,9 @@ def _written_out(index: Term, scope: Scope) -> Term | None:
     return None
 
 
-def _sum(leaf: Leaf, scope: Scope) -> Term | None:
+def _sum(leaf: Symbol, scope: Scope) -> Term | None:
     source = leaf.source
-    if not isinstance(source, tuple) or len(source) != 2 or source[0] is not scope.token:
+    if not isinstance(source, tuple) or len(source) != 2 or source[0] is not scope.visit_id:
         return None
     value = source[1]
     node = value.producer() if isinstance(value, ir.Value) else None
@@ -71,10 +71,10 @@ def _sum(leaf: Leaf, scope: Scope) -> Term | None:
     return sum((s * t for s, t in zip(signs, found, strict=True) if t is not None), start=term(0))
 
 
-def _at(part: Abstract | None, whole: Abstract, leaf: Leaf, scope: Scope) -> Term | None:
+def _at(part: TensorValue | None, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:
     """Return the element of an operand that the leaf is made of."""
     assert whole.shape is not None
-    if part is None or part.shape is None or part.formula is None:
+    if part is None or part.shape is None or part.index_map is None:
         return None
-    own = part.formula.at(broadcast_coords(part.shape, whole.shape, scope.facts))
+    own = part.index_map.at(broadcast_coords(part.shape, whole.shape, scope.facts))
     return own.at(dict(enumerate(leaf.parts)))

@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.elementwise import combine
 from onnx_scatterx.symbolic.terms import (
     Term,
@@ -163,11 +163,11 @@ def mod(call: Call) -> Result:
 def clip(call: Call) -> Result:
     x = call.inputs[0]
     if x is None or call.version < 11:
-        return None if x is None else [Abstract(x.dtype, x.shape)]
-    numbers = [None if given is None else given.known for given in call.inputs]
+        return None if x is None else [TensorValue(x.dtype, x.shape)]
+    numbers = [None if given is None else given.constant for given in call.inputs]
     if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
         # NaN bounds nothing, or everything; no bound is the type's largest number.
-        return [Abstract(x.dtype, x.shape)]
+        return [TensorValue(x.dtype, x.shape)]
     result: Result = [x]
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
@@ -177,8 +177,8 @@ def clip(call: Call) -> Result:
     return result
 
 
-def _as_scalar(bound: Abstract) -> Abstract:
+def _as_scalar(bound: TensorValue) -> TensorValue:
     """Return a bound without dims: ONNX Runtime takes one of shape [1], and broadcasts nothing."""
-    if bound.known is not None and bound.known.size == 1:
-        return Abstract(bound.dtype, (), bound.known.reshape(()))
-    return Abstract(bound.dtype, (), bound.scalar)
+    if bound.constant is not None and bound.constant.size == 1:
+        return TensorValue(bound.dtype, (), bound.constant.reshape(()))
+    return TensorValue(bound.dtype, (), bound.scalar)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract, broadcast_dims, broadcast_shapes
+from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_dims, broadcast_shapes
 from onnx_scatterx.symbolic.terms import Term
 
 
@@ -18,7 +18,7 @@ def prelu(call: Call) -> Result:
     x, slope = call.inputs
     if x is None or slope is None or x.shape is None or slope.shape is None:
         return None
-    return [Abstract(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
+    return [TensorValue(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
 
 
 def matmul(call: Call) -> Result:
@@ -34,11 +34,11 @@ def matmul(call: Call) -> Result:
     left, right = a.shape[:-2], b.shape[:-2]
     summed = a.shape[-1], b.shape[-2:][0]
     batch = broadcast_shapes([left, right])
-    if not any(call.facts.proves(n - 1) for n in summed) and len(left) >= len(right):
+    if not any(call.facts.is_nonnegative(n - 1) for n in summed) and len(left) >= len(right):
         own = left[len(left) - len(right) :]
         same = all(n.constant == 1 or n is m for m, n in zip(own, right, strict=True))
         batch = left if same else call.unknown_shape(len(left))
-    return [Abstract(dtype, (*batch, *rows, *columns))]
+    return [TensorValue(dtype, (*batch, *rows, *columns))]
 
 
 def einsum(call: Call) -> Result:
@@ -57,4 +57,4 @@ def einsum(call: Call) -> Result:
         for letter, dim in zip(letters, shape or (), strict=True):
             dims.setdefault(letter, []).append(dim)
     dtype = None if call.inputs[0] is None else call.inputs[0].dtype
-    return [Abstract(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]
+    return [TensorValue(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]

@@ -7,7 +7,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.overflow import fits
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.elementwise import FOLDED, combine
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, equals
@@ -21,14 +21,14 @@ def cast(call: Call) -> Result:
     return cast_to(x, to, call.facts)
 
 
-def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
+def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
     """Return a tensor in another element type."""
     if to == x.dtype:
         return [x]
     whole = (to.is_integer() and to.bitwidth >= 8) or to == ir.DataType.BOOL
     # Narrower floats: runtimes round in one step or in two.
     arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
-    known = x.known
+    known = x.constant
     if known is not None and known.size <= FOLDED and arithmetic and known.dtype.kind in "iufb":
         limits = np.iinfo(to.numpy()) if to.is_integer() else None
         if known.dtype.kind == "f" and limits is not None:
@@ -36,10 +36,10 @@ def cast_to(x: Abstract, to: ir.DataType, facts: Facts) -> Result:
             wide = known.astype(np.float64)
             low = -1 if limits.min == 0 else -(2.0 ** (limits.bits - 2))
             if not ((wide > low) & (wide < 2.0 ** (limits.bits - 2))).all():
-                return [Abstract(to, x.shape)]
-        return [Abstract(to, x.shape, known.astype(to.numpy()))]
+                return [TensorValue(to, x.shape)]
+        return [TensorValue(to, x.shape, known.astype(to.numpy()))]
     if not x.is_integer or not whole:
-        return [Abstract(to, x.shape)]
+        return [TensorValue(to, x.shape)]
 
     def convert(t: Term) -> Term | None:
         if to == ir.DataType.BOOL:

@@ -10,7 +10,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Result
 from onnx_scatterx.analysis.domain.overflow import fits
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape, broadcast_coords, broadcast_shapes
+from onnx_scatterx.analysis.domain.tensor import (
+    Shape,
+    TensorValue,
+    broadcast_coords,
+    broadcast_shapes,
+)
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
 
@@ -18,7 +23,7 @@ FOLDED = 1 << 16  # elements of a constant that is computed
 
 
 def combine(
-    inputs: list[Abstract],
+    inputs: list[TensorValue],
     dtype: ir.DataType | None,
     numeric: Callable[..., object],
     symbolic: Callable[..., object] | None,
@@ -34,8 +39,8 @@ def combine(
         return None
     shape = broadcast_shapes([i.shape for i in inputs if i.shape is not None])
     if dtype is None:
-        return [Abstract(None, shape)]
-    arrays = [i.known for i in inputs]
+        return [TensorValue(None, shape)]
+    arrays = [i.constant for i in inputs]
     # Half types are computed wider in some runtimes: their rounding is not known.
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
@@ -44,27 +49,27 @@ def combine(
                 try:
                     result = np.asarray(numeric(*arrays))
                 except ZeroDivisionError:
-                    return [Abstract(dtype, shape)]
-            return [Abstract(dtype, shape, result.astype(dtype.numpy(), copy=False))]
+                    return [TensorValue(dtype, shape)]
+            return [TensorValue(dtype, shape, result.astype(dtype.numpy(), copy=False))]
     if symbolic is None or not all(i.is_integer for i in inputs):
-        return [Abstract(dtype, shape)]
+        return [TensorValue(dtype, shape)]
     content: np.ndarray | Term | None = _of_elements(inputs, shape, symbolic)
     if content is None:
         content = _of_formulas(inputs, shape, symbolic, facts)
     if content is None:
-        return [Abstract(dtype, shape)]
+        return [TensorValue(dtype, shape)]
     elements = content.ravel() if isinstance(content, np.ndarray) else [content]
     if any(t is None or not (selects or fits(t, dtype, facts)) for t in elements):
-        return [Abstract(dtype, shape)]
+        return [TensorValue(dtype, shape)]
     if isinstance(content, np.ndarray):
-        return [Abstract.explicit(content, dtype)]
-    return [Abstract(dtype, shape, content)]
+        return [TensorValue.explicit(content, dtype)]
+    return [TensorValue(dtype, shape, content)]
 
 
 def _of_elements(
-    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object]
+    inputs: list[TensorValue], shape: Shape, symbolic: Callable[..., object]
 ) -> np.ndarray | None:
-    arrays = [i.elements for i in inputs]
+    arrays = [i.element_exprs for i in inputs]
     if len(shape) > 1 or any(a is None for a in arrays):
         return None
     dims = [d.constant for d in shape]
@@ -80,13 +85,13 @@ def _of_elements(
 
 
 def _of_formulas(
-    inputs: list[Abstract], shape: Shape, symbolic: Callable[..., object], facts: Facts
+    inputs: list[TensorValue], shape: Shape, symbolic: Callable[..., object], facts: Facts
 ) -> Term | None:
     formulas: list[Term] = []
     for i in inputs:
-        if i.formula is None or i.shape is None:
+        if i.index_map is None or i.shape is None:
             return None
-        formulas.append(i.formula.at(broadcast_coords(i.shape, shape, facts)))
+        formulas.append(i.index_map.at(broadcast_coords(i.shape, shape, facts)))
     result = symbolic(*formulas)
     assert result is None or isinstance(result, Term)
     return result

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.movement import wrapped
 from onnx_scatterx.symbolic.terms import Number, Term, coord, term
 
@@ -97,20 +97,20 @@ def gather(call: Call) -> Result:
     x, indices = call.inputs[0], call.inputs[1]
     if x is None or indices is None or x.shape is None or indices.shape is None:
         return None
-    if isinstance(x.content, np.ndarray) and indices.known is not None:
-        taken = _taken(call, x.content, indices.known)
+    if isinstance(x.content, np.ndarray) and indices.constant is not None:
+        taken = _taken(call, x.content, indices.constant)
         if taken is not None:
             return _of_array(x, taken)
         if call.node.op_type == "Gather":
             return None
-    formula = indices.formula
+    formula = indices.index_map
     read = reading(call, x.shape, indices.shape, term(0) if formula is None else formula)
-    if x.formula is None or formula is None:
-        return [Abstract(x.dtype, read.shape)]
+    if x.index_map is None or formula is None:
+        return [TensorValue(x.dtype, read.shape)]
     coords: dict[int, Number] = dict(enumerate(read.targets))
     for axis in read.named:
         coords[axis] = wrapped(read.targets[axis], x.shape[axis])
-    return [Abstract(x.dtype, read.shape, x.formula.at(coords))]
+    return [TensorValue(x.dtype, read.shape, x.index_map.at(coords))]
 
 
 def _taken(call: Call, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
@@ -126,9 +126,9 @@ def _taken(call: Call, array: np.ndarray, indices: np.ndarray) -> np.ndarray | N
     return None
 
 
-def _of_array(x: Abstract, taken: np.ndarray) -> list[Abstract]:
+def _of_array(x: TensorValue, taken: np.ndarray) -> list[TensorValue]:
     assert isinstance(x.content, np.ndarray)
     taken = np.asarray(taken, dtype=x.content.dtype)
     if taken.dtype == object and x.dtype is not None:
-        return [Abstract.explicit(taken, x.dtype)]
-    return [Abstract(x.dtype, tuple(map(term, taken.shape)), taken)]
+        return [TensorValue.explicit(taken, x.dtype)]
+    return [TensorValue(x.dtype, tuple(map(term, taken.shape)), taken)]

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.terms import coord, equals, floor_div, modulo, pos, step, term
 
 _MADE = 1 << 20  # elements of a constant that is made
@@ -17,7 +17,7 @@ _EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, 
 _KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
 
 
-def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
+def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
     """Return what is known of a constant; large floating-point ones are not read."""
     shape = tensor.shape.numpy()
     dtype = tensor.dtype
@@ -27,8 +27,8 @@ def of_tensor(tensor: ir.TensorProtocol) -> Abstract:
         dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
     )
     if not (numeric or small_float) or dtype.bitwidth < 8:
-        return Abstract(dtype, terms)
-    return Abstract(dtype, terms, tensor.numpy())
+        return TensorValue(dtype, terms)
+    return TensorValue(dtype, terms, tensor.numpy())
 
 
 def constant(call: Call) -> Result:
@@ -45,7 +45,9 @@ def constant(call: Call) -> Result:
     for name, (kind, read) in kinds.items():
         if name in attributes:
             found = call.attribute(name)
-            return None if found is None else [Abstract.of(np.array(getattr(found, read)(), kind))]
+            return (
+                None if found is None else [TensorValue.of(np.array(getattr(found, read)(), kind))]
+            )
     return None
 
 
@@ -59,21 +61,21 @@ def constant_of_shape(call: Call) -> Result:
     dims = x.vector()
     if dims is None:
         rank = x.static_shape
-        return None if rank is None else [Abstract(dtype, call.unknown_shape(rank[0]))]
+        return None if rank is None else [TensorValue(dtype, call.unknown_shape(rank[0]))]
     integer = dtype.is_integer() or dtype == ir.DataType.BOOL
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):
         shape = [d.constant for d in dims if d.constant is not None]
         if math.prod(shape) <= _KEPT_FLOATS:
-            return [Abstract(dtype, tuple(dims), np.full(shape, value.ravel()[0]))]
-    return [Abstract(dtype, tuple(dims), content)]
+            return [TensorValue(dtype, tuple(dims), np.full(shape, value.ravel()[0]))]
+    return [TensorValue(dtype, tuple(dims), content)]
 
 
 def range_(call: Call) -> Result:
     start, limit, delta = (None if i is None else i for i in call.inputs)
     if start is None or limit is None or delta is None:
         return None
-    numbers = (start.known, limit.known, delta.known)
+    numbers = (start.constant, limit.constant, delta.constant)
     if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
         a, b, d = (n.ravel()[0] for n in numbers if n is not None)
         with np.errstate(all="ignore"):  # some runtimes round the difference to the type, some not
@@ -82,20 +84,20 @@ def range_(call: Call) -> Result:
         if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and np.isfinite(quotients).all():
             counts = {max(0, math.ceil(q)) for q in quotients}
             if len(counts) == 1:
-                return [Abstract(start.dtype, (term(counts.pop()),))]
-        return [Abstract(start.dtype, call.unknown_shape(1))]
+                return [TensorValue(start.dtype, (term(counts.pop()),))]
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
     first, last, stride = start.scalar, limit.scalar, delta.scalar
     if not start.is_integer or first is None or last is None or stride is None:
-        return [Abstract(start.dtype, call.unknown_shape(1))]
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
     by = stride.constant
     if not by:
-        return [Abstract(start.dtype, call.unknown_shape(1))]
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
     exact = magnitude(span, call.facts) <= _EXACT
     if start.dtype is None or not exact or not fits(span, start.dtype, call.facts):
-        return [Abstract(start.dtype, call.unknown_shape(1))]
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
-    return [Abstract(start.dtype, (count_term,), first + by * coord(0))]
+    return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
 
 
 def shape(call: Call) -> Result:
@@ -105,7 +107,7 @@ def shape(call: Call) -> Result:
     rank = len(x.shape)
     first, last = call.integer("start", 0), call.integer("end", rank)
     first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
-    return [Abstract.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
+    return [TensorValue.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
 
 
 def size(call: Call) -> Result:
@@ -113,27 +115,29 @@ def size(call: Call) -> Result:
     if x is None or x.shape is None:
         return None
     total = math.prod(x.shape, start=term(1))
-    return [Abstract(ir.DataType.INT64, (), total)]
+    return [TensorValue(ir.DataType.INT64, (), total)]
 
 
 def cum_sum(call: Call) -> Result:
     x, axis = call.inputs[0], call.inputs[1]
-    if x is None or axis is None or axis.known is None or x.shape is None:
+    if x is None or axis is None or axis.constant is None or x.shape is None:
         return None
     if not x.is_integer or x.dtype is None:
-        return [Abstract(x.dtype, x.shape)]
-    d = int(axis.known.item()) % len(x.shape)
+        return [TensorValue(x.dtype, x.shape)]
+    d = int(axis.constant.item()) % len(x.shape)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
-    if x.known is not None:
-        a = np.flip(x.known, d) if reverse else x.known
+    if x.constant is not None:
+        a = np.flip(x.constant, d) if reverse else x.constant
         total = np.cumsum(a, axis=d, dtype=a.dtype)
         total = total - a if exclusive else total
-        return [Abstract(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
-    if x.formula is not None and d not in x.formula.coords:
+        return [TensorValue(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
+    if x.index_map is not None and d not in x.index_map.coords:
         place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
-        so_far = x.formula * (place + (0 if exclusive else 1))
-        return [Abstract(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)]
-    return [Abstract(x.dtype, x.shape)]
+        so_far = x.index_map * (place + (0 if exclusive else 1))
+        return [
+            TensorValue(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)
+        ]
+    return [TensorValue(x.dtype, x.shape)]
 
 
 def trilu(call: Call) -> Result:
@@ -142,11 +146,11 @@ def trilu(call: Call) -> Result:
     if x is None or x.shape is None or len(x.shape) < 2:
         return None
     k = term(0) if given is None else given.scalar
-    if x.formula is None or k is None:
-        return [Abstract(x.dtype, x.shape)]
+    if x.index_map is None or k is None:
+        return [TensorValue(x.dtype, x.shape)]
     distance = coord(len(x.shape) - 1) - coord(len(x.shape) - 2) - k
     kept = step(distance) if call.integer("upper", 1) else step(-distance)
-    return [Abstract(x.dtype, x.shape, kept * x.formula)]
+    return [TensorValue(x.dtype, x.shape, kept * x.index_map)]
 
 
 def eye_like(call: Call) -> Result:
@@ -156,8 +160,8 @@ def eye_like(call: Call) -> Result:
     to = call.integer("dtype", 0)
     dtype = ir.DataType(to) if to else x.dtype
     content = equals(coord(1), coord(0) + call.integer("k", 0))
-    result = Abstract(dtype, x.shape, content)
-    return [result if result.is_integer else Abstract(dtype, x.shape)]
+    result = TensorValue(dtype, x.shape, content)
+    return [result if result.is_integer else TensorValue(dtype, x.shape)]
 
 
 def one_hot(call: Call) -> Result:
@@ -170,16 +174,16 @@ def one_hot(call: Call) -> Result:
     shape_ = list(indices.shape)
     shape_.insert(axis, extent if extent is not None else call.unknown_shape(rank)[axis])
     content = None
-    pair = values.elements
-    if extent is not None and indices.formula is not None and pair is not None:
+    pair = values.element_exprs
+    if extent is not None and indices.index_map is not None and pair is not None:
         old = [d for d in range(rank) if d != axis]
-        index = indices.formula.at({i: coord(d) for i, d in enumerate(old)})
+        index = indices.index_map.at({i: coord(d) for i, d in enumerate(old)})
         if indices.is_integer:
             hit = equals(modulo(index, extent), coord(axis))
             # Outside [-depth, depth) nothing is hot.
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
-    return [Abstract(values.dtype, tuple(shape_), content)]
+    return [TensorValue(values.dtype, tuple(shape_), content)]
 
 
 def pad(call: Call) -> Result:
@@ -193,15 +197,15 @@ def pad(call: Call) -> Result:
         given = call.input(1)
         vector = None if given is None else given.vector()
         if vector is None:
-            return [Abstract(x.dtype, call.unknown_shape(len(x.shape)))]
+            return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
         amounts = vector
     axes = list(range(len(x.shape)))
     given = call.input(3) if call.version >= 18 else None
     if given is not None:
-        if given.known is None:
-            return [Abstract(x.dtype, call.unknown_shape(len(x.shape)))]
-        axes = [int(a) % len(x.shape) for a in given.known.ravel()]
+        if given.constant is None:
+            return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
+        axes = [int(a) % len(x.shape) for a in given.constant.ravel()]
     result = list(x.shape)
     for i, axis in enumerate(axes):
         result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
-    return [Abstract(x.dtype, tuple(result))]
+    return [TensorValue(x.dtype, tuple(result))]

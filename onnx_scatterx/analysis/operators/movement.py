@@ -12,8 +12,8 @@ import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.tensor import (
-    Abstract,
     Shape,
+    TensorValue,
     broadcast_coords,
     broadcast_shapes,
 )
@@ -31,18 +31,18 @@ from onnx_scatterx.symbolic.terms import (
 
 
 def moved(
-    x: Abstract,
+    x: TensorValue,
     shape: Shape,
     coords: Mapping[int, Number],
     array: Callable[[np.ndarray], np.ndarray | None],
-) -> list[Abstract]:
+) -> list[TensorValue]:
     """Return a tensor of which element ``(x0, x1, ...)`` is the old one at ``coords``."""
     content: np.ndarray | Term | None = None
     if isinstance(x.content, np.ndarray):
         content = array(x.content)
-    if content is None and x.formula is not None:
-        content = x.formula.at(coords)
-    return [Abstract(x.dtype, shape, content)]
+    if content is None and x.index_map is not None:
+        content = x.index_map.at(coords)
+    return [TensorValue(x.dtype, shape, content)]
 
 
 def identity(call: Call) -> Result:
@@ -89,7 +89,7 @@ def beyond(size: Term) -> Term:
 
 def is_never_one(size: Term, facts: Facts) -> bool:
     """Return whether a size is proven not to be 1."""
-    return facts.proves(size - 2) or facts.proves(beyond(size))
+    return facts.is_nonnegative(size - 2) or facts.is_nonnegative(beyond(size))
 
 
 def squeeze(call: Call) -> Result:
@@ -99,12 +99,12 @@ def squeeze(call: Call) -> Result:
     axes = call.numbers(1, "axes")
     if not axes:
         if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
-            return [Abstract(x.dtype, None)]  # which dims go is not known
+            return [TensorValue(x.dtype, None)]  # which dims go is not known
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
     return [without(x, axes)]
 
 
-def without(x: Abstract, axes: Sequence[int]) -> Abstract:
+def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     """Return a tensor without some dims, which are 1."""
     assert x.shape is not None
     gone = {a % len(x.shape) for a in axes}
@@ -119,7 +119,7 @@ def without(x: Abstract, axes: Sequence[int]) -> Abstract:
     return found
 
 
-def vector(x: Abstract | None) -> list[Term] | None:
+def vector(x: TensorValue | None) -> list[Term] | None:
     """Return the elements of a small tensor, where it is there and known."""
     return None if x is None else x.vector()
 
@@ -133,7 +133,7 @@ def expand(call: Call) -> Result:
         rank = target.static_shape
         if rank is None or rank[0] < len(x.shape):
             return None
-        return [Abstract(x.dtype, call.unknown_shape(rank[0]))]
+        return [TensorValue(x.dtype, call.unknown_shape(rank[0]))]
     shape = broadcast_shapes([x.shape, tuple(dims)])
     coords = broadcast_coords(x.shape, shape, call.facts)
 
@@ -169,23 +169,23 @@ def concat(call: Call) -> Result:
     shapes = [p.shape for p in parts if p.shape is not None]
     if len({len(s) for s in shapes}) > 1:
         found = _of_other_ranks(call, shapes)
-        return None if found is None else [Abstract(parts[0].dtype, found)]
+        return None if found is None else [TensorValue(parts[0].dtype, found)]
     axis = call.integer("axis", 1) % len(shapes[0])
     total = sum((s[axis] for s in shapes), start=term(0))
     shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
-    arrays = [p.content if isinstance(p.content, np.ndarray) else p.elements for p in parts]
+    arrays = [p.content if isinstance(p.content, np.ndarray) else p.element_exprs for p in parts]
     if (
         all(a is not None for a in arrays)
         and sum(a.size for a in arrays if a is not None) < 1 << 16
     ):
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
-            return [Abstract.explicit(joined, dtype)]
-        return [Abstract(dtype, shape, joined)]
-    formulas = [p.formula for p in parts]
+            return [TensorValue.explicit(joined, dtype)]
+        return [TensorValue(dtype, shape, joined)]
+    formulas = [p.index_map for p in parts]
     if any(f is None for f in formulas):
-        return [Abstract(dtype, shape)]
+        return [TensorValue(dtype, shape)]
     x = coord(axis)
     start = total
     content: Term | None = None
@@ -194,7 +194,7 @@ def concat(call: Call) -> Result:
         end, start = start, start - extents[axis]
         piece = formula.at({axis: x - start})
         content = piece if content is None else where(step(end - 1 - x), piece, content)
-    return [Abstract(dtype, shape, content)]
+    return [TensorValue(dtype, shape, content)]
 
 
 def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
@@ -205,7 +205,7 @@ def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
     """
     filled = [s for s in shapes if all(d.constant != 0 for d in s)]  # as far as is known
     chosen = filled[0] if filled else shapes[0]
-    if not (filled in ([], shapes[:1]) or all(call.facts.proves(d - 1) for d in chosen)):
+    if not (filled in ([], shapes[:1]) or all(call.facts.is_nonnegative(d - 1) for d in chosen)):
         return None
     axis = call.integer("axis", 1)
     axis += len(chosen) if axis < 0 else 0
@@ -224,7 +224,7 @@ def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Sh
     if all(d == axis or all(t is each[0] for t in each) for d, each in enumerate(dims)):
         chosen = shapes[0]
     else:
-        full = [s for s in shapes if all(call.facts.proves(d - 1) for d in s)]
+        full = [s for s in shapes if all(call.facts.is_nonnegative(d - 1) for d in s)]
         fresh = call.unknown_shape(len(dims))
         chosen = tuple(
             each[0]
@@ -259,7 +259,7 @@ def split(call: Call) -> Result:
     return results
 
 
-def sliced(x: Abstract, axis: int, start: Term, part: Term) -> Abstract:
+def sliced(x: TensorValue, axis: int, start: Term, part: Term) -> TensorValue:
     """Return the part of a tensor that begins somewhere along an axis."""
     assert x.shape is not None
     shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])

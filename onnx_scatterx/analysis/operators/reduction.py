@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.search import position_of
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, step, term, where
@@ -41,7 +41,7 @@ REDUCTIONS = (
 )
 
 
-def reduction(call: Call) -> list[Abstract] | None:
+def reduction(call: Call) -> list[TensorValue] | None:
     """Transfer a Reduce operator: its shape, and its elements where they are a few integers.
 
     ArgMax and ArgMin reduce one axis, to positions on it.
@@ -53,28 +53,28 @@ def reduction(call: Call) -> list[Abstract] | None:
     axes = [call.integer("axis", 0)] if finds else call.numbers(1, "axes")
     if not axes:
         if call.integer("noop_with_empty_axes", 0):
-            return [x if call.node.op_type in _FOLDS else Abstract(x.dtype, x.shape)]
+            return [x if call.node.op_type in _FOLDS else TensorValue(x.dtype, x.shape)]
         axes = list(range(len(x.shape)))
     keep = bool(call.integer("keepdims", 1))
     gone = {a % len(x.shape) for a in axes} if x.shape else set()
     dtype = ir.DataType.INT64 if finds else x.dtype
     unreduced = {a % len(x.shape) for a in axes if a < 0} if x.shape else set()
-    if unreduced and not all(call.facts.proves(d - 1) for d in x.shape):
+    if unreduced and not all(call.facts.is_nonnegative(d - 1) for d in x.shape):
         # ONNX Runtime does not reduce a negative axis of a tensor without elements.
         if unreduced == gone and any(d.constant == 0 for d in x.shape):
-            return [Abstract(dtype, x.shape)]
-        return [Abstract(dtype, _kept_if_empty(x.shape, gone, unreduced) if keep else None)]
+            return [TensorValue(dtype, x.shape)]
+        return [TensorValue(dtype, _kept_if_empty(x.shape, gone, unreduced) if keep else None)]
     shape = tuple(
         term(1) if d in gone else n for d, n in enumerate(x.shape) if keep or d not in gone
     )
     if finds and gone:
         at = position_of(call, 0, len(shape), x.shape[gone.copy().pop()].constant)
-        return [Abstract(dtype, shape, at)]
+        return [TensorValue(dtype, shape, at)]
     elements = _reduced(x, gone, call.node.op_type, call.facts)
     if elements is None or x.dtype is None:
-        return [Abstract(dtype, shape)]
+        return [TensorValue(dtype, shape)]
     dims = [d.constant for d in shape]
-    return [Abstract.explicit(elements.reshape([d or 0 for d in dims]), x.dtype)]
+    return [TensorValue.explicit(elements.reshape([d or 0 for d in dims]), x.dtype)]
 
 
 def _kept_if_empty(shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
@@ -85,21 +85,21 @@ def _kept_if_empty(shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
     )
 
 
-def _reduced(x: Abstract, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
+def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
     """Return the elements with the reduced dims kept, or None where they are not known."""
-    if x.elements is None or x.dtype is None or op not in _FOLDS:
+    if x.element_exprs is None or x.dtype is None or op not in _FOLDS:
         return None
     if x.dtype == ir.DataType.BOOL and op in _STARTS:
         return None
-    kept = [1 if d in gone else n for d, n in enumerate(x.elements.shape)]
+    kept = [1 if d in gone else n for d, n in enumerate(x.element_exprs.shape)]
     result = np.full(kept, _STARTS.get(op), dtype=object)
-    for index in np.ndindex(x.elements.shape):
+    for index in np.ndindex(x.element_exprs.shape):
         at = tuple(0 if d in gone else i for d, i in enumerate(index))
-        value = x.elements[index]
+        value = x.element_exprs[index]
         result[at] = value if result[at] is None else _FOLDS[op](result[at], value)
     whole = all(t is not None and fits(t, x.dtype, facts) for t in result.ravel())
     if whole and x.dtype.bitwidth == 64 and op in _STARTS:
-        whole = _is_exact(x.elements.ravel(), result.ravel(), op, facts)
+        whole = _is_exact(x.element_exprs.ravel(), result.ravel(), op, facts)
     return result if whole else None
 
 

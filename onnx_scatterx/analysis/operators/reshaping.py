@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.movement import moved
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
     Atom,
-    Leaf,
     Monomial,
     Number,
+    Symbol,
     Term,
     as_term,
     coord,
@@ -36,7 +36,7 @@ def reshape(call: Call) -> Result:
     if target is None:
         if given.static_shape is None:
             return None
-        return [Abstract(x.dtype, call.unknown_shape(given.static_shape[0]))]
+        return [TensorValue(x.dtype, call.unknown_shape(given.static_shape[0]))]
     as_written = bool(call.integer("allowzero", 0))
     if not as_written:
         copies = zip(target, x.shape, strict=False)
@@ -44,7 +44,9 @@ def reshape(call: Call) -> Result:
     if all(t.constant != -1 for t in target):
         # A number that may be -1 stands for any size.
         fresh = call.unknown_shape(len(target))
-        target = [t if call.facts.proves(t) else f for t, f in zip(target, fresh, strict=True)]
+        target = [
+            t if call.facts.is_nonnegative(t) else f for t, f in zip(target, fresh, strict=True)
+        ]
         return reshaped(x, tuple(target))
     (place,) = (i for i, t in enumerate(target) if t.constant == -1)
     others = target[:place] + target[place + 1 :]
@@ -68,7 +70,7 @@ def sizes_at_stake(call: Call) -> Iterator[Term]:
     if len(others) == len(target):
         return
     if _beside_zeros(x.shape, others, call.facts) is not _quotient(x.shape, others):
-        doubted = (t for t in others if not call.facts.proves(t - 1))
+        doubted = (t for t in others if not call.facts.is_nonnegative(t - 1))
         yield from (as_term(leaf) for t in doubted for leaf in t.leaves())
 
 
@@ -100,7 +102,7 @@ def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | 
         else:
             asked.append(t)
     plain = _quotient(rest, asked)
-    may_be_0 = [t for t in others if not facts.proves(t - 1)]
+    may_be_0 = [t for t in others if not facts.is_nonnegative(t - 1)]
     if not may_be_0:
         return plain
     open_ = [t for t in asked if t in may_be_0]
@@ -115,22 +117,22 @@ def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | 
     filled = facts.assuming(as_term(leaf) - 1)
     sizes_at_0 = [n for n in (n.replace(at_0) for n in rest) if n.constant != 0]
     asked_at_0 = [t.replace(at_0) for t in asked if t is not open_[0]]
-    known = all(filled.proves(n - 1) for n in rest)
-    if not (known and all(facts.proves(n - 1) for n in (*sizes_at_0, *asked_at_0))):
+    known = all(filled.is_nonnegative(n - 1) for n in rest)
+    if not (known and all(facts.is_nonnegative(n - 1) for n in (*sizes_at_0, *asked_at_0))):
         return None
     return where(equals(as_term(leaf), 0), _quotient(sizes_at_0, asked_at_0), plain)
 
 
 def _or_one(size: Term, facts: Facts) -> Term:
     """Return a size, or 1 where it is 0."""
-    return size if facts.proves(size - 1) else size + equals(size, 0)
+    return size if facts.is_nonnegative(size - 1) else size + equals(size, 0)
 
 
-def _alone(size: Term) -> Leaf | None:
+def _alone(size: Term) -> Symbol | None:
     """Return the leaf that a size is a multiple of."""
     ((monomial, c),) = size.items if len(size.items) == 1 else (((), 0),)
     leaf = monomial[0] if len(monomial) == 1 and c > 0 else None
-    return leaf if isinstance(leaf, Leaf) else None
+    return leaf if isinstance(leaf, Symbol) else None
 
 
 def _copied(target: Term, extent: Term, facts: Facts) -> Term:
@@ -146,7 +148,7 @@ def may_copy(target: Term, extent: Term, facts: Facts) -> bool:
         return False
     if extent.constant is None and (_multiple(target, extent) or _divides(target, extent)):
         return False  # 0 only where the copied dim is 0 too
-    return not facts.proves(target - 1)
+    return not facts.is_nonnegative(target - 1)
 
 
 def _multiple(target: Term, extent: Term) -> bool:
@@ -172,7 +174,7 @@ def flatten(call: Call) -> Result:
     return reshaped(x, (rows, columns))
 
 
-def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
+def reshaped(x: TensorValue, shape: Shape) -> list[TensorValue]:
     """Return a tensor with its elements, in row-major order, in another shape."""
     assert x.shape is not None
 
@@ -182,7 +184,7 @@ def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
             return None
         return a.reshape([d for d in dims if d is not None])
 
-    if not isinstance(x.content, np.ndarray) and (x.formula is None or not x.formula.coords):
+    if not isinstance(x.content, np.ndarray) and (x.index_map is None or not x.index_map.coords):
         return moved(x, shape, {}, array)
     coords: dict[int, Number] = {}
     for old, new in axis_groups(x.shape, shape) or [(range(len(x.shape)), range(len(shape)))]:
@@ -205,7 +207,7 @@ def reshaped(x: Abstract, shape: Shape) -> list[Abstract]:
 def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
     """Return ``(flat // stride) % extent``, as simply as the facts allow."""
     quotient, rest = divided(flat, stride)
-    if not (facts.proves(rest) and facts.proves(stride - 1 - rest)):
+    if not (facts.is_nonnegative(rest) and facts.is_nonnegative(stride - 1 - rest)):
         quotient = floor_div(flat, stride)
     if extent is None:
         return quotient
@@ -213,7 +215,7 @@ def _digit(flat: Term, stride: Term, extent: Term | None, facts: Facts) -> Term:
     for monomial, c in quotient.items:
         if modulo(_item(monomial, c), extent).constant != 0:
             kept = kept + _item(monomial, c)
-    if facts.proves(kept) and facts.proves(extent - 1 - kept):
+    if facts.is_nonnegative(kept) and facts.is_nonnegative(extent - 1 - kept):
         return kept
     return modulo(quotient, extent)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.terms import Term, term
 
 _SCALES, _SIZES = 2, 3  # the places of the inputs since operator set 11
@@ -37,12 +37,12 @@ def resize(call: Call) -> Result:
     shape, unknown = list(x.shape), call.unknown_shape(rank)
     for axis, extent in zip(axes, given, strict=True):
         shape[axis] = unknown[axis] if extent is None else extent
-    return [Abstract(x.dtype, tuple(shape))]
+    return [TensorValue(x.dtype, tuple(shape))]
 
 
-def _scaled(scales: Abstract, extents: list[Term]) -> list[Term | None] | None:
+def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None] | None:
     """Return the dims of these extents under known scales, None in the place of others."""
-    known = scales.known
+    known = scales.constant
     if known is None or known.size != len(extents) or not np.isfinite(known).all():
         return None
     return [

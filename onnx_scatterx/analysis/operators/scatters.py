@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 
 Index: TypeAlias = tuple[int, ...]
 
@@ -37,8 +37,8 @@ def _written(
     data, indices, updates = call.inputs
     if data is None or indices is None or updates is None:
         return None
-    unknown = [Abstract(data.dtype, data.shape)]
-    known, values, into = indices.known, updates.elements, data.elements
+    unknown = [TensorValue(data.dtype, data.shape)]
+    known, values, into = indices.constant, updates.element_exprs, data.element_exprs
     if into is None or values is None or known is None or data.dtype is None or data.shape is None:
         return unknown
     if call.string("reduction", "none") != "none":
@@ -49,4 +49,4 @@ def _written(
             result[place] = values[index]
         except IndexError:
             return unknown
-    return [Abstract.explicit(result, data.dtype)]
+    return [TensorValue.explicit(result, data.dtype)]

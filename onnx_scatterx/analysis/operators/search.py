@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.terms import Term, coord, element, equals, floor_div, modulo, term
 
 
@@ -19,14 +19,14 @@ def non_zero(call: Call) -> Result:
     x = call.inputs[0]
     if x is None or x.shape is None:
         return None
-    if x.known is not None:
+    if x.constant is not None:
         # A scalar counts as one dim.
-        return [Abstract.of(np.array(np.nonzero(np.atleast_1d(x.known)), dtype=np.int64))]
+        return [TensorValue.of(np.array(np.nonzero(np.atleast_1d(x.constant)), dtype=np.int64))]
     rank = max(len(x.shape), 1)
     content = x.content.constant if isinstance(x.content, Term) else None
     if content is None or not x.shape:
         count = call.unknown_shape(2)[1]
-        return [Abstract(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
+        return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
     # All or nothing: row d of the result is the d-th digit of the flat position.
     total = math.prod(x.shape, start=term(1)) if content else term(0)
     rows, flat, which = term(0), coord(1), coord(0)
@@ -35,7 +35,7 @@ def non_zero(call: Call) -> Result:
         digit = floor_div(flat, stride)
         digit = modulo(digit, x.shape[d]) if d else digit
         rows = rows + digit * (equals(which, d) if rank > 1 else 1)
-    return [Abstract(ir.DataType.INT64, (term(rank), total), rows)]
+    return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
 
 
 def position_of(call: Call, output: int, rank: int, size: int | None = None) -> Term:
@@ -61,4 +61,4 @@ def top_k(call: Call) -> Result:
         count = call.unknown_shape(len(x.shape))[axis]
     shape_ = tuple(count if d == axis else n for d, n in enumerate(x.shape))
     at = position_of(call, 1, len(shape_), x.shape[axis].constant)
-    return [Abstract(x.dtype, shape_), Abstract(ir.DataType.INT64, shape_, at)]
+    return [TensorValue(x.dtype, shape_), TensorValue(ir.DataType.INT64, shape_, at)]

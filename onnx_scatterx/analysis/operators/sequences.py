@@ -7,7 +7,7 @@ keepdims=0), i)`` is x with i in the place of x_d.
 from __future__ import annotations
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.movement import sliced, without
 from onnx_scatterx.symbolic.terms import term
 
@@ -38,17 +38,17 @@ def split_to_sequence(call: Call) -> Result:
             if length != 1:
                 return None
             whole = [sliced(x, axis, term(i), term(1)) for i in range(extent)]
-            return [Abstract.sequence([without(part, [axis]) for part in whole])]
+            return [TensorValue.sequence([without(part, [axis]) for part in whole])]
     starts = [sum(numbers[:i]) for i in range(len(numbers))]
     if sum(numbers) != extent or len(numbers) > _LONG:
         return None
     pairs = zip(starts, numbers, strict=True)
-    return [Abstract.sequence([sliced(x, axis, term(s), term(n)) for s, n in pairs])]
+    return [TensorValue.sequence([sliced(x, axis, term(s), term(n)) for s, n in pairs])]
 
 
 def sequence_construct(call: Call) -> Result:
     parts = [p for p in call.inputs if p is not None]
-    return [Abstract.sequence(parts)] if len(parts) == len(call.inputs) <= _LONG else None
+    return [TensorValue.sequence(parts)] if len(parts) == len(call.inputs) <= _LONG else None
 
 
 def sequence_at(call: Call) -> Result:

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, magnitude
-from onnx_scatterx.analysis.domain.tensor import Abstract
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.movement import moved, vector, wrapped
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
@@ -71,9 +71,9 @@ def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
         for i, into in ((3, axes), (4, steps)):
             given = call.input(i)
             if given is not None:
-                if given.known is None:
+                if given.constant is None:
                     return None
-                into[:] = [int(v) for v in given.known.ravel()]
+                into[:] = [int(v) for v in given.constant.ravel()]
     if any(k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False)):
         return None  # the largest numbers have a meaning of their own
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
@@ -87,13 +87,13 @@ def slice_(call: Call) -> Result:
         return None
     if cuts is None:
         given = call.input(3)
-        axes = range(len(x.shape)) if given is None else given.known
+        axes = range(len(x.shape)) if given is None else given.constant
         if axes is None:
             return None
         cut = {int(a) % len(x.shape) for a in np.ravel(np.asarray(axes))}
         sizes = call.unknown_shape(len(x.shape))
         dims = (s if d in cut else x.shape[d] for d, s in enumerate(sizes))
-        return [Abstract(x.dtype, tuple(dims))]
+        return [TensorValue(x.dtype, tuple(dims))]
     shape, coords = list(x.shape), dict[int, Number]()
     firsts: dict[int, Term] = {}
     for axis, start, end, stride in cuts:

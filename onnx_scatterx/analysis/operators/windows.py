@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.domain.tensor import Abstract, Shape
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div, step, term, where
 
@@ -34,22 +34,22 @@ def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...]
 
 
 def _truncated(room: Term, stride: int, facts: Facts) -> Term:
-    if stride == 1 or facts.proves(room):
+    if stride == 1 or facts.is_nonnegative(room):
         return floor_div(room, stride)
     return where(step(room), floor_div(room, stride), -floor_div(-room, stride))
 
 
-def conv(call: Call) -> list[Abstract] | None:
+def conv(call: Call) -> list[TensorValue] | None:
     x, weight = call.inputs[0], call.inputs[1]
     if x is None or weight is None or x.shape is None or weight.shape is None or len(x.shape) < 3:
         return None
     found = _windows(call, x.shape[2:], list(weight.shape[2:]))
-    return None if found is None else [Abstract(x.dtype, (x.shape[0], weight.shape[0], *found))]
+    return None if found is None else [TensorValue(x.dtype, (x.shape[0], weight.shape[0], *found))]
 
 
-def pool(call: Call) -> list[Abstract] | None:
+def pool(call: Call) -> list[TensorValue] | None:
     x, kernel = call.inputs[0], call.integers("kernel_shape")
     if x is None or x.shape is None or kernel is None or len(call.node.outputs) > 1:
         return None
     found = _windows(call, x.shape[2:], [term(k) for k in kernel])
-    return None if found is None else [Abstract(x.dtype, (*x.shape[:2], *found))]
+    return None if found is None else [TensorValue(x.dtype, (*x.shape[:2], *found))]

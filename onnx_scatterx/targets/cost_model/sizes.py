@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.symbolic.terms import Leaf, Term
+from onnx_scatterx.symbolic.terms import Symbol, Term
 
 USUAL = (
     (("batch", "b", "n", "bs"), 1),
@@ -80,7 +80,7 @@ class Sizes:
             total *= max(self.value(t), 0.0)
         return total
 
-    def _leaf(self, leaf: Leaf, parts: Any) -> int:
+    def _leaf(self, leaf: Symbol, parts: Any) -> int:
         if leaf.name in self.hints:
             return self.hints[leaf.name]
         if parts:
