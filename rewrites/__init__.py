@@ -10,18 +10,18 @@ from onnx_scatterx.lowering.rule import NodeRule
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
-from onnx_scatterx.rewrites.constant_indices import table
-from onnx_scatterx.rewrites.dense_reduce import fold
-from onnx_scatterx.rewrites.dense_write import lookup
+from onnx_scatterx.rewrites.constant_indices import constant_indices
+from onnx_scatterx.rewrites.dense_reduce import dense_reduce
+from onnx_scatterx.rewrites.dense_write import dense_write
 from onnx_scatterx.rewrites.diagonal import diagonal
-from onnx_scatterx.rewrites.dynamic_window import window
+from onnx_scatterx.rewrites.dynamic_window import dynamic_window
 from onnx_scatterx.rewrites.gather import gather
 from onnx_scatterx.rewrites.interleave import interleave
-from onnx_scatterx.rewrites.inverse_permutation import permutation
+from onnx_scatterx.rewrites.inverse_permutation import inverse_permutation
 from onnx_scatterx.rewrites.mask import mask
-from onnx_scatterx.rewrites.masked_scatter import counted
-from onnx_scatterx.rewrites.one_per_row import row
-from onnx_scatterx.rewrites.overlap_add import frames
+from onnx_scatterx.rewrites.masked_scatter import masked_scatter
+from onnx_scatterx.rewrites.one_per_row import one_per_row
+from onnx_scatterx.rewrites.overlap_add import overlap_add
 from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
@@ -35,16 +35,16 @@ RULES: tuple[Form | NodeRule, ...] = (
     interleave,
     gather,
     tensorscatter,
-    table,
+    constant_indices,
     mask,
-    counted,
-    row,
+    masked_scatter,
+    one_per_row,
     diagonal,
-    window,
-    frames,
-    permutation,
-    lookup,
-    fold,
+    dynamic_window,
+    overlap_add,
+    inverse_permutation,
+    dense_write,
+    dense_reduce,
 )
 
 __all__ = ["RULES", "Form", "NodeRule"]

@@ -30,7 +30,7 @@ _SPARSE = 16  # entries of tables for one update: more, and the model grows
 class TableRule(NodeRule):
     """Rewrites writes to constant positions."""
 
-    name = "table"
+    name = "constant_indices"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         layout = arranged(scatter, apart=True)
@@ -121,4 +121,4 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
     return Rewriting(write)
 
 
-table = TableRule()
+constant_indices = TableRule()

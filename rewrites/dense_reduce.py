@@ -38,7 +38,7 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 class FoldRule(NodeRule):
     """Rewrites reductions to any positions."""
 
-    name = "fold"
+    name = "dense_reduce"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         if scatter.reduction == "none":
@@ -144,4 +144,4 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     return w.node("Pad", [turn, w.constant(pads), w.constant(np.array(0))], _INT64)
 
 
-fold = FoldRule()
+dense_reduce = FoldRule()

@@ -66,7 +66,7 @@ class Search:
 class LookupRule(NodeRule):
     """Rewrites writes to any positions, where the last update wins or all are the same."""
 
-    name = "lookup"
+    name = "dense_write"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         search = search_of(scatter, context)
@@ -209,4 +209,4 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
     return Rewriting(write)
 
 
-lookup = LookupRule()
+dense_write = LookupRule()

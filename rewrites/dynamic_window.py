@@ -51,7 +51,7 @@ class Window:
 class WindowRule(NodeRule):
     """Rewrites writes of consecutive rows."""
 
-    name = "window"
+    name = "dynamic_window"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         window = window_of(scatter, context)
@@ -164,4 +164,4 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     return hit, w.node("Where", [hit, taken, line], _INT64)
 
 
-window = WindowRule()
+dynamic_window = WindowRule()

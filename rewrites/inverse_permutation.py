@@ -27,7 +27,7 @@ _INT64 = ir.DataType.INT64
 class PermutationRule(NodeRule):
     """Rewrites writes in a computed order."""
 
-    name = "permutation"
+    name = "inverse_permutation"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         layout = arranged(scatter, apart=False)
@@ -84,4 +84,4 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)
 
 
-permutation = PermutationRule()
+inverse_permutation = PermutationRule()

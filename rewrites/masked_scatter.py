@@ -38,7 +38,7 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 class CountedRule(NodeRule):
     """Rewrites masked writes of any updates."""
 
-    name = "counted"
+    name = "masked_scatter"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         found = masked(scatter, context)
@@ -105,4 +105,4 @@ def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) ->
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
 
 
-counted = CountedRule()
+masked_scatter = CountedRule()

@@ -29,7 +29,7 @@ _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant ta
 class RowRule(NodeRule):
     """Rewrites writes of one position per row."""
 
-    name = "row"
+    name = "one_per_row"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         found = _positions(scatter, context)
@@ -121,4 +121,4 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))
 
 
-row = RowRule()
+one_per_row = RowRule()

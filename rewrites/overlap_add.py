@@ -53,7 +53,7 @@ class Frames:
 class FramesRule(NodeRule):
     """Rewrites reductions of overlapping frames."""
 
-    name = "frames"
+    name = "overlap_add"
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         found = frames_of(scatter)
@@ -176,4 +176,4 @@ def _written(
     return w.concat(parts, dtype, axis)
 
 
-frames = FramesRule()
+overlap_add = FramesRule()

@@ -276,7 +276,7 @@ def test_the_pass_takes_the_target() -> None:
 def test_a_row_becomes_a_where_only_if_asked() -> None:
     """One row at an unknown place is moved by ScatterX, not by a Where over all the data."""
     model = parse(ROWS.replace("[N", "[1"))
-    asked = onnx_scatterx.optimize(model, target="scatterx", rules=["row"]).model
+    asked = onnx_scatterx.optimize(model, target="scatterx", rules=["one_per_row"]).model
     assert operators(onnx_scatterx.optimize(model).model) == ["ScatterX"]
     assert "Where" in operators(asked)
     assert not natives(asked)

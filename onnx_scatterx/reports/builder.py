@@ -30,7 +30,7 @@ AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
 
 _NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
-_LAST = {"lookup"}  # the rules that take the last of the updates that meet
+_LAST = {"dense_write"}  # the rules that take the last of the updates that meet
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _SCATTERX = Target(
     extra=frozenset({SCATTERX}),
     # These pass over all the data; ScatterX moves what is written, in place if it can.
     opt_in_rules=frozenset(
-        {"counted", "diagonal", "fold", "lookup", "permutation", "row", "table", "window"}
+        {"masked_scatter", "diagonal", "dense_reduce", "dense_write", "inverse_permutation", "one_per_row", "constant_indices", "dynamic_window"}
     ),
 )
 _ORT_CPU = replace(

@@ -97,7 +97,7 @@ def test_one_element_of_the_first_row(golden: Golden) -> None:
         """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
         { y = ScatterElements <axis = 1> (x, p, u) }""",
         *({"p": [[p]]} for p in (-6, 0, 5)),
-        rules=["row"],
+        rules=["one_per_row"],
     )
 
 
@@ -174,7 +174,7 @@ def test_a_position_of_a_part_of_the_rows(golden: Golden) -> None:
         """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
         { y = ScatterElements <axis = 1> (x, p, u) }""",
         {"p": [[0], [5], [-6]]},
-        rules=["row"],
+        rules=["one_per_row"],
     )
 
 

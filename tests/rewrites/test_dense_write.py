@@ -163,7 +163,7 @@ def test_a_diagonal(golden: Golden) -> None:
     golden(
         """g (float[3,3] x, float[3] u) => (float[3,3] y) <int64[3,2] i = {0,0, 1,1, 2,2}>
         { y = ScatterND (x, i, u) }""",
-        rules=["lookup"],
+        rules=["dense_write"],
     )
 
 
@@ -179,7 +179,7 @@ def test_one_number_at_positions_that_are_known_to_meet(golden: Golden) -> None:
     golden(
         """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
         { y = ScatterND <reduction = "max"> (x, i, u) }""",
-        rules=["lookup"],
+        rules=["dense_write"],
     )
 
 

@@ -26,7 +26,7 @@ def test_all_positions_in_another_order(golden: Golden) -> None:
     golden(
         """g (float[2,3] x, float[6] u) => (float[2,3] y)
         <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
-        rules=["table"],
+        rules=["constant_indices"],
     )
 
 
