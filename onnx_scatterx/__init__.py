@@ -1,8 +1,9 @@
 """Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast.
 
 Beside the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
-verdicts, drawings, on NumPy), ``conventions`` (how frameworks say "scatter"), ``export`` (ONNX
-models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir), ``rewrites`` (the rules).
+verdicts, drawings, on NumPy, and in ``theory.conventions`` how frameworks say "scatter"),
+``export`` (ONNX models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir),
+``rewrites`` (the rules).
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.runtime.session import session
     from onnx_scatterx.text.reasons import Reason
-    from onnx_scatterx.theory import conventions
     from onnx_scatterx.verification import verify
 
     __version__: str
@@ -48,20 +48,20 @@ __all__ = [
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
     "ModelError": "errors",
-    "Reason": "reasons",
+    "Reason": "text.reasons",
     "Result": "api",
     "ScatterXError": "errors",
     "VerifyError": "errors",
     "bench": "benchmarking",
-    "explain": "reports.explanation",
+    "explain": "explanation",
     "inspect": "api",
-    "library_path": "running.library",
+    "library_path": "runtime.library",
     "optimize": "api",
-    "optimize_many": "many",
-    "session": "running.session",
+    "optimize_many": "batch",
+    "session": "runtime.session",
     "verify": "verification",
 }
-_MODULES = ("conventions", "export", "passes", "rewrites", "theory")
+_MODULES = ("export", "passes", "rewrites", "theory")
 
 
 def __getattr__(name: str) -> Any:

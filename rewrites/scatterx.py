@@ -40,7 +40,7 @@ class ScatterXRule(NodeRule):
     """Writes scatters as ScatterX nodes; ``native.functions`` gives them their fallbacks."""
 
     name = "scatterx"
-    keeps_invalid = True
+    accepts_invalid = True
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         if not has_kernel(scatter.dtype, scatter.reduction):

@@ -28,7 +28,7 @@ class TensorScatterRule(NodeRule):
     """Raises cache writes."""
 
     name = "tensorscatter"
-    comes_first = True
+    has_priority = True
 
     def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
         if not context.target.has("TensorScatter") or scatter.node.op_type == "TensorScatter":

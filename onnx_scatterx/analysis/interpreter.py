@@ -46,10 +46,10 @@ class Interpreter:
     """Walks a model once; ``interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
-    ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are others
-    that would have to be for a shape to be known, and with ``speculate`` they are believed. With
-    ``probe``, such a pair, it is asked whether the model runs at that size: FailsError says that it
-    does not.
+    ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
+    others that would have to be for a shape to be known, and with ``speculate`` they are believed.
+    With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError says
+    that it does not.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ def prepare() -> None:
     """Import what `run_task` needs; what is missing is told by the first task."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.api
-        import onnx_scatterx.verification.verify  # noqa: F401
+        import onnx_scatterx.verification.judge  # noqa: F401
 
 
 def run_task(task: Task) -> Outcome:

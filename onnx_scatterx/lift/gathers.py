@@ -28,8 +28,8 @@ class Gather(Access):
     No index is looked at where one of the ``checked_dims`` of the output is empty.
     """
 
-    repeats: ClassVar[bool] = True
-    other: ClassVar[str] = "output"
+    may_repeat: ClassVar[bool] = True
+    tensor_role: ClassVar[str] = "output"
 
     checked_dims: tuple[int, ...]
 

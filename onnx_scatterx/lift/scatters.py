@@ -30,11 +30,12 @@ SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 class Access:
     """A node that takes the point I of one tensor to the point T(I) of its data.
 
-    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a tensor
-    of ``shape`` (the updates of a scatter, the output of a gather); it is within ``0 .. S-1``
-    wherever its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that the
-    index tensor runs over. ``facts`` know the extents of the coordinates. ``may_repeat`` says that two
-    points may well have one T(I); ``tensor_role`` is what the tensor of ``shape`` is called.
+    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a
+    tensor of ``shape`` (the updates of a scatter, the output of a gather); it is within ``0 ..
+    S-1`` wherever its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of
+    ``shape`` that the index tensor runs over. ``facts`` know the extents of the coordinates.
+    ``may_repeat`` says that two points may well have one T(I); ``tensor_role`` is what the tensor
+    of ``shape`` is called.
     """
 
     may_repeat: ClassVar[bool] = False

@@ -53,10 +53,10 @@ class Provenance:
     """Mosaics of the values of one graph, outer values being sources of their own.
 
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
-    ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that a value's mosaic makes
-    needless. The scatters in ``opaque`` are sources, whatever they write; of those ``split_before`` the data
-    are. Unless ``whole``, only what has to do with scatters is looked at: any other value is
-    its own source.
+    ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that a value's
+    mosaic makes needless. The scatters in ``opaque`` are sources, whatever they write; of those
+    ``split_before`` the data are. Unless ``whole``, only what has to do with scatters is looked at:
+    any other value is its own source.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Atoms with cases: ``PositivePart``, ``Indicator`` and ``FloorDiv``, and what is said with them."""
+"""Atoms with cases: ``PositivePart``, ``Indicator`` and ``FloorDiv``; what they express."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Proofs of inequalities between terms.
 
 ``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by taking a
-coordinate to the end of its range, by cases on ``PositivePart`` and ``Indicator``, by what a floor division lies
-between, and completely where one size is left (``eventual``). An answer of False is "not proven".
+coordinate to the end of its range, by cases on ``PositivePart`` and ``Indicator``, by what a floor
+division lies between, and completely where one size is left (``quasi_polynomial``). An answer of False is
+"not proven".
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ class Facts(ConstraintSet):
 
     >>> from onnx_scatterx.symbolic.terms import maximum, size
     >>> n = size("n")
-    >>> Facts().proves(n - 1)
+    >>> Facts().is_nonnegative(n - 1)
     False
-    >>> Facts(known=[n - 1]).proves(maximum(n, 3) - 1)
+    >>> Facts(known=[n - 1]).is_nonnegative(maximum(n, 3) - 1)
     True
     """
 

@@ -1,9 +1,9 @@
 """Terms of one size, decided completely.
 
-A term of one size n that is built by sums, integer multiples, ``PositivePart``, ``Indicator`` and ``FloorDiv``
-by constants is, from some n on, affine on every residue class of n. So whether ``t(n) >= 0`` holds
-for every ``n >= low`` is decided by looking at the numbers before that point, and at a slope and a
-value for each class.
+A term of one size n that is built by sums, integer multiples, ``PositivePart``, ``Indicator`` and
+``FloorDiv`` by constants is, from some n on, affine on every residue class of n. So whether ``t(n)
+>= 0`` holds for every ``n >= low`` is decided by looking at the numbers before that point, and at a
+slope and a value for each class.
 """
 
 from __future__ import annotations

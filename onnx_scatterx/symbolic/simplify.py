@@ -15,7 +15,8 @@ from onnx_scatterx.symbolic.terms import (
 
 
 def simplify(t: Term, facts: Facts) -> Term:
-    """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that facts decide.
+    """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that
+    facts decide.
 
     >>> from onnx_scatterx.symbolic.terms import coord, size, where, step
     >>> n, x = size("n"), coord(0)

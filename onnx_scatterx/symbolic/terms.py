@@ -9,9 +9,10 @@ A term is a polynomial with integer coefficients over atoms::
     Step(t)          1 where t >= 0, else 0
     FloorDiv(t, d)   floor(t / d)
 
-Everything piecewise is said with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] = Step(a - b) -
-Step(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d FloorDiv(a, d)``. The
-constructors bring a term to one form, so equal terms are the same object and ``is`` compares them.
+Everything piecewise is said with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] =
+Indicator(a - b) - Indicator(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d FloorDiv(a,
+d)``. The constructors bring a term to one form, so equal terms are the same object and ``is``
+compares them.
 
 >>> n = size("n")
 >>> maximum(n - 1, 0) + minimum(n - 1, 0) is n - 1

@@ -23,7 +23,16 @@ _SCATTERX = Target(
     extra=frozenset({SCATTERX}),
     # These pass over all the data; ScatterX moves what is written, in place if it can.
     opt_in_rules=frozenset(
-        {"masked_scatter", "diagonal", "dense_reduce", "dense_write", "inverse_permutation", "one_per_row", "constant_indices", "dynamic_window"}
+        {
+            "constant_indices",
+            "dense_reduce",
+            "dense_write",
+            "diagonal",
+            "dynamic_window",
+            "inverse_permutation",
+            "masked_scatter",
+            "one_per_row",
+        }
     ),
 )
 _ORT_CPU = replace(

@@ -18,9 +18,9 @@ class Target:
     of a tensor, ``static_only`` says that all sizes must be numbers. ``dense_limit`` is how many
     elements the largest tensor of a dense form (whose work is data times indices) may have; None
     allows no dense forms. A size that is not known counts as large as it can be, so that only inf
-    allows it without a bound. ``opt_in_rules`` names the rules that are only chosen where somebody asks
-    for them. ``source`` says where all this is written. ``is_timed`` says that plans are weighed by
-    the time that they take.
+    allows it without a bound. ``opt_in_rules`` names the rules that are only chosen where somebody
+    asks for them. ``source`` says where all this is written. ``is_timed`` says that plans are
+    weighed by the time that they take.
 
     >>> target = Target("npu", avoid=frozenset({"NonZero"}))
     >>> target.has("NonZero"), target.has("Where"), target.has("TensorScatter")

@@ -17,8 +17,8 @@ from onnx_scatterx.symbolic.terms import Term
 class Scope:
     """One visit of a graph: the operator sets that hold in it, its attributes and its facts.
 
-    ``visit_id`` tells this visit from others; ``values`` is what is known of every value that can be
-    seen, those of outer graphs included.
+    ``visit_id`` tells this visit from others; ``values`` is what is known of every value that can
+    be seen, those of outer graphs included.
     """
 
     opsets: Mapping[str, int]

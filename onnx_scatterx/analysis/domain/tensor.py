@@ -7,9 +7,9 @@ element (an index map). Each can be asked for as any other, where that is possib
 >>> from onnx_scatterx.symbolic.terms import size
 >>> n = size("n")
 >>> rows = TensorValue(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
->>> rows.formula.at({0: 3})
+>>> rows.index_map.at({0: 3})
 7
->>> TensorValue.of(np.array([[0, 3], [1, 5], [2, 7]])).formula.at({1: 1})
+>>> TensorValue.of(np.array([[0, 3], [1, 5], [2, 7]])).index_map.at({1: 1})
 2*x0 + 3
 """
 
