@@ -48,8 +48,8 @@ class Interpreter:
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
     others that would have to be for a shape to be known, and with ``speculate`` they are believed.
-    With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError says
-    that it does not.
+    With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError
+    says that it does not.
     """
 
     def __init__(

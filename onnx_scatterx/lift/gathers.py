@@ -57,7 +57,7 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     every_third (float[b, 9] x) => (float[b, 3] y)
     ...     <int64[3] i = {1, 4, 7}> { y = Gather <axis = 1> (x, i) }''')
-    >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).targets
+    >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).index_exprs
     (x0, 3*x1 + 1)
     """
     version = scope.opsets.get(node.domain, 0)

@@ -2,8 +2,8 @@
 
 ``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by taking a
 coordinate to the end of its range, by cases on ``PositivePart`` and ``Indicator``, by what a floor
-division lies between, and completely where one size is left (``quasi_polynomial``). An answer of False is
-"not proven".
+division lies between, and completely where one size is left (``quasi_polynomial``). An answer of
+False is "not proven".
 """
 
 from __future__ import annotations

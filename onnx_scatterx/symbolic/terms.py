@@ -10,9 +10,9 @@ A term is a polynomial with integer coefficients over atoms::
     FloorDiv(t, d)   floor(t / d)
 
 Everything piecewise is said with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] =
-Indicator(a - b) - Indicator(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d FloorDiv(a,
-d)``. The constructors bring a term to one form, so equal terms are the same object and ``is``
-compares them.
+Indicator(a - b) - Indicator(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d
+FloorDiv(a, d)``. The constructors bring a term to one form, so equal terms are the same object and
+``is`` compares them.
 
 >>> n = size("n")
 >>> maximum(n - 1, 0) + minimum(n - 1, 0) is n - 1

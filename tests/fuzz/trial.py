@@ -13,8 +13,8 @@ import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.verification.interface import Interface, require_deterministic
 from onnx_scatterx.verification.sample_source import Source
-from tests.defined import are_defined, joins
-from tests.pair import Feed, Pair, describe, open_session, rejections
+from tests.helpers.defined import are_defined, joins
+from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
 _DRAWS = 8

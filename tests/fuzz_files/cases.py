@@ -128,7 +128,7 @@ def _as_bytes(text: str | bytes) -> bytes:
 def _of_profile(rng: Random, models: Path) -> Case:
     content, _ = _two(rng, models)
     profile = change_text(_PROFILE.encode(), _PROFILE.encode(), rng)
-    machine = (ROOT / "onnx_scatterx" / "weighing" / "machine.toml").read_bytes()
+    machine = (ROOT / "onnx_scatterx" / "targets" / "cost_model" / "machine.toml").read_bytes()
     files = {
         "m.onnx": content,
         "p.toml": profile,

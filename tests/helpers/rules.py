@@ -14,10 +14,10 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.targets.catalogue import AnyTarget
-from tests import pair
+from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
 from tests.helpers.onnx_text import text_of, value_names
-from tests.support import parse, sample
+from tests.helpers.support import parse, sample
 
 _DIFFER = "{}\n\nis not the golden text of {}; `pytest --update-golden` writes it, if it is right"
 

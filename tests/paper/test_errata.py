@@ -22,7 +22,7 @@ from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slice
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from tests.paper.draws import Index, numbered, x_transformers
 from tests.paper.examples import E_2, E_3
-from tests.test_conventions_onnx import by_runtime
+from tests.theory.conventions.test_onnx import by_runtime
 
 Array = NDArray[Any]
 PAGE = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")

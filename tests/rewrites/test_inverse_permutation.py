@@ -2,7 +2,7 @@
 
 from onnx_scatterx import Reason
 from tests.helpers.rules import Golden, Refuses, sizes
-from tests.support import parse
+from tests.helpers.support import parse
 
 
 def sorted_write(count: str, reduction: str = "none", keys: str = "S", kind: str = "float") -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from tests.helpers.rules import Golden, Refuses
-from tests.support import parse
+from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64[1] four = {4}, int64[2] column = {-1, 1}>"""

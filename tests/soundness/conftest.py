@@ -13,8 +13,8 @@ import pytest
 
 from onnx_scatterx.equivalence.proof import prove
 from onnx_scatterx.targets.catalogue import AnyTarget
-from tests import support
-from tests.equivalence_support import replayed
+from tests.helpers import support
+from tests.helpers.equivalence_support import replayed
 
 SEED = os.environ.get("SCATTERX_PROVE_SEED", str(datetime.date.today()))
 SHARE = float(os.environ.get("SCATTERX_PROVE_SHARE", "0.03"))

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 
-from tests.support import assert_sound, nodes, optimize, parse, sample
+from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 RANK = """
     shape = Shape (x)

@@ -6,8 +6,17 @@ import numpy as np
 import onnx
 from onnx.reference.op_run import OpRun
 
-from tests.pair import Feed
-from tests.support import assert_sound, f32, i64, nodes, optimize, parse, run_reference, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import (
+    assert_sound,
+    f32,
+    i64,
+    nodes,
+    optimize,
+    parse,
+    run_reference,
+    sample,
+)
 
 ROWS = "int64[2,1] i = {1, 2}"
 

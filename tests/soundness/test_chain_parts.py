@@ -8,8 +8,8 @@ import onnx_scatterx
 from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.text.reasons import Reason, Refusal
-from tests.pair import Feed
-from tests.support import assert_sound, f32, i64, optimize, parse, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sample
 
 # Two boxes, of which only the run knows the order: [0:A, 0:B], then [C:C+D, E:E+F].
 UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e)

@@ -12,8 +12,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pair import Feed, Pair
-from tests.support import optimize, parse, sample
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import optimize, parse, sample
 
 EXAMPLES = 60
 SIZES = (0, 1, 2, 5)

@@ -6,7 +6,7 @@ A transpose of the updates must therefore not change who is last.
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, i64, sample
+from tests.helpers.support import assert_sound, i64, sample
 
 
 def counting(*shape: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import assert_sound, optimize, parse, sample
+from tests.helpers.support import assert_sound, optimize, parse, sample
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 40)
 

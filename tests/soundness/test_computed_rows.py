@@ -6,7 +6,7 @@ updates are numbered, so that an update that goes astray or wins wrongly shows.
 
 import pytest
 
-from tests.support import assert_sound, sample
+from tests.helpers.support import assert_sound, sample
 
 CONSTANTS = """int64 m3 = {-3}, int64 m1 = {-1}, int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2},
     int64 c3 = {3}, int64 c5 = {5}, int64[1] v0 = {0}, int64[1] v1 = {1}, int64[1] v2 = {2},

@@ -6,7 +6,7 @@ ONNX Runtime warns of wrong shapes at most, and runs.
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, i64, sample
+from tests.helpers.support import assert_sound, i64, sample
 
 COVER = "int64[2,1] i = {0, 1}"
 

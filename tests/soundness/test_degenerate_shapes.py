@@ -8,11 +8,11 @@ import pytest
 
 from onnx_scatterx.analysis.shapes import COMPARED
 from onnx_scatterx.analysis.transfers import TRANSFERS
-from tests.judged import Judged
+from tests.helpers.judged import Judged
+from tests.helpers.pair import SESSIONS
+from tests.helpers.support import assert_sound, parse, sample
 from tests.one_node import drawn
 from tests.one_node.table import DRAWS
-from tests.pair import SESSIONS
-from tests.support import assert_sound, parse, sample
 
 SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
 EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, f32, optimize, parse, sample
+from tests.helpers.support import assert_sound, f32, optimize, parse, sample
 
 # Each starts at (a, b) of the last two axes but `tail`; `count` names how many rows there are.
 GRAPH = """

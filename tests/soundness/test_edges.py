@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pair import Feed
-from tests.support import assert_sound, i64, parse, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, i64, parse, sample
 
 
 def test_a_scalar_of_known_elements_stays_a_scalar() -> None:

@@ -8,8 +8,8 @@ import onnx_scatterx
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.infeasible import must_fail
 from onnx_scatterx.analysis.interpreter import interpret
-from tests.pair import rejections
-from tests.support import assert_sound, f32, i64, parse, run, sample, scatters
+from tests.helpers.pair import rejections
+from tests.helpers.support import assert_sound, f32, i64, parse, run, sample, scatters
 
 _FAILING = {
     "Add": ("float[N, 0] x, float[3] y", "z = Add(x, y)"),

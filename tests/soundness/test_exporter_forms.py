@@ -12,8 +12,8 @@ import onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pair import Feed, Pair
-from tests.support import optimize, parse, sample
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import optimize, parse, sample
 
 INT64_MAX = 2**63 - 1
 ALL = (0, INT64_MAX, 1)

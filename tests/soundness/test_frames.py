@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pair import Feed
-from tests.support import assert_sound, f32, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, f32, sample
 
 COUNTS = (0, 1, 2, 5)
 

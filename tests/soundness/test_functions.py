@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, i64, parse, run, run_reference, sample
+from tests.helpers.support import assert_sound, i64, parse, run, run_reference, sample
 
 LOCAL = ', "local" : 1'
 

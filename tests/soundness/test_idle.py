@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound
+from tests.helpers.support import assert_sound
 
 FEEDS = [
     {"i": np.array(rows, np.int64), "n": np.array([9], np.int64)}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.targets.target import Target
-from tests.pair import agree
-from tests.support import assert_sound, parse, run, sample
+from tests.helpers.pair import agree
+from tests.helpers.support import assert_sound, parse, run, sample
 
 UNBOUNDED = Target("unbounded", dense_limit=math.inf)
 

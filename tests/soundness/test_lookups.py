@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx_scatterx import inspect
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason
-from tests.support import assert_sound, nodes, optimize, parse, sample, scatters
+from tests.helpers.support import assert_sound, nodes, optimize, parse, sample, scatters
 
 NUMPY = {"float": "float32", "double": "float64"}
 REDUCTIONS = ("none", "add", "max", "min")
@@ -138,7 +138,7 @@ def test_dense_forms_are_asked_for_and_reported() -> None:
     assert scatters(optimize(model)) == 1
     assert scatters(optimize(model, DENSE)) == 0
     (scatter,) = inspect(model, target=DENSE).scatters
-    assert scatter.done == "removed: lookup (dense, 1000 elements)"
+    assert scatter.done == "removed: dense_write (dense, 1000 elements)"
     made = {p.value for n in nodes(optimize(model, DENSE)) for p in n.metadata_props}
     assert "1000" in made
 

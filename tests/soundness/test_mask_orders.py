@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, f32, i64, parse, sample
+from tests.helpers.support import assert_sound, f32, i64, parse, sample
 
 NAMES = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
     int64[2] column = {-1, 1}, int64[2] twice = {1, 2}>"""

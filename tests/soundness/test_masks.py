@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.support import assert_sound, nodes, optimize, parse
+from tests.helpers.support import assert_sound, nodes, optimize, parse
 
 RNG = np.random.default_rng(1)
 NAMES = "<int64[1] minus = {-1}, int64[1] two = {2}, int64[2] turn = {1, 0}>"

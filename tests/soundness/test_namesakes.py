@@ -10,8 +10,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.targets.target import Target
-from tests.judged import judge
-from tests.support import assert_sound, f32, i64, parse, sample
+from tests.helpers.judged import judge
+from tests.helpers.support import assert_sound, f32, i64, parse, sample
 
 RAISING = Target("raising", extra=frozenset({"TensorScatter"}))
 LOCAL = ', "local" : 1'

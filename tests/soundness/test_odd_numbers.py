@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.support import assert_sound, f32, i64, parse
+from tests.helpers.support import assert_sound, f32, i64, parse
 
 FEED = {"x": f32([1, 2, 3, 4]), "u": f32([9])}
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.support import assert_sound, optimize, parse, sample
+from tests.helpers.support import assert_sound, optimize, parse, sample
 
 ROWS = (
     "-1",

@@ -13,7 +13,7 @@ from onnx_scatterx.symbolic.terms import term
 from onnx_scatterx.targets.cost_model.costs import NodeCosts, TimeCosts, Work
 from onnx_scatterx.targets.cost_model.machine import KINDS, VARIABLE, Machine, place
 from onnx_scatterx.targets.cost_model.sizes import Sizes
-from tests.native_support import (
+from tests.helpers.native_support import (
     body,
     check,
     natives,
@@ -21,8 +21,8 @@ from tests.native_support import (
     picks,
     unique,
 )
-from tests.pair import Feed, assert_same
-from tests.support import i64, parse, sample
+from tests.helpers.pair import Feed, assert_same
+from tests.helpers.support import i64, parse, sample
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pair import Feed
-from tests.support import assert_sound, i64, parse, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, i64, parse, sample
 
 ROWS = [[1, 2], [0, 4], [3, 3], [-1, 0], [2, 1]]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, sample
+from tests.helpers.support import assert_sound, sample
 
 SIZES = [(4, 3, 0), (4, 3, 2), (4, 3, 3), (1, 5, 4), (4, 0, 0), (0, 3, 0)]
 

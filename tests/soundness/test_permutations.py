@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, nodes, optimize, parse, sample
+from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 
 def sorted_write(count: str, reduction: str = "none", size: str = "S") -> str:

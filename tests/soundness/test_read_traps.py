@@ -6,7 +6,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.text.reasons import Reason
-from tests.support import assert_sound, i64, nodes, optimize, parse, sample
+from tests.helpers.support import assert_sound, i64, nodes, optimize, parse, sample
 
 X = {"x": sample("float32", 4, 3)}
 

@@ -8,8 +8,8 @@ import onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pair import Feed, Pair
-from tests.support import gathers, nodes, optimize, parse, sample
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import gathers, nodes, optimize, parse, sample
 
 
 class ExistingValues:

@@ -6,8 +6,8 @@ ONNX Runtime's max is `x > u ? x : u`: a NaN in the data gives way, a NaN in the
 import numpy as np
 import pytest
 
-from tests.pair import Feed
-from tests.support import assert_sound, f32, i64, parse, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, f32, i64, parse, sample
 
 REDUCTIONS = ("add", "mul", "max", "min")
 HARD = f32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.25, 3.4e38])

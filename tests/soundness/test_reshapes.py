@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.judged import Judged
-from tests.pair import SESSIONS, Feed
-from tests.support import assert_sound, f32, i64, optimize, parse, sample
+from tests.helpers.judged import Judged
+from tests.helpers.pair import SESSIONS, Feed
+from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sample
 
 
 def feeds(*sizes: int) -> list[dict[str, np.ndarray]]:

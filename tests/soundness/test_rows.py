@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, i64, sample
+from tests.helpers.support import assert_sound, i64, sample
 
 RNG = np.random.default_rng(0)
 SPLIT = "<int64[1] first = {0}, int64[1] last = {-1}, int64 zero = {0}, int64 one = {1}>"

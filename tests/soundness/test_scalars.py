@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.judged import judge
-from tests.support import assert_sound, f32, i64, parse, sample
+from tests.helpers.judged import judge
+from tests.helpers.support import assert_sound, f32, i64, parse, sample
 
 CLIPPED = """g (float[5,3] x, int64 p, {updates} u) => (float[5,3] y)
     <int64[2] both = {{0, 1}}, int64[1] first = {{0}}, int64[1] low = {{0}}, int64[1] high = {{3}},

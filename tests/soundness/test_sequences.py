@@ -5,7 +5,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.analysis.interpreter import interpret
-from tests.support import assert_sound, parse, run, sample
+from tests.helpers.support import assert_sound, parse, run, sample
 
 
 def test_the_coordinates_of_true_elements() -> None:

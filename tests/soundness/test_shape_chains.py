@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from tests.support import assert_sound, optimize, parse, sample
+from tests.helpers.support import assert_sound, optimize, parse, sample
 
 # What TorchScript writes for x[:, 1] = u.reshape(...): the shape is that of a sum of positions.
 MODEL = """g (float[B,3,H,W] x, float[B,K] u{inputs}) => (float[B,3,H,W] y{outputs})

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pair import Feed
-from tests.support import assert_sound, f32, optimize, parse, sample
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, f32, optimize, parse, sample
 
 # The two parts of an order, one after the other, are that order where there are 3 elements.
 PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y)

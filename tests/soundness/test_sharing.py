@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.support import assert_sound, i64, parse, run_reference, sample
+from tests.helpers.support import assert_sound, i64, parse, run_reference, sample
 
 ROWS = "int64[2,1] i = {1, 2}, int64[2,1] j = {0, 2}, int64[4,1] all = {0, 1, 2, 3}"
 

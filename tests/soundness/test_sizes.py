@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support import assert_sound, f32, sample
+from tests.helpers.support import assert_sound, f32, sample
 
 
 def test_nothing_is_written() -> None:

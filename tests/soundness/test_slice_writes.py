@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import assert_sound, i64, parse, sample
+from tests.helpers.support import assert_sound, i64, parse, sample
 
 SLICES = {
     "[1:-1]": (1, -1, 1),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.pair import agree
-from tests.support import assert_sound, f32, i64, parse, run, sample
+from tests.helpers.pair import agree
+from tests.helpers.support import assert_sound, f32, i64, parse, run, sample
 
 
 @pytest.mark.parametrize("opset", [11, 13, 18, 21])

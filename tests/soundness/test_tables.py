@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnx_scatterx import Reason, inspect
-from tests.support import assert_sound, nodes, optimize, parse, sample
+from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 LOWER = "0,0, 1,0, 1,1, 2,0, 2,1, 2,2"
 NUMPY = {"float": "float32"}

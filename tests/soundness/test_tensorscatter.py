@@ -6,8 +6,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason, inspect
 from onnx_scatterx.targets.target import Target
-from tests.pair import assert_same
-from tests.support import assert_sound, nodes, optimize, parse, sample
+from tests.helpers.pair import assert_same
+from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 START = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] first = {0},
     int64[1] two = {2}, int64[1] three = {3}>"""

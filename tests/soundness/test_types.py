@@ -11,7 +11,7 @@ import pytest
 from onnx_scatterx.analysis.domain.overflow import fits
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import coord, size
-from tests.support import assert_sound, i64, parse, sample
+from tests.helpers.support import assert_sound, i64, parse, sample
 
 TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]
 TYPES += [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.support import assert_sound, f32, i64, nodes, optimize, parse, sample
+from tests.helpers.support import assert_sound, f32, i64, nodes, optimize, parse, sample
 
 # The digits q = r // 4 and w = r % 4 of the positions 0, 1, ... of flat updates.
 DIGITS = """

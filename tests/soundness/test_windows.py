@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import inspect, optimize
-from tests.pair import Pair
-from tests.support import assert_sound, parse, sample
+from tests.helpers.pair import Pair
+from tests.helpers.support import assert_sound, parse, sample
 
 SIZES = "<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] last = {-1}>"
 

@@ -14,10 +14,10 @@ from onnx_scatterx.analysis.domain.overflow import fits, stays
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import coord, floor_div, minimum, pos, size, step, table, term
-from tests.drawing import SIZES, Chain, feed_of
-from tests.judged import Judged, judge
-from tests.pair import SESSIONS, rejections
-from tests.support import assert_sound, i64, parse, sample
+from tests.helpers.judged import Judged, judge
+from tests.helpers.pair import SESSIONS, rejections
+from tests.helpers.random_chains import SIZES, Chain, feed_of
+from tests.helpers.support import assert_sound, i64, parse, sample
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
 

@@ -1,0 +1,312 @@
+"""What a user says of the inputs: read, proven with, reported, and kept to by what is drawn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnx_scatterx
+from onnx_scatterx import Reason
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.lowering.plan import Form
+from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.symbolic.terms import floor_div, size
+from onnx_scatterx.verification.interface import Interface
+from onnx_scatterx.verification.sample_source import Source
+from tests.helpers.pair import Pair
+from tests.helpers.support import parse, scatters
+from tests.text.test_reasons import BEHIND_ROWS, OPSET, nd
+
+CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y)
+    <int64[1] last = {{-1}}> {{
+        i = Unsqueeze (pos, last)
+        y = ScatterND (x, i, u) }}"""
+START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y)
+    <int64[3] steps = {{0, 1, 2}}, int64[1] last = {{-1}}> {{
+        q = Cast <to = 7> (p)
+        some = Add (q, steps)
+        i = Unsqueeze (some, last)
+        y = ScatterND (x, i, u) }}"""
+EVERY_SECOND = f"""{OPSET} g (float[T] x, float[N] u) => (float[T] y)
+    <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}},
+     int64[1] far = {{9223372036854775807}}, int64[1] step = {{2}}> {{
+        s = Shape (x)
+        n = Gather <axis = 0> (s, zero)
+        r = Range (zero, n, one)
+        some = Slice (r, first, far, first, step)
+        i = Unsqueeze (some, last)
+        y = ScatterND (x, i, u) }}"""
+TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int64 q)
+    => (float[N,2] z) <int64[2] rows = {{1, 1}}> {{
+        i = Reshape (p, rows)
+        y = ScatterND (x, i, u)
+        j = Reshape (q, rows)
+        z = ScatterND (y, j, v) }}"""
+
+# What boxes take, which is what the assumptions are about: other rules need to know less.
+BOXES = [r.name for r in RULES if isinstance(r, Form)] + ["mask"]
+
+
+def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> Source:
+    """Return where inputs come from of which all that is assumed is true."""
+    loaded = load(model)
+    return Source.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
+
+
+def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
+    """Optimize for `standard` on assumptions, and compare on inputs that respect them."""
+    model = onnx.parser.parse_model(text)
+    result = onnx_scatterx.optimize(model, target="standard", rules=BOXES, assume=assume)
+    source, accepted = source_of(model, assume), 0
+    pair = Pair(model, result.model)
+    for number in range(300):
+        found = source.draw(number)
+        if found is None or accepted == wanted:
+            continue
+        draw, sizes, _ = found
+        ran = pair.accepts(draw.feeds)
+        source.search.tell(sizes, ran)
+        accepted += ran
+    assert accepted == wanted
+    return result
+
+
+def reason(text: str, assume: Sequence[str]) -> Reason | None:
+    """Return why the last scatter stays, or None where all go."""
+    result = optimized(text, assume)
+    found: Reason | None = result.report.scatters[-1].reason
+    return found
+
+
+# The text
+
+
+# What follows from each kind, and what stays without it
+
+
+@pytest.mark.parametrize(
+    ("assume", "why"),
+    [
+        ([], Reason.UNKNOWN_INDICES),
+        (["pos: nonnegative"], Reason.UNKNOWN_INDICES),
+        (["pos: unique, nonnegative"], Reason.UNKNOWN_INDICES),
+        (["pos: contiguous"], Reason.UNKNOWN_SIGN),
+        (["pos: contiguous", "pos >= -1"], Reason.UNKNOWN_SIGN),
+        (["pos: contiguous, nonnegative"], None),
+        (["pos: contiguous", "0 <= pos"], None),
+        (["pos: contiguous", "0 <= pos < N"], None),
+        (["pos: contiguous", "5 <= pos", "S >= 1"], None),
+        (["pos: contiguous", "5 <= pos"], Reason.UNKNOWN_SIZE),  # what to read where there is none
+        (["pos: contiguous, nonnegative", "S == 1"], None),
+    ],
+)
+def test_contiguous(assume: list[str], why: Reason | None) -> None:
+    assert reason(CACHE, assume) is why
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "int64[1]", "int32[1]"])
+@pytest.mark.parametrize(
+    ("assume", "why"),
+    [
+        ([], {Reason.UNKNOWN_SIGN, Reason.UNKNOWN_INDICES}),
+        (["p >= -1", "p <= 99"], {Reason.UNKNOWN_SIGN}),
+        (["p != 0", "-9 <= p < N"], {Reason.UNKNOWN_SIGN}),
+        (["0 <= p <= 99"], {None}),
+        (["p: nonnegative", "p < 99"], {None}),
+        (["p == 2"], {None}),
+        (["2 <= p < N"], {None}),
+        (["-99 <= p < -2", "N >= 100"], {None}),
+    ],
+)
+def test_bounds_of_an_input(kind: str, assume: list[str], why: set[Reason | None]) -> None:
+    assert reason(START.replace("KIND", kind), assume) in why
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_a_sum_that_may_wrap_around_is_no_index_then(kind: str) -> None:
+    # Without an upper bound, p + 2 may leave 64 bits; but then the original rejects it.
+    assert reason(START.replace("KIND", kind), ["p >= 0"]) is None
+
+
+@pytest.mark.parametrize(
+    ("assume", "why"),
+    [
+        ([], Reason.MAY_COLLIDE),
+        (["N > 3"], Reason.MAY_COLLIDE),
+        (["N >= 5"], None),
+        (["N > 4"], None),
+        (["N != 4", "N >= 4"], Reason.MAY_COLLIDE),  # a number in between is not told apart
+        (["N == 4"], Reason.COLLIDES),
+        (["N == 7"], None),
+        (["N % 8 == 0", "1 <= N <= 64"], None),
+        (["N % 4 == 0", "1 <= N <= 64"], Reason.MAY_COLLIDE),
+    ],
+)
+def test_bounds_of_a_size(assume: list[str], why: Reason | None) -> None:
+    assert reason(nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>"), assume) is why
+
+
+@pytest.mark.parametrize(
+    ("assume", "why"),
+    [
+        ([], Reason.UNKNOWN_BOUNDS),
+        (["T >= 3"], Reason.UNKNOWN_BOUNDS),
+        (["T >= 4"], None),
+        (["N >= 1"], None),
+        (["T > N", "N >= 3"], None),
+    ],
+)
+def test_writes_that_may_lie_outside(assume: list[str], why: Reason | None) -> None:
+    assert reason(BEHIND_ROWS, assume) is why
+
+
+@pytest.mark.parametrize(
+    "assume", [["p >= 0", "q >= 0"], ["0 <= p < 5", "q >= 4"], ["0 <= p < 5", "q >= 5"], ["q < 0"]]
+)
+def test_the_order_of_two_writes(assume: list[str]) -> None:
+    optimized(TWO_ROWS, assume, wanted=12)
+
+
+@pytest.mark.parametrize("assume", [[], ["T % 2 == 0"], ["T % 4 == 2"], ["T % 2 == 1"]])
+def test_divisors(assume: list[str]) -> None:
+    plain = optimized(EVERY_SECOND, []).report.nodes_after
+    found = optimized(EVERY_SECOND, assume).report
+    assert found.removed == 1
+    even = assume in (["T % 2 == 0"], ["T % 4 == 2"])
+    assert (found.nodes_after < plain) == even
+    assert found.not_needed == (() if even else tuple(assume))
+
+
+@pytest.mark.parametrize(
+    ("assume", "unique"),
+    [
+        ([], "unknown"),
+        (["pos: unique"], "unknown"),  # -1 and N - 1 are one place
+        (["pos: nonnegative"], "unknown"),
+        (["pos: unique, nonnegative"], "proven"),
+        (["pos: unique", "pos < 0"], "proven"),
+    ],
+)
+def test_unique(assume: list[str], unique: str) -> None:
+    model = onnx.parser.parse_model(CACHE)
+    result = onnx_scatterx.optimize(model, assume=assume)
+    (scatter,) = result.report.scatters
+    (node,) = [n for n in result.model.graph.node if n.op_type == "ScatterX"]
+    told = next(a.i for a in node.attribute if a.name == "unique")
+    assert (scatter.unique, told) == (unique, int(unique == "proven"))
+    assert (scatter.duplicates is None) == (unique == "proven")
+
+
+def test_what_is_true_of_elements_says_nothing_where_there_are_none() -> None:
+    text = "g (float[N] x, int64[K] idx, int64 p) => (float[N] y) { y = Neg (x) }"
+    model = ir.from_proto(parse(text))
+    n, k = (size(s, ("dim", s)) for s in "NK")
+    for assume, nonempty in (
+        (["0 <= idx < N"], False),
+        (["0 <= idx < N", "K >= 1"], True),
+        (["0 <= p < N"], True),
+    ):
+        known = interpret(model, assumed=clauses(assume))
+        facts = known.scopes[model.graph].facts
+        idx = known.values[model.graph.inputs[1]].index_map
+        assert idx is not None
+        assert facts.is_nonnegative(n - 1) == (nonempty and "p" in assume[0])
+        assert facts.is_nonnegative(idx) == ("idx" in assume[0])
+        assert facts.is_nonnegative(n - 1 - idx) == ("K >= 1" in assume)
+        assert facts.is_nonnegative(k - 1) == ("K >= 1" in assume)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from([2, 3, 4, 8]), st.integers(0, 7)), max_size=2),
+    st.integers(0, 9),
+    st.integers(0, 30),
+    st.tuples(*[st.integers(-6, 6)] * 3),
+    st.integers(1, 4),
+)
+def test_proofs_about_one_size(
+    moduli: list[tuple[int, int]], low: int, most: int, claim: tuple[int, int, int], d: int
+) -> None:
+    """Whatever is proven on assumptions is true of every number that they allow."""
+    high = low + most
+    said = [f"n >= {low}", *(f"n % {m} == {r % m}" for m, r in moduli)]
+    if most < 25:
+        said.append(f"n <= {high}")
+    model = ir.from_proto(parse("g (float[n] x) => (float[n] y) { y = Neg (x) }"))
+    allowed = [
+        v
+        for v in range(low, 400)
+        if Assumption.parse(", ".join(s[2:] for s in said), "n").allows(v)
+    ]
+    if not allowed:
+        return
+    facts = interpret(model, assumed=clauses(said)).scopes[model.graph].facts
+    n = size("n", ("dim", "n"))
+    a, b, c = claim
+    term = a * n + b * floor_div(n + c, d) + c
+    if facts.is_nonnegative(term):
+        assert all(a * v + b * ((v + c) // d) + c >= 0 for v in allowed)
+
+
+# What is used is named
+
+
+def test_verify_draws_what_the_second_model_assumes() -> None:
+    model = onnx.parser.parse_model(CACHE)
+    result = onnx_scatterx.optimize(model, target="standard", assume="pos: contiguous, nonnegative")
+    assert scatters(result.model) == 0
+    verification = onnx_scatterx.verify(model, result.model, samples=25)
+    assert verification
+    assert verification.assumed == ("pos: contiguous", "pos: nonnegative")
+    assert "assumed: pos: contiguous; pos: nonnegative" in str(verification)
+    del result.model.metadata_props[:]
+    assert not onnx_scatterx.verify(model, result.model, samples=25)
+
+
+@pytest.mark.parametrize(
+    "assume",
+    [
+        ["idx: unique", "0 <= idx < N"],
+        ["idx: contiguous", "0 <= idx < N"],
+        ["idx: contiguous, nonnegative"],
+        ["-3 <= idx < -1"],
+        ["idx % 4 == 1", "idx <= 9"],
+        ["idx: unique", "idx % 2 == 0", "0 <= idx"],
+        ["idx >= 2000"],
+        ["idx < 2*N - 1", "N >= 3"],
+        ["N < K"],
+        ["N == K", "N % 4 == 0"],
+    ],
+)
+def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
+    text = "g (float[N] x, int64[K, N] idx) => (float[N] y) { y = Neg (x) }"
+    model = parse(text)
+    said = {
+        name: Assumption.parse(", ".join(c.said for c in clauses(assume) if c.name == name), "")
+        for name in {c.name for c in clauses(assume)}
+    }
+    seen = 0
+    source = source_of(model, assume)
+    for number in range(80):
+        found = source.draw(number)
+        if found is None:
+            continue
+        feed, numbers, _ = found[0].feeds, *found[1:]
+        source.search.tell(numbers, True)
+        (k, n), idx = feed["idx"].shape, feed["idx"]
+        sizes = {"N": n, "K": k}
+        assert all(a.allows(sizes[s], sizes) for s, a in said.items() if s in sizes)
+        mine = said.get("idx", Assumption())
+        assert mine.holds(idx, sizes)
+        if "contiguous" in mine.properties and n:
+            assert (np.diff(idx, axis=-1) == 1).all()
+        seen += idx.size > 0
+    assert seen > 5

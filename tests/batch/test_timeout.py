@@ -1,0 +1,96 @@
+"""A time limit for each of many models: one that takes longer is a line, and the others go on."""
+
+import gc
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.cli import main
+from onnx_scatterx.errors import ScatterXError
+from tests.cli.test_cli import ROW, error_of, saved
+from tests.system.test_stopping import SPIN
+
+
+class Stuck:
+    """Stands for no sizes; only the first process that receives it never gets there."""
+
+    def __init__(self, flag: Path) -> None:
+        self.flag = flag
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        first = f"open({str(self.flag)!r}, 'x').close(), __import__('time').sleep(3600)"
+        return eval, (f"None if __import__('os').path.exists({str(self.flag)!r}) else ({first})",)
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    for name in "abc":
+        saved(folder / f"{name}.onnx", ROW)
+    return folder
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_process_that_is_late_is_ended(jobs: int, zoo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    stuck: Any = Stuck(tmp_path / "flag")
+    summary = onnx_scatterx.optimize_many(zoo, out, jobs=jobs, timeout=2, sizes=stuck)
+    (late,) = summary.failed
+    assert late.error == f"{late.source}: took longer than 2 s, and is not written"
+    written = {outcome.output.name for outcome in summary.outcomes if outcome.is_written}
+    assert len(written) == 2
+    assert set(os.listdir(out)) == written, "nothing is left of what was late"
+
+
+def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is late in ONNX Runtime is so too."""
+    (zoo / "b.onnx").unlink()
+    saved(zoo / "c.onnx", SPIN)
+    command = ["optimize", str(zoo), "-o", str(tmp_path / "out"), "--verify", "--samples", "1"]
+    assert main([*command, "--jobs", "1", "--timeout", "6"]) == 2
+    printed = capsys.readouterr()
+    assert "c.onnx: took longer than 6 s, and is not written" in printed.err
+    assert "1 of 2 models written" in printed.out
+    assert os.listdir(tmp_path / "out") == ["a.onnx"]
+
+
+def test_executors_of_others(zoo: Path, tmp_path: Path) -> None:
+    """Their workers cannot be ended, but `verify` is, and nothing is written late."""
+    spin = Path(saved(zoo / "spin.onnx", SPIN))
+    with ThreadPoolExecutor(1) as threads:
+        summary = onnx_scatterx.optimize_many(
+            [spin], tmp_path / "o", executor=threads, timeout=2, verify=True
+        )
+        assert summary.outcomes[0].error == f"{spin}: took longer than 2 s, and is not written"
+        summary = onnx_scatterx.optimize_many(zoo, tmp_path / "o", executor=threads, timeout=1e-6)
+    assert len(summary.failed) == 4
+    assert not (tmp_path / "o").exists()
+
+
+def test_wrong_limits(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(ScatterXError, match="must be a number of seconds above 0"):
+            onnx_scatterx.optimize_many(zoo, tmp_path / "out", timeout=wrong)
+        command = ["optimize", str(zoo), "-o", str(tmp_path / "out"), f"--timeout={wrong}"]
+        assert main(command) == 2
+        assert "is not a number of seconds above 0" in error_of(capsys)
+    command = ["optimize", str(zoo / "a.onnx"), "-o", str(tmp_path / "o.onnx"), "--timeout", "1"]
+    assert main(command) == 2
+    assert "--timeout has no effect on one model" in error_of(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_processes_take_turns() -> None:
+    """A late or a dead one is replaced; what cannot be sent is told."""
+    slow: Work[Any, Any] = Work(gc.collect, time.sleep, 0.5)
+    assert list(run_tasks(slow, [3600, 0.0], 1)) == [(3600, Lost("late")), (0.0, None)]
+    died: Work[Any, Any] = Work(gc.collect, os._exit)
+    found = list(run_tasks(died, [lambda: None, 4], 1))
+    assert [lost.kind for _, lost in found] == ["unsent", "died"]

@@ -1,0 +1,243 @@
+"""The command line: what it prints, what it writes, and with which status it ends."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx.api
+from onnx_scatterx.api import Result
+from onnx_scatterx.cli import main
+from tests.helpers.support import parse, scatters
+
+MODELS = Path(__file__).parents[2] / "models"
+YOLOX = str(MODELS / "yolox_head_ts_dynamic.onnx")
+KV = str(MODELS / "kv_cache_dynamo.onnx")
+
+ROW = """row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
+    <int64[1, 1] i = {1}> { [the_write] z = ScatterND(x, i, y) }"""
+NEG = "g (float[N] x) => (float[N] y) { y = Neg(x) }"
+ABS = "g (float[N] x) => (float[N] y) { y = Abs(x) }"
+NEVER = """g (float[3] x) => (float[1] y) { i = Constant <value_ints = [9]> () y = Gather(x, i) }"""
+RANDOM = """g (float[2, 2] x, float[1, 2] y) => (float[2, 2] z)
+    <int64[1, 1] i = {1}> { r = RandomNormalLike(x) z = ScatterND(r, i, y) }"""
+
+
+def saved(path: Path, text: str, opset: int = 18) -> str:
+    onnx.save(parse(text, opset), path)
+    return str(path)
+
+
+def error_of(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line on stderr, without its head."""
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("onnx-scatterx: ")
+    assert "Traceback" not in line
+    return line.removeprefix("onnx-scatterx: ")
+
+
+def test_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, report = tmp_path / "out.onnx", tmp_path / "report.json"
+    options = ["--verify", "--samples", "4", "--report", str(report)]
+    assert main(["optimize", YOLOX, "-o", str(out), *options]) == 0
+    onnx.checker.check_model(out, full_check=True)
+    assert scatters(onnx.load(out)) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "2 of 2 scatters removed" in printed.out
+    assert "/ScatterND_1 │ ScatterND" in printed.out
+    assert "the same, bit for bit, on 4 sets of inputs" in printed.out
+    content = json.loads(report.read_text())
+    assert content["removed"] == 2
+    assert content["verification"]["same"] is True
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.onnx", "report.json"]
+
+
+def test_optimize_quietly_with_chosen_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, page = tmp_path / "out.onnx", tmp_path / "r.html"
+    arguments = ["optimize", YOLOX, "-q", "-o", str(out), "--report", str(page)]
+    assert main([*arguments, "--rules", "view"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert scatters(onnx.load(out)) == 2
+    assert "none of the chosen rules" in page.read_text() or "kept" in page.read_text()
+    assert main([*arguments, "--rules", "view, concat"]) == 0
+    assert scatters(onnx.load(out)) == 0
+
+
+def test_a_model_without_scatter_is_written_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = saved(tmp_path / "m.onnx", NEG), tmp_path / "out.onnx"
+    assert main(["optimize", model, "-o", str(out), "--verify", "--samples", "2"]) == 0
+    assert onnx.load(out) == onnx.load(model)
+    assert capsys.readouterr().out.startswith("no scatter in this model\n")
+
+
+def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path(YOLOX).read_bytes()
+    assert main(["inspect", YOLOX]) == 0
+    text = capsys.readouterr().out
+    assert "2 of 2 scatters can be removed" in text
+    assert "what would be done" in text
+    assert "box [:, :, 0:2]" in text
+    assert main(["inspect", YOLOX, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert [s["node"] for s in content["scatters"]] == ["/ScatterND", "/ScatterND_1"]
+    assert content["planned"] is True
+    assert Path(YOLOX).read_bytes() == before
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", KV, "node_ScatterND_23"]) == 0
+    text = capsys.readouterr().out
+    assert "J = p(f(p1(I)) ++ p2(I))" in text
+    assert "node_ScatterND_11" not in text
+    assert main(["explain", KV]) == 0
+    assert "node_ScatterND_11" in capsys.readouterr().out
+    assert main(["explain", KV, "node_ScatterND_2"]) == 2
+    assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
+
+
+def test_what_stays_is_followed_by_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f"what would help those that stay: onnx-scatterx explain {KV}, with the same options"
+    assert main(["inspect", KV]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    assert main(["optimize", KV, "-o", str(tmp_path / "out.onnx")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    for more in ["--target", "standard"], ["--json"]:
+        assert main(["inspect", KV, *more]) == 0
+        assert "what would help" not in capsys.readouterr().out
+
+
+def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = str(MODELS / "read_steps_ts_dynamic.onnx"), str(tmp_path / "out.onnx")
+    assert main(["inspect", model, "--reads"]) == 0
+    assert "3 of 3 gathers can be removed" in capsys.readouterr().out
+    assert main(["explain", model, "/Gather_2"]) == 0
+    assert "reads     everything" in capsys.readouterr().out
+    assert main(["explain", model, "--reads"]) == 0
+    assert capsys.readouterr().out.count("answer    goes") == 3
+    assert main(["optimize", model, "-o", out, "--reads", "--verify"]) == 0
+    assert "3 of 3 gathers removed" in capsys.readouterr().out
+    assert {node.op_type for node in onnx.load(out).graph.node} == {"Slice", "Identity"}
+
+
+def test_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    neg, other = saved(tmp_path / "a.onnx", NEG), saved(tmp_path / "b.onnx", ABS)
+    assert main(["verify", neg, neg, "--samples", "5", "--seed", "3"]) == 0
+    assert "the same, bit for bit, on 5 sets of inputs" in capsys.readouterr().out
+    assert main(["verify", neg, other]) == 1
+    printed = capsys.readouterr()
+    assert "output 'y' differs" in printed.out
+    assert printed.err == "onnx-scatterx: the models differ\n"
+    sizes = ["--assume", "N <= 4", "--assume", "N>=3"]
+    assert main(["verify", neg, neg, "--samples", "6", *sizes[2:]]) == 0
+    drawn = capsys.readouterr().out.split("N = ")[1]
+    assert all(int(n) >= 3 for n in drawn.split(", "))
+    assert main(["verify", neg, KV]) == 2
+    assert "take different inputs" in error_of(capsys)
+
+
+def test_a_model_that_runs_on_no_input_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    never = saved(tmp_path / "never.onnx", NEVER)
+    assert main(["verify", never, never, "--samples", "2"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.startswith("not compared: the first model ran on none of ")
+    assert printed.err.startswith("onnx-scatterx: not compared, as the first model ran on no input")
+    assert printed.err.count("\n") == 1
+
+
+def test_what_differs_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
+    right = onnx_scatterx.api.optimize
+
+    def wrong(model: str, **options: object) -> Result:
+        result = right(model)
+        nodes = result.model.graph.node
+        nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
+        return result
+
+    monkeypatch.setattr(onnx_scatterx.api, "optimize", wrong)
+    report = tmp_path / "r.json"
+    assert main(["optimize", model, "-o", str(out), "--verify", "--report", str(report)]) == 1
+    printed = capsys.readouterr()
+    assert "output 'z'" in printed.out
+    assert printed.err == f"onnx-scatterx: the models differ; {out} is not written\n"
+    assert os.listdir(tmp_path) == ["m.onnx"]
+
+
+def test_what_cannot_be_compared_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = saved(tmp_path / "m.onnx", RANDOM), tmp_path / "out.onnx"
+    out.write_text("precious")
+    assert main(["optimize", model, "-o", str(out), "--verify"]) == 2
+    assert "draws random numbers" in error_of(capsys)
+    assert out.read_text() == "precious"
+
+
+def test_output_may_be_closed() -> None:
+    program = (
+        "import sys; from onnx_scatterx.cli import main; sys.stdout = None\n"
+        f"sys.exit(main(['inspect', {YOLOX!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line
+
+
+def test_nobody_reads_on() -> None:
+    script = f"{sys.executable} -m onnx_scatterx explain {YOLOX} | true; exit ${{PIPESTATUS[0]}}"
+    shell = shutil.which("bash")
+    assert shell is not None
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)
+
+
+def test_names_are_neither_cut_nor_read_as_markup(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = parse(ROW)
+    name = "/model/" + "very_long/" * 12 + "[red]ScatterND[/bold]"
+    model.graph.node[0].name = name
+    onnx.save(model, tmp_path / "m.onnx")
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=terminal: answer)
+        for command in ("inspect", "explain"):
+            assert main([command, str(tmp_path / "m.onnx")]) == 0
+            text = capsys.readouterr().out
+            assert "…" not in text
+            column = "".join(line.split("│")[1].strip() for line in text.split("\n") if "│" in line)
+            assert name in (column or text)
+
+
+def test_help_needs_no_heavy_library() -> None:
+    program = (
+        "import sys; from onnx_scatterx.cli import main; status = main(['--help'])\n"
+        "print(status, *sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    *help_text, last = done.stdout.splitlines()
+    status, *modules = last.split()
+    assert status == "0"
+    assert any("optimize" in line for line in help_text)
+    assert not {"numpy", "onnx", "onnx_ir", "onnxruntime", "rich", "torch"} & set(modules)

@@ -1,0 +1,66 @@
+"""Options that would have no effect are mistakes, told in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from onnx_scatterx.cli import main
+from tests.cli.test_cli import KV, MODELS, error_of, saved
+
+IDLE = [
+    (
+        ["optimize", KV, "-o", "o.onnx", "--samples", "3"],
+        "--samples has no effect without --verify",
+    ),
+    (["optimize", KV, "-o", "o.onnx", "--seed", "3"], "--seed has no effect without --verify"),
+    (["optimize", str(MODELS), "-o", "o", "--seed", "0"], "--seed has no effect without --verify"),
+    (
+        ["optimize", KV, "-o", "o.onnx", "--strict-zeros"],
+        "--strict-zeros has no effect without --verify",
+    ),
+    (["optimize", KV, "-o", "o.onnx", "--jobs", "2"], "--jobs has no effect on one model"),
+    (["optimize", KV, "-o", "o.onnx", "--strict"], "--strict has no effect for target scatterx"),
+    (["inspect", KV, "--strict"], "--strict has no effect for target scatterx, which takes all"),
+    (
+        ["optimize", str(MODELS), "-o", "o", "--strict"],
+        "--strict has no effect for target scatterx",
+    ),
+    (["optimize", KV, "-o", "o.onnx", "--size", "a=1"], "--size has no effect for target scatterx"),
+    (["optimize", str(MODELS), "-o", "o", "--size", "a=1"], "--size has no effect for target"),
+    (
+        ["optimize", KV, "-o", "o.onnx", "--opset", "10"],
+        "--opset has no effect on a model of opera",
+    ),
+    (["run", KV, "--input", "at=at.npy", "--samples", "2"], "--samples has no effect with --input"),
+    (["run", KV, "--input", "at=at.npy", "--size", "N=2"], "--size has no effect with --input"),
+    (["run", KV, "--input", "at=at.npy", "--seed", "2"], "--seed has no effect with --input"),
+    (["bench", KV, KV, "--input", "at=at.npy", "--seed", "2"], "--seed has no effect with --input"),
+    (["bench", KV, KV, "--input", "a=b.npy", "--size", "N=2"], "--size has no effect with --input"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "because"), IDLE)
+def test_options_without_effect(
+    arguments: list[str],
+    because: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert error_of(capsys).startswith(because)
+    assert not list(tmp_path.iterdir())
+
+
+def test_sizes_that_the_model_has_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = saved(tmp_path / "m.onnx", "g (float[batch, ?] x) => (float[batch, ?] y) {y = Abs(x)}")
+    fixed = saved(tmp_path / "f.onnx", "g (float[2] x) => (float[2] y) {y = Abs(x)}")
+    out = str(tmp_path / "out.onnx")
+    for model, there in (named, "it has batch, x[1]"), (fixed, "all that it has are numbers"):
+        told = f"the model has no size 'Batch'; {there}"
+        command = ["optimize", model, "-o", out, "--target", "ort-cpu", "--size", "Batch=2"]
+        assert main(command) == 2
+        assert error_of(capsys) == told
+    command = ["optimize", named, "-o", out, "--target", "ort-cpu", "--size", "batch=2"]
+    assert main([*command, "--size", "x[1]=3", "--quiet"]) == 0

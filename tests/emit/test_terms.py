@@ -1,0 +1,78 @@
+"""Terms that are written as nodes have their value, and take as many nodes as was said."""
+
+import random
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.terms import TermEmitter
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.symbolic.terms import Term, maximum, minimum, pos, term
+from tests.helpers.support import parse, run
+
+MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
+SIZES = [(n, m) for n in (0, 1, 2, 5, 9) for m in (0, 1, 3, 8)]
+
+
+def numbers(opset: int = 18) -> tuple[ir.Model, TermEmitter, Term, Term]:
+    model = ir.from_proto(parse(MODEL, opset=opset))
+    knowledge = interpret(model)
+    graph = model.graph
+    scope = knowledge.scopes[graph]
+    writer = Writer(graph, scope.opsets[""], Names(model), constant_nodes=False)
+    writer.insertion_point = graph[0]
+    n, m = (scope.values[v].shape[0] for v in graph.inputs)  # type: ignore[index]
+    return model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
+
+
+def drawn(rng: random.Random, n: Term, m: Term, depth: int) -> Term:
+    if depth == 0:
+        return rng.choice([n, m, n - 2, m - n, term(rng.randint(-3, 3))])
+    a, b = (drawn(rng, n, m, depth - 1) for _ in range(2))
+    difference = a - 3 * pos(a - b)
+    return rng.choice([a + b, a - 2 * b, pos(a) - b, difference, maximum(a, b), minimum(a, b)])
+
+
+def written(t: Term, model: ir.Model, made: TermEmitter) -> onnx.ModelProto:
+    value = made.vector(t)
+    value.dtype, value.shape = ir.DataType.INT64, ir.Shape([1])
+    model.graph.outputs.append(value)
+    return ir.to_proto(model)
+
+
+@pytest.mark.parametrize("opset", [11, 18])
+def test_what_is_written_has_the_value_of_the_term(opset: int) -> None:
+    rng = random.Random(3)
+    turned = 0
+    for _ in range(40):
+        model, made, n, m = numbers(opset)
+        t = drawn(rng, n, m, 2)
+        if t.constant is not None or not t.piecewise:
+            continue
+        turned += made._turned(t) is not None
+        proto = written(t, model, made)
+        for a, b in SIZES:
+            feed = {"x": np.zeros(a, np.float32), "u": np.zeros(b, np.float32)}
+            sizes = {n: a, m: b}
+            expected = t.evaluate(lambda leaf, _, s=sizes: _size(leaf, s), lambda _: 0)
+            assert run(proto, feed)[1].tolist() == [expected], f"{t} at {a}, {b}"
+    assert turned > 1
+
+
+def _size(leaf: object, sizes: dict[Term, int]) -> int:
+    return next(number for t, number in sizes.items() if leaf in t.atoms)
+
+
+def test_a_maximum_is_written_as_is_shorter() -> None:
+    for sign in (1, -1):  # terms hold one of max(u, 0) and max(-u, 0) + u
+        model, made, n, m = numbers()
+        t = 5 - pos(sign * (n - 2 * m))
+        before = len(model.graph)
+        assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
+        made.vector(t)
+        assert len(model.graph) - before == 6

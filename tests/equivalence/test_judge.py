@@ -1,0 +1,192 @@
+"""The judge as a part of the project: what it may import, what it says, how it is asked."""
+
+import ast
+import builtins
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.equivalence import arithmetic, logic
+from onnx_scatterx.equivalence.terms import variable
+from onnx_scatterx.equivalence.witnesses import Witnesses, coordinates
+from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.errors import VerifyError
+from tests.helpers.support import parse
+
+FOLDER = Path(onnx_scatterx.__file__).parent / "equivalence"
+OTHERS = {"onnx", "numpy", "z3", "ml_dtypes"}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the modules that a file names in imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, path
+            found.add(node.module or "")
+    return found
+
+
+def test_it_shares_nothing_with_what_it_judges() -> None:
+    files = list(FOLDER.rglob("*.py"))
+    assert len(files) > 20
+    for path in files:
+        for module in imported(path):
+            top = module.split(".")[0]
+            own = module.startswith("onnx_scatterx.equivalence")
+            assert own or top in OTHERS or top in sys.stdlib_module_names, f"{path}: {module}"
+
+
+ROWS = """g (float[N, 4] x, float[K, 4] u) => (float[N, 4] y)
+    <int64[1] last = {-1}, int64[1] a = {0}, int64[1] b = {-1}, int64 zero = {0}, int64 one = {1}> {
+    s = Shape(x) n = Gather<axis = 0>(s, zero) r = Range(zero, n, one)
+    p = Slice(r, a, b, a) i = Unsqueeze(p, last) y = ScatterND(x, i, u) }"""
+
+
+def saved(model: onnx.ModelProto, path: Path) -> str:
+    onnx.save(model, path)
+    return str(path)
+
+
+def test_verify_proves_what_optimize_makes() -> None:
+    before = parse(ROWS)
+    after = onnx_scatterx.optimize(before, target="standard").model
+    found = onnx_scatterx.verify(before, after, samples=3, prove=True)
+    assert found.same
+    assert found.proof is not None
+    assert found.proof.proven
+    assert str(found).startswith("proven the same, for all sizes and all inputs")
+    assert found.to_dict()["proof"]["answer"] == "proven"
+    plain = onnx_scatterx.verify(before, after, samples=3)
+    assert plain.proof is None
+    assert "proof" not in plain.to_dict()
+
+
+def test_verify_refutes_by_a_run() -> None:
+    """The slices differ only for more than 3000 rows, of which no draw has any."""
+    text = """g (float[N] x) => (float[M] y) <int64[1] a = {0}, int64[1] b = {3000}>
+        { y = Slice(x, a, b, a) }"""
+    before, after = parse(text), parse(text.replace("3000", "3001"))
+    found = onnx_scatterx.verify(before, after, samples=1, prove=True)
+    assert not found.same
+    assert found.proof is not None
+    assert found.proof.kind == "refuted"
+    assert found.proof.inputs["x"].shape[0] > 3000
+    assert "of the solver; N = " in str(found)
+
+
+def test_what_the_user_assumes_is_a_fact() -> None:
+    text = """g (float[N] x, int64[K] i) => (float[M] y) <int64 zero = {0}>
+        { y = Gather(x, i) }"""
+    other = text.replace("y = Gather(x, i)", "j = Max(i, zero) y = Gather(x, j)")
+    before, after = parse(text), parse(other)
+    assert not onnx_scatterx.verify(before, after, samples=2, prove=True).same
+    for assume in (["i: nonnegative"], ["0 <= i < N"]):
+        found = onnx_scatterx.verify(before, after, samples=2, prove=True, assume=assume)
+        assert found.proof is not None
+        assert found.proof.proven, found
+        assert "i >= 0" in found.proof.assumed
+
+
+def test_contiguous_numbers_are_known_from_the_first() -> None:
+    rows = """g (int64[K] i) => (int64[K] y)
+        <int64[1] z = {0}, int64[1] b = {1}, int64 nil = {0}, int64 one = {1}> {
+        first = Slice(i, z, b, z) n = Size(i) r = Range(nil, n, one) y = Add(first, r) }"""
+    same = "g (int64[K] i) => (int64[K] y) { y = Identity(i) }"
+    before, after = parse(same), parse(rows)
+    for assume, proven in ((["i: contiguous"], True), ([], False)):
+        found = onnx_scatterx.verify(
+            before, after, samples=2, prove=True, assume=["K >= 1", *assume]
+        )
+        assert found.proof is not None
+        assert found.proof.proven is proven, found
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = saved(parse(ROWS), tmp_path / "before.onnx")
+    after, report = str(tmp_path / "after.onnx"), str(tmp_path / "report.html")
+    line = ["optimize", before, "-o", after, "--prove", "--samples", "2", "--target", "standard"]
+    assert main([*line, "--report", report]) == 0
+    assert "proven the same, for all sizes" in capsys.readouterr().out
+    assert "proven the same, for all sizes" in Path(report).read_text()
+    assert main([*line, "--report", str(tmp_path / "r.json")]) == 0
+    told = json.loads((tmp_path / "r.json").read_text())
+    assert told["verification"]["proof"]["answer"] == "proven"
+    capsys.readouterr()
+    wrong = parse(ROWS.replace("int64[1] b = {-1}", "int64[1] b = {-2}"))
+    other = saved(wrong, tmp_path / "other.onnx")
+    assert main(["verify", before, other, "--prove", "--samples", "2"]) == 1
+    assert "refuted: the models differ" in capsys.readouterr().out
+
+
+def test_what_is_not_proven_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "g (float[N, 4] x) => (float[A, B] y) { y = Softmax(x) }"
+    before = saved(parse(text), tmp_path / "a.onnx")
+    double = "{ e = Softmax(x) n = Neg(e) y = Neg(n) }"
+    after = saved(parse(text.replace("{ y = Softmax(x) }", double)), tmp_path / "b.onnx")
+    assert main(["verify", before, after, "--samples", "2"]) == 0
+    assert main(["verify", before, after, "--samples", "2", "--prove"]) == 1
+    printed = capsys.readouterr()
+    assert "not proven" in printed.out
+    assert "the same, bit for bit, on 2" in printed.out
+    assert "not proven" in printed.err
+
+
+def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def missing(name: str, *args: Any) -> Any:
+        if name == "z3":
+            raise ImportError(name)
+        return real(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(VerifyError, match=r'pip install "onnx-scatterx\[prove\]"'):
+        onnx_scatterx.verify(parse(ROWS), parse(ROWS), prove=True)
+
+
+def test_its_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    onnx_scatterx.verify(
+        parse(ROWS),
+        parse(ROWS),
+        samples=1,
+        prove=True,
+        proving=lambda done, wanted: told.append((done, wanted)),
+    )
+    assert told
+    assert all(done <= wanted for done, wanted in told)
+
+
+def test_a_coordinate_never_becomes_a_fact() -> None:
+    """That one exists says that its axis is not empty."""
+    size = variable("size n")
+    point = variable("at 0", limit=size)
+    world = World()
+    with pytest.raises(AssertionError, match="no one point"):
+        world.solver.assume(logic.at_most(point, arithmetic.integer(3)))
+    told = Witnesses()
+    other = variable("other")
+    told.attached[other] = {logic.at_most(point, other): None}
+    assert all(not coordinates(fact) for fact in told.told([logic.at_most(other, size)]))
+    assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
+
+
+def test_many_models_are_proven(tmp_path: Path) -> None:
+    saved(parse(ROWS), tmp_path / "a.onnx")
+    checks = {"samples": 2, "prove": True}
+    summary = onnx_scatterx.optimize_many(
+        tmp_path, tmp_path / "out", jobs=1, verify=checks, target="standard"
+    )
+    (outcome,) = summary.outcomes
+    assert outcome.proof == "proven"
+    assert outcome.done.endswith("verified, proven")
+    assert not summary.unproven

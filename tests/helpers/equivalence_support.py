@@ -1,0 +1,136 @@
+"""The second mind's operators held against ONNX Runtime, one run at a time.
+
+A model is read with sizes and elements unknown. What a run was fed is then given as facts, and
+what it returned must follow from them: each dim, and each element of the output. Where the first
+element of an output is claimed to be something else, that must not follow.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.equivalence.arithmetic import integer
+from onnx_scatterx.equivalence.building import Builder
+from onnx_scatterx.equivalence.judge import deep
+from onnx_scatterx.equivalence.logic import both, equal
+from onnx_scatterx.equivalence.proof import Proof, prove
+from onnx_scatterx.equivalence.reading import read
+from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, allowance
+from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.types import constant
+from onnx_scatterx.equivalence.world import World
+from tests.helpers.pair import agree, rejections
+from tests.helpers.support import parse, run
+
+
+def bound(tensor: Tensor, array: np.ndarray) -> list[Term]:
+    """Return that a tensor has the shape and the elements of an array."""
+    facts = [equal(d, integer(n)) for d, n in zip(tensor.shape, array.shape, strict=True)]
+    for index in np.ndindex(*array.shape):
+        facts.append(equal(tensor.at(tuple(map(integer, index))), element(array, index)))
+    return facts
+
+
+def element(array: np.ndarray, index: tuple[int, ...], other: bool = False) -> Term:
+    """Return an element of an array as a term, or a different one."""
+    value = array[index]
+    if other:
+        value = np.logical_not(value) if array.dtype == bool else (value + 1).astype(array.dtype)
+    return constant(value, array.dtype.name)
+
+
+def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
+    """Return what says how many elements of the first mask are true, in all and before each."""
+
+    def facts(world: World) -> list[Term]:
+        mask = world.masks.known[0]
+        shape = [n.data for n in mask.dims] if mask.dims[0].op == "integer" else array.shape
+        found = [equal(mask.count, integer(int(array.sum())))]
+        before = np.cumsum(array.ravel()) - array.ravel()
+        for place, index in enumerate(np.ndindex(*shape)):
+            rank = mask.rank(tuple(map(integer, index)))
+            found.append(equal(rank, integer(int(before[place]))))
+        return found
+
+    return facts
+
+
+def assert_follows(
+    text: str,
+    feed: Mapping[str, np.ndarray],
+    opset: int = 18,
+    more: Callable[[World], list[Term]] = lambda _: [],
+) -> None:
+    """Check what the second mind says of a model against a run; ``more`` are facts besides."""
+    model = parse(text, opset)
+    expected = run(model, feed)
+    with deep():
+        allowance.left = ELEMENTS
+        world = World()
+        builder = Builder(world)
+        graph = read(model)
+        inputs = {i.name: builder.input(i) for i in graph.inputs}
+        scope = builder.scope(graph, inputs)
+        for node in graph.nodes:
+            builder.run(node, scope)
+        assert not builder.opaque, builder.unmodelled
+        given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
+        given += more(world)
+        assert world.solver.satisfiable(given).status == "refuted", "the facts exclude this run"
+        for name, array in zip(graph.outputs, expected, strict=True):
+            tensor = scope[name]
+            assert tensor.dtype == array.dtype.name
+            claim = both(*bound(tensor, array))
+            assert world.solver.follows(claim, given), f"{name} is {array.tolist()}"
+            if array.size:
+                first = (0,) * array.ndim
+                wrong = equal(tensor.at(tuple(map(integer, first))), element(array, first, True))
+                assert not world.solver.follows(wrong, given), f"all follows of {name}"
+
+
+def assert_excluded(text: str, feed: Mapping[str, np.ndarray], opset: int = 18) -> None:
+    """Check that the facts of a model exclude a run that ONNX Runtime rejects."""
+    model = parse(text, opset)
+    try:
+        run(model, feed)
+    except rejections():
+        pass
+    else:
+        raise AssertionError("ONNX Runtime runs it")
+    with deep():
+        allowance.left = ELEMENTS
+        world = World()
+        builder = Builder(world)
+        graph = read(model)
+        inputs = {i.name: builder.input(i) for i in graph.inputs}
+        scope = builder.scope(graph, inputs)
+        for node in graph.nodes:
+            builder.run(node, scope)
+        given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
+        assert world.solver.satisfiable(given).status == "proven"
+
+
+def replayed(before: onnx.ModelProto, after: onnx.ModelProto) -> Any:
+    """Return a function that runs both models and says how they differ."""
+
+    def replay(sizes: dict[str, int], feeds: Mapping[str, np.ndarray]) -> str | None:
+        try:
+            expected = run(before, feeds)
+        except rejections():
+            return None
+        try:
+            actual = run(after, feeds)
+        except rejections() as error:
+            return f"the second fails: {error}"
+        return None if agree(expected, actual) else f"different at {sizes}"
+
+    return replay
+
+
+def proof_of(before: str | onnx.ModelProto, after: str | onnx.ModelProto, opset: int = 18) -> Proof:
+    """Return what the judge finds of two models, with counterexamples run."""
+    one = parse(before, opset) if isinstance(before, str) else before
+    other = parse(after, opset) if isinstance(after, str) else after
+    return prove(one, other, replay=replayed(one, other))

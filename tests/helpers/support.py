@@ -1,0 +1,177 @@
+"""What the soundness tests share: models of text, hard inputs, and one call that judges a model.
+
+`assert_sound` optimizes a model and has a `Pair` compare it with the original.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+import onnx.reference
+from numpy.typing import ArrayLike
+
+import onnx_scatterx
+from onnx_scatterx.targets.catalogue import AnyTarget
+from tests.helpers.pair import Feed, Pair, agree, describe, open_session, rejections
+
+Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
+
+SCATTERS = frozenset({"Scatter", "ScatterND", "ScatterElements", "TensorScatter"})
+GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
+
+
+def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
+    """Parse a graph, and functions after it, under the header that opset and IR version make."""
+    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]>'
+    return onnx.parser.parse_model(header + text)
+
+
+def run(model: onnx.ModelProto, feed: Feed) -> list[Any]:
+    """Return the outputs of a model in ONNX Runtime.
+
+    What a model rejects raises one of ONNX Runtime's own exceptions.
+    """
+    return list(open_session(model).run(None, dict(feed)))
+
+
+def run_reference(model: onnx.ModelProto, feed: Feed, new_ops: Sequence[type] = ()) -> list[Any]:
+    """Return the outputs in ONNX's reference implementation, for what ONNX Runtime lacks."""
+    evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=list(new_ops))
+    return list(evaluator.run(None, dict(feed)))
+
+
+def scatters(model: onnx.ModelProto) -> int:
+    """Count the scatter nodes of a model, those of subgraphs and functions too."""
+    return sum(node.op_type in SCATTERS and node.domain in ("", "ai.onnx") for node in nodes(model))
+
+
+def gathers(model: onnx.ModelProto) -> int:
+    """Count the nodes of a model that read by indices, those of subgraphs and functions too."""
+    return sum(node.op_type in GATHERS and node.domain in ("", "ai.onnx") for node in nodes(model))
+
+
+def nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """List every node of a model: of its graph, of all subgraphs and of all functions."""
+    waiting: list[onnx.NodeProto] = list(model.graph.node)
+    waiting += (node for function in model.functions for node in function.node)
+    found = []
+    while waiting:
+        found.append(node := waiting.pop())
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                waiting += graph.node
+    return found
+
+
+def f32(values: ArrayLike) -> np.ndarray:
+    """Make an array of float32."""
+    return np.asarray(values, np.float32)
+
+
+def i64(values: ArrayLike) -> np.ndarray:
+    """Make an array of int64."""
+    return np.asarray(values, np.int64)
+
+
+def sample(dtype: str, *shape: int, seed: int = 0) -> np.ndarray:
+    """Draw an array that is hard on sloppy rules: NaN, infinities, both zeros, the ends of ranges.
+
+    >>> sample("bool", 2, 3).shape
+    (2, 3)
+    """
+    rng = np.random.default_rng([seed, *shape])
+    if dtype == "string":
+        return rng.choice(
+            np.array(["", "a", "scatter", "\N{GREEK SMALL LETTER PI}"], object), shape
+        )
+    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    if kind.kind == "b":
+        return rng.random(shape) < 0.5
+    if kind.kind in "iu":
+        low, high = np.iinfo(kind).min, np.iinfo(kind).max
+        return rng.integers(low, high, shape, kind, endpoint=True)
+    array = rng.standard_normal(shape).round(2)
+    odd = rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0], shape)
+    return np.where(rng.random(shape) < 0.3, odd, array).astype(kind)
+
+
+def assert_sound(
+    model: str | onnx.ModelProto,
+    *feeds: Feed,
+    left: int | None = None,
+    rejected: int = 0,
+    judge: Judge = run,
+    reads: bool = False,
+    target: AnyTarget = "standard",
+) -> int:
+    """Optimize a model for a target and compare it with the original on every feed.
+
+    `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
+    remain (None: as many as may be). Returns how many remain. With `reads`, gathers are counted.
+    """
+    original = parse(model) if isinstance(model, str) else model
+    optimized = optimize(original, target, reads=reads)
+    pair = Pair(original, optimized)
+    accepts = pair.accepts if judge is run else _judged_by(judge, original, optimized)
+    refusals = [describe(feed) for feed in feeds or ({},) if not accepts(feed)]
+    assert len(refusals) <= rejected, f"the original rejects {refusals}"
+    assert len(refusals) < max(1, len(feeds)), "the original accepts no feed"
+    what = "gathers" if reads else "scatters"
+    remaining = gathers(optimized) if reads else scatters(optimized)
+    assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
+    return remaining
+
+
+def _judged_by(
+    judge: Judge, original: onnx.ModelProto, optimized: onnx.ModelProto
+) -> Callable[[Feed], bool]:
+    """Return a comparison of two models that ONNX Runtime cannot run."""
+
+    def accepts(feed: Feed) -> bool:
+        try:
+            expected = judge(original, feed)
+        except rejections():
+            return False
+        actual = judge(optimized, feed)
+        assert agree(expected, actual), f"{describe(feed)}: {expected} became {actual}"
+        return True
+
+    return accepts
+
+
+def optimize(
+    original: onnx.ModelProto, target: AnyTarget = "standard", *, reads: bool = False
+) -> onnx.ModelProto:
+    """Optimize for a target, and check all that can be seen without running the result."""
+    kept = original.SerializeToString(deterministic=True)
+    result = onnx_scatterx.optimize(original, target=target, reads=reads)
+    optimized = result.model
+    assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
+    assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"
+    assert signature(optimized) == signature(original), "inputs or outputs changed"
+    for full in (False, True):
+        if passes_checker(original, full):
+            onnx.checker.check_model(optimized, full_check=full)
+    return optimized
+
+
+def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
+    """Return what a caller sees: inputs with types, outputs with element types, overridables."""
+    graph = model.graph
+    return (
+        [(i.name, i.type.SerializeToString(deterministic=True)) for i in graph.input],
+        [(o.name, o.type.WhichOneof("value"), o.type.tensor_type.elem_type) for o in graph.output],
+        {i.name for i in graph.input} & {i.name for i in graph.initializer},
+    )
+
+
+def passes_checker(model: onnx.ModelProto, full: bool) -> bool:
+    """Tell whether ONNX's checker, with shape inference if full, accepts a model."""
+    try:
+        onnx.checker.check_model(model, full_check=full)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return False
+    return True

@@ -1,0 +1,88 @@
+"""Transposes around a scatter fold into the ScatterX, where the order of updates allows it."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.native_support import body, check, graphs, natives, operators, picks
+from tests.helpers.support import i64, sample
+from tests.native.test_scatterx import CACHE, CACHES, X
+
+
+def test_transposes_fold() -> None:
+    """dynamo's cache update is one ScatterX on the cache as it is."""
+    x, y = CACHES
+    feeds = [{"x": x, "i": i64([[a], [b]]), "y": y} for a, b in ((0, 3), (4, 4), (-1, 2))]
+    model = check(CACHE, *feeds)
+    (node,) = natives(model)
+    assert operators(model) == ["ScatterX"]
+    assert list(node.input) == ["x", "i", "y"]
+    assert picks(node) == ((1,), (0, 2), (1, 0, 2))
+    assert body(model, node) == ["Transpose", "Transpose", "ScatterND", "Transpose"]
+
+
+def test_other_readers_keep_their_transposes() -> None:
+    text = CACHE.replace("(float[B, S, D] z)", "(float[B, S, D] z, float[D, B, S] w)").replace(
+        "z = Transpose", "w = Transpose <perm = [2, 1, 0]> (zt)  z = Transpose"
+    )
+    model = check(text, {"x": CACHES[0], "i": i64([[0], [3]]), "y": CACHES[1]})
+    assert sorted(operators(model)) == ["ScatterX", "Transpose"]
+
+
+def test_a_transposed_scatter_that_is_read_itself_stays_transposed() -> None:
+    text = CACHE.replace("(float[B, S, D] z)", "(float[B, S, D] z, float[S, B, D] zt)")
+    model = check(text, {"x": CACHES[0], "i": i64([[0], [3]]), "y": CACHES[1]})
+    assert sorted(operators(model)) == ["ScatterX", "Transpose", "Transpose"]
+
+
+def test_transposed_updates_that_may_meet_keep_their_order() -> None:
+    text = """g (float[4] x, int64[2, 3, 1] i, float[3, 2] y) => (float[4] z)
+              { yt = Transpose <perm = [1, 0]> (y)  z = ScatterND(x, i, yt) }"""
+    i = i64([[0, 1, 2], [2, 1, 0]]).reshape(2, 3, 1)
+    y = sample("float32", 3, 2, seed=5)
+    model = check(text, {"x": X[0], "i": i, "y": y}, {"x": X[0], "i": 0 * i, "y": y})
+    assert operators(model) == ["Transpose", "ScatterX"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
+    """Data, output and updates in any order, with indices that collide: the same bits."""
+    rank, reduction = data.draw(st.integers(1, 4)), data.draw(st.sampled_from(["none", "add"]))
+    depth, index_rank = data.draw(st.integers(1, rank)), data.draw(st.integers(0, 2))
+    orders = [tuple(data.draw(st.permutations(range(rank)))) for _ in range(2)]
+    shape = tuple(data.draw(st.integers(1, 3)) for _ in range(rank))
+    lead = tuple(data.draw(st.integers(0, 3)) for _ in range(index_rank))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    i = np.stack([rng.integers(-n, n, lead) for n in shape[:depth]], axis=-1)
+    updates = (*lead, *shape[depth:])
+    order = tuple(data.draw(st.permutations(range(len(updates)))))
+    inverse = np.argsort(orders[0])
+    x_shape = tuple(shape[d] for d in inverse)
+    y_shape = tuple(updates[d] for d in np.argsort(order))
+    back = data.draw(st.sampled_from([tuple(map(int, inverse)), orders[1]]))
+    symbolic = data.draw(st.booleans())
+
+    def dims(name: str, sizes: tuple[int, ...]) -> str:
+        return ", ".join(f"{name}{d}" if symbolic else str(n) for d, n in enumerate(sizes))
+
+    types = f"float[{dims('X', x_shape)}] x, int64[{', '.join(map(str, i.shape))}] i"
+    steps = f"xt = Transpose <perm = {list(orders[0])}> (x)"
+    y = "y"
+    if order:
+        y, steps = "yt", steps + f"  yt = Transpose <perm = {list(order)}> (y)"
+    text = f"""g ({types}, float[{dims("Y", y_shape)}] y) => (float[{dims("Z", shape)}] z)
+               {{ {steps}  zt = ScatterND <reduction = "{reduction}"> (xt, i, {y})
+                  z = Transpose <perm = {list(back)}> (zt) }}"""
+    feed = {"x": sample("float32", *x_shape), "i": i, "y": sample("float32", *y_shape, seed=1)}
+    check(text, feed)
+
+
+def test_random_transposes_do_fold() -> None:
+    """The property test above is about something: in these cases every Transpose goes."""
+    for perm in ([1, 0, 2], [2, 0, 1], [1, 2, 0]):
+        back = [int(d) for d in np.argsort(perm)]
+        text = CACHE.replace("z = Transpose <perm = [1, 0, 2]>", f"z = Transpose <perm = {back}>")
+        text = text.replace("xt = Transpose <perm = [1, 0, 2]>", f"xt = Transpose <perm = {perm}>")
+        text = text.replace("[B, S, D]", "[A, E, F]").replace("[B, N, D]", "[G, N, H]")
+        assert [n.op_type for n in graphs(check(text))] == ["ScatterX"]

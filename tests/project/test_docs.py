@@ -1,0 +1,70 @@
+"""The examples in the documentation run as printed, and its pictures are what draw makes."""
+
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import onnxruntime as ort
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import open_session
+from tests.helpers.support import parse
+
+FOLDER = Path(__file__).parents[2] / "docs"
+DOCS = sorted(FOLDER.glob("*.md"))
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+def test_examples(path: Path) -> None:
+    failures, _ = doctest.testfile(str(path), module_relative=False)
+    assert not failures
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+def test_links(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+
+
+def test_pictures() -> None:
+    """Where one differs, ``python docs/drawings.py`` draws it anew; look at it."""
+    spec = importlib.util.spec_from_file_location("drawings", FOLDER / "drawings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    drawn = list(module.drawings())
+    assert {path for path, _ in drawn} == set((FOLDER / "drawings").glob("*.svg"))
+    for path, picture in drawn:
+        assert path.read_text(encoding="utf-8") == picture, path
+
+
+def test_the_cpp_example_is_the_program() -> None:
+    """What the page shows is what CI compiles and runs, but for the names of the files."""
+    page, program = ((FOLDER / f"library.{end}").read_text() for end in ("md", "cc"))
+    (shown,) = re.findall(r"```cpp\n(.*?)```", page, re.S)
+    shown = shown.replace('"/path/to/scatterx_ops.so"', "words[2]").replace(
+        '"model.onnx"', "words[1]"
+    )
+    lines = [line.strip() for line in program.splitlines()]
+    start = lines.index(shown.splitlines()[0])
+    assert lines[start : start + 4] == shown.splitlines()
+
+
+def test_what_happens_without_the_library() -> None:
+    """The messages that the page quotes are those that come."""
+    page = (FOLDER / "library.md").read_text()
+    text = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+              { z = ScatterND(x, i, y) }"""
+    model = onnx_scatterx.optimize(parse(text)).model
+    del model.functions[:]
+    fail = ort.capi.onnxruntime_pybind11_state.Fail
+    quoted = ["onnx_scatterx:ScatterX(-1) is not a registered function/op"]
+    quoted.append("cannot open shared object file")
+    assert all(words in page for words in quoted)
+    with pytest.raises(fail, match=re.escape(quoted[0])):
+        open_session(model)
+    with pytest.raises(fail, match=quoted[1]):
+        ort.SessionOptions().register_custom_ops_library("/no.so")

@@ -1,0 +1,124 @@
+"""The project as a whole: its folders, its imports, and what its files must not say."""
+
+import importlib
+import importlib.metadata
+import importlib.resources
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.errors import ScatterXError
+
+ROOT = Path(__file__).parents[2]
+TEXT = {".py", ".md", ".toml", ".cpp", ".h", ".hpp", ".cc", ".txt", ".yml", ".yaml", ".svg", ""}
+# Homes, and directories that only some machine has.
+PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|work|mnt)/\w")
+
+
+def texts() -> Iterator[Path]:
+    for top in ROOT.iterdir():
+        if (top.name.startswith(".") and top.name != ".ci") or top.name in ("build", "dist"):
+            continue
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts:
+                yield path
+
+
+def test_the_rules_are_a_folder_of_the_package() -> None:
+    link = ROOT / "onnx_scatterx" / "rewrites"
+    assert link.is_dir()
+    assert link.samefile(ROOT / "rewrites")
+
+
+def test_import_is_light() -> None:
+    program = "import sys, onnx_scatterx; print(*{m.split('.')[0] for m in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = set(done.stdout.split())
+    assert "onnx_scatterx" in modules
+    heavy = {"torch", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "numpy", "rich", "cupy"}
+    assert not modules & heavy
+
+
+@pytest.mark.parametrize("name", sorted(set(onnx_scatterx.__all__) - {"__version__"}))
+def test_public_names(name: str) -> None:
+    found = getattr(onnx_scatterx, name)
+    assert found.__doc__
+    assert found.__name__ == name
+
+
+def test_completion_offers_what_a_user_needs() -> None:
+    """At most ten names, the errors, the version, and the packages that lead on."""
+    names = set(onnx_scatterx.__all__)
+    errors = {name for name in names if name.endswith("Error")}
+    assert 8 <= len(names - errors - {"__version__"}) <= 10
+    packages = {"export", "passes", "rewrites", "theory"}
+    assert set(dir(onnx_scatterx)) == names | packages
+    assert all(hasattr(onnx_scatterx, name) for name in dir(onnx_scatterx))
+    assert all((ROOT / "onnx_scatterx" / name).exists() for name in packages - {"passes"})
+    assert "XTransformer" in dir(onnx_scatterx.theory)
+    assert not hasattr(onnx_scatterx, "XTransformer")
+
+
+def test_every_error_for_a_user_is_public() -> None:
+    """Those that are raised inside alone are not derived from ScatterXError."""
+    for module in pkgutil.walk_packages(onnx_scatterx.__path__, "onnx_scatterx."):
+        if not module.name.endswith((".__main__", ".scatterx_ops")):
+            importlib.import_module(module.name)
+    found: list[type[ScatterXError]] = [ScatterXError]
+    for error in found:
+        found += error.__subclasses__()
+    assert {error.__name__ for error in found} <= set(onnx_scatterx.__all__)
+    assert len(found) >= 3
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert onnx_scatterx.__version__ == project["version"]
+
+
+def test_anyone_may_use_it() -> None:
+    """A license in the words of PEP 639, in the metadata that is installed too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["license"] == "Apache-2.0"
+    assert project["license-files"] == ["LICENSE"]
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in text
+    assert "Version 2.0, January 2004" in text
+    assert not [c for c in project["classifiers"] if c.startswith("License")]
+    assert project["authors"] == [{"name": "onnx-scatterx contributors"}]
+    metadata = importlib.metadata.metadata("onnx-scatterx")
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-File"] == "LICENSE"
+
+
+def test_types_are_for_users_too() -> None:
+    assert importlib.resources.files("onnx_scatterx").joinpath("py.typed").is_file()
+
+
+def test_a_function_is_not_hidden_by_its_module() -> None:
+    program = (
+        "import onnx_scatterx.explanation, onnx_scatterx.api, onnx_scatterx.verification\n"
+        "import onnx_scatterx as sx\n"
+        "print(*(callable(f) for f in (sx.explain, sx.inspect, sx.optimize, sx.verify)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True"] * 4
+
+
+def test_no_file_names_a_path_of_a_machine() -> None:
+    found = list(texts())
+    assert ROOT / "README.md" in found
+    assert ROOT / "onnx_scatterx" / "api.py" in found
+    assert PATH.search("see " + "/home" + "/somebody/x")
+    assert [p for p in found if PATH.search(p.read_text(encoding="utf-8", errors="ignore"))] == []

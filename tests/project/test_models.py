@@ -1,0 +1,89 @@
+"""The example models: they are what their table says, and stay sound when optimized."""
+
+import re
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import Feed
+from tests.helpers.support import assert_sound, sample, scatters
+
+FOLDER = Path(__file__).parents[2] / "models"
+PATHS = sorted(FOLDER.glob("*.onnx"))
+EXPORTS = ("dynamo", "dynamo_dynamic", "ts", "ts_dynamic")
+
+# Sizes for what is symbolic; the window of the Swin mask divides heights and widths.
+BINDINGS = (
+    {"batch": 2, "time": 5, "rows": 6, "queries": 5, "anchors": 6, "height": 8, "width": 12},
+    {"batch": 1, "time": 1, "rows": 2, "queries": 1, "anchors": 1, "height": 4, "width": 4},
+    {"batch": 3, "time": 2, "rows": 1, "queries": 2, "anchors": 2, "height": 4, "width": 8},
+)
+READS = ("read_", "learnt_positions", "take_along", "gather_rows")
+# One node became one Slice.
+SLICED = ("take_along_dynamo", "gather_rows_dynamo", "gather_rows_ts")
+FROM_DATA = ("mask_fill", "mask_copy", "kv_cache", "one_hot_labels")
+
+
+def feed(model: onnx.ModelProto, sizes: dict[str, int], seed: int) -> Feed:
+    """Draw inputs; integers are labels or positions, below 5."""
+    drawn = {}
+    for place, value in enumerate(model.graph.input):
+        tensor = value.type.tensor_type
+        shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in tensor.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        array = sample(dtype.name, *shape, seed=10 * seed + place)
+        drawn[value.name] = array % 5 if dtype.kind == "i" else array
+    return drawn
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_outputs_stay(path: Path) -> None:
+    model = onnx.load(path)
+    known = path.stem.endswith(("_dynamo", "_ts")) and not path.stem.startswith(FROM_DATA)
+    feeds = [feed(model, sizes, seed) for seed, sizes in enumerate(BINDINGS)]
+    assert_sound(model, *feeds, left=0 if known else None)
+
+
+def told(text: str) -> dict[str, int]:
+    """Return the counts that a table tells, by file."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\|(.*)\|(.*)\|(.*)\|(.*)\|$", text, re.M)
+    return {
+        f"{name}_{export}.onnx": int(count)
+        for name, *counts in rows
+        if name not in EXPORTS
+        for export, count in zip(EXPORTS, counts, strict=True)
+        if count.strip()
+    }
+
+
+def test_the_tables_are_right() -> None:
+    written, read = map(told, (FOLDER / "README.md").read_text().split("become gathers"))
+    models = {path.name: onnx.load(path) for path in PATHS}
+    assert written.keys() | read.keys() == models.keys()
+    assert written == {name: scatters(models[name]) for name in written}
+    reports = {name: onnx_scatterx.inspect(models[name], reads=True) for name in read}
+    assert read == {name: len(report.gathers) for name, report in reports.items()}
+    assert len(PATHS) > 40
+
+
+READING = [path for path in PATHS if path.stem.startswith(READS)]
+
+
+@pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)
+def test_reads_go(path: Path) -> None:
+    model = onnx.load(path)
+    feeds = [feed(model, sizes, seed) for seed, sizes in enumerate(BINDINGS)]
+    assert_sound(model, *feeds, reads=True)
+    result = onnx_scatterx.optimize(model, reads=True)
+    assert result.report.gathers_removed == len(result.report.gathers) > 0
+    assert result.report.nodes_after < result.report.nodes_before or path.stem in SLICED
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_files_are_small_and_tell_nothing_of_a_machine(path: Path) -> None:
+    content = path.read_bytes()
+    assert len(content) < 50_000
+    for word in (b"stack_trace", b"/home/", b"/work", b"/tmp", b"/root", b".py"):
+        assert word not in content

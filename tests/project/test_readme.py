@@ -1,0 +1,113 @@
+"""The README does what it says: its Python and its commands run, its numbers and links hold."""
+
+import re
+import shlex
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.rewrites import RULES
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+SHELL = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
+LINES = [line for block in SHELL for line in block.splitlines()]
+COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a directory of its own, with the models where the README has them."""
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("code", PYTHON, ids=lambda code: code.split("\n")[0])
+def test_python(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_is_python() -> None:
+    assert len(PYTHON) == 2
+    assert len(PYTHON[0].strip().splitlines()) <= 12
+
+
+def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order of the README: later commands use what earlier ones wrote."""
+    run = [shlex.split(c, comments=True) for c in COMMANDS if c.startswith("onnx-scatterx ")]
+    assert {arguments[1] for arguments in run} == {
+        *("optimize", "inspect", "explain", "verify", "run", "bench")
+    }
+    for arguments in run:
+        assert main(arguments[1:]) == 0, arguments
+        assert capsys.readouterr().out
+        if "-o" in arguments:
+            output = Path(arguments[arguments.index("-o") + 1])
+            for model in output.rglob("*.onnx") if output.is_dir() else (output,):
+                onnx.checker.check_model(model, full_check=True)
+    assert "<table>" in Path("letterbox.html").read_text()
+
+
+def test_the_two_commands_install_what_exists() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "pip install ." in COMMANDS
+    assert 'pip install ".[test]"' in COMMANDS
+    assert {"test", "dev"} <= set(project["optional-dependencies"])
+    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.cli.supervised:run"
+    assert [c for c in COMMANDS if not c.startswith(("onnx-scatterx ", "pip "))] == ["pytest"]
+
+
+def test_the_picture() -> None:
+    (name,) = re.findall(r"  (models/\S+\.onnx)\n", README)
+    before, after = re.findall(r"(?:before|after), (\d+) nodes", README)
+    report = onnx_scatterx.inspect(name)
+    assert (report.nodes_before, report.nodes_after) == (int(before), int(after))
+    drawn = README.split("\nbefore,")[1].split("```")[0].split("\nafter,")
+    assert Counter(re.findall(r"[A-Z]\w+", drawn[1])) == report.ops_after
+    assert Counter(re.findall(r"[A-Z]\w+", drawn[0])) == report.ops_before
+
+
+def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
+    sections = [part for part in page.split("\n## ")[1:] if not part.startswith("The ")]
+    assert main(["--help"]) == 0
+    listed = re.findall(r"^    ([a-z]+)", capsys.readouterr().out, re.M)
+    assert sorted(section.split()[0] for section in sections) == sorted(listed)
+    for section in sections:
+        assert main([section.split()[0], "--help"]) == 0
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--output"}
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+        told = {option for row in rows for option in re.findall(r"--[a-z-]+", row)}
+        assert options == told - {"--output"}, section
+
+
+def test_the_options_of_the_readme_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["optimize", "--help"]) == 0
+    options = capsys.readouterr().out
+    told = re.findall(r"^\| `(--[a-z-]+)", README, re.M)
+    assert len(told) > 5
+    assert [option for option in told if option not in options] == []
+
+
+def test_links_and_rules() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert set(re.findall(r"\[(\w+)\]\(rewrites/", README)) == {r.name for r in RULES}
+
+
+def test_it_leads_everywhere() -> None:
+    """To every folder of code, and to every page, at the most by way of another page."""
+    folders = {path.parent.name for path in (ROOT / "onnx_scatterx").glob("*/__init__.py")}
+    assert [f for f in folders - {"rewrites"} if f"(onnx_scatterx/{f})" not in README] == []
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
+    linked = {name for name in pages if f"(docs/{name})" in README}
+    linked |= {name for page in linked for name in pages if f"({name})" in pages[page]}
+    assert linked == set(pages)

@@ -1,0 +1,265 @@
+"""The report: a table, JSON, a page of HTML, all with the same content."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.reports.report import Report
+from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.visible import as_html
+from onnx_scatterx.verification import Verification
+from tests.helpers.support import parse
+
+GONE = ScatterReport(
+    node="[b]a[/b]", op="ScatterND", graph="main", reduction="add", footprint="box [a:b, :]",
+    verdict="sliceable", unique="proven", action=Action.REMOVED, forms=("concat", "view"),
+    facts=("declared-dims: <N>",),
+)  # fmt: skip
+KEPT = ScatterReport(
+    node="/x" * 90, op="ScatterElements", graph="main", reduction="none", footprint="unknown",
+    verdict="not sliceable", unique="unknown", action=Action.KEPT,
+    refusal=Refusal(Reason.UNKNOWN_INDICES, "axis 1"),
+)  # fmt: skip
+DEAD = ScatterReport(
+    node="d", op="Scatter", graph="own.f", reduction="none", footprint="everything",
+    verdict="sliceable", unique="proven", action=Action.DEAD,
+)  # fmt: skip
+REPORT = Report(
+    "standard", (GONE, KEPT, DEAD), 9, 5, GONE.facts,
+    Counter(ScatterND=1, ScatterElements=1, Scatter=1, Shape=6),
+    Counter(ScatterElements=1, Slice=3, Concat=1),
+)  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Collects the cells of the tables and the tags that were opened and not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, _: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("td", "th"):
+            self.cells[-1] += data
+
+
+def column(text: str, place: int) -> str:
+    """Return a column of a table that is text, its lines put together."""
+    return "".join(row.split("│")[place].strip() for row in text.splitlines() if "│" in row)
+
+
+def test_counts() -> None:
+    assert REPORT.removed == 2
+    assert REPORT.summary() == "2 of 3 scatters removed, 9 -> 5 nodes"
+    assert (GONE.reason, KEPT.reason) == (None, Reason.UNKNOWN_INDICES)
+    assert str(Report("standard", (), 3, 3)) == "no scatter in this model"
+
+
+def test_the_headline_says_what_scatterx_needs() -> None:
+    needs = "which needs functions or the library: `--target standard` for other runtimes"
+    assert REPORT.headline() == REPORT.summary()
+    native = replace(KEPT, action=Action.NATIVE)
+    report = Report("scatterx", (GONE, native, native), 9, 5)
+    told = f"1 of 3 scatters removed, 9 -> 5 nodes, 2 became ScatterX, {needs}"
+    assert report.headline() == told
+    assert report.summary() == told.removesuffix(f", {needs}")
+    assert " ".join(str(report).split("┏")[0].split()) == told
+    assert as_html(told) in report.to_html()
+    planned = replace(report, planned=True)
+    assert planned.headline().endswith(f"2 would become ScatterX, {needs}")
+
+
+def test_the_default_target_says_it_of_a_model() -> None:
+    text = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+              { z = ScatterND(x, i, y) }"""
+    for target, told in ("scatterx", True), ("ort-cpu", True), ("standard", False):
+        report = onnx_scatterx.optimize(parse(text), target=target).report
+        assert ("1 became ScatterX, which needs" in report.headline()) == told, target
+
+
+def test_the_table_has_every_word() -> None:
+    text = str(REPORT)
+    assert text.startswith("2 of 3 scatters removed, 9 -> 5 nodes\n")
+    assert column(text, 1) == "[b]a[/b]" + "/x" * 90 + "d"
+    assert "ScatterND (add)" in text
+    assert "box [a:b, :]" in text
+    assert text.endswith("assumed:\n  declared-dims: <N>")
+    assert "removed, as nothing reads it" in column(text, 5)
+    assert max(map(len, text.splitlines())) <= 120
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_json_has_everything() -> None:
+    content = json.loads(REPORT.to_json())
+    assert content == REPORT.to_dict()
+    assert [s["action"] for s in content["scatters"]] == ["removed", "kept", "dead"]
+    assert content["scatters"][1]["reason"] == "unknown_indices"
+    assert content["scatters"][1]["why"] == (
+        "the indices are known only when the model runs (axis 1)"
+    )
+    assert content["nodes"] == {"before": 9, "after": 5}
+    assert content["ops"]["after"]["Slice"] == 3
+    assert "verification" not in content
+    verified = json.loads(REPORT.to_json(Verification(3, 2)))
+    assert verified["verification"]["accepted"] == 2
+
+
+def test_the_page_says_the_same() -> None:
+    html = REPORT.to_html(Verification(3, 2))
+    page = Page(html)
+    assert page.open == []
+    rows = [cell for s in REPORT.scatters for cell in s.row()]
+    assert page.cells[: 5 + len(rows)] == [*REPORT.columns, *rows]
+    assert page.cells[5 + len(rows) :] == [
+        *("operator", "before", "after"),
+        *("Concat", "0", "1"),
+        *("Scatter", "1", "0"),
+        *("ScatterND", "1", "0"),
+        *("Shape", "6", "0"),
+        *("Slice", "0", "3"),
+    ]
+    assert "declared-dims: &lt;N&gt;" in html
+    assert "the same, bit for bit, on 2 sets of inputs (the first model rejected 1 more)" in html
+    assert "http" not in html
+    empty = Page(Report("standard", (), 3, 3).to_html())
+    assert (empty.cells, empty.open) == ([], [])
+
+
+def test_what_was_assumed_and_not_needed() -> None:
+    report = Report("standard", (GONE,), 3, 2, not_needed=("a <= 1", "b: unique"))
+    idle = "assumed and not needed: a <= 1; b: unique"
+    assert str(report).splitlines()[-1] == idle
+    page = report.to_html()
+    assert "<h2>Assumed and not needed</h2><ul><li>a &lt;= 1</li><li>b: unique</li></ul>" in page
+    # A model without scatters needs nothing at all.
+    assert str(Report("standard", (), 3, 3, not_needed=("a <= 1", "b: unique"))).endswith(idle)
+
+
+def test_what_stays_rests_on_no_assumption() -> None:
+    model = parse(
+        """g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
+        { y = ScatterND(x, i, u) }"""
+    )
+    report = onnx_scatterx.inspect(model, target="standard")
+    assert report.scatters[0].facts
+    assert report.assumptions == ()
+    assert onnx_scatterx.inspect(model, target="scatterx").assumptions
+
+
+@pytest.mark.parametrize(("size", "limited"), [("N", True), ("5", False)])
+def test_sizes_that_only_the_run_knows_are_below_a_limit(size: str, limited: bool) -> None:
+    text = f"""g (float[{size},2] x, float[1,2] u) => (float[{size},2] y)
+        <int64[1,1] i = {{0}}> {{ y = ScatterND (x, i, u) }}"""
+    report = onnx_scatterx.inspect(parse(text))
+    assert report.assumptions == (("axis-limit: no axis has 2^31 elements or more",) * limited)
+    assert ("2^31 elements" in onnx_scatterx.explain(parse(text), "y")) is limited
+    assert ("2^31 elements" in report.to_html()) is limited
+
+
+def test_what_goes_with_its_readers_says_so() -> None:
+    """Here the scatter that takes the indices needs them no more."""
+    model = parse(
+        """g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y)
+        <int64[2] zeros = {0, 0}, int64[1, 1] last = {1}, int64[1] one = {1}> {
+            i = ScatterND(zeros, last, one)
+            j = Unsqueeze(i, one)
+            y = ScatterND(x, j, u) }"""
+    )
+    report = onnx_scatterx.inspect(model, target="standard")
+    assert [s.done for s in report.scatters] == [
+        "removed, with all that read it",
+        "removed: concat, view",
+    ]
+    assert "goes, with all that read it" in onnx_scatterx.explain(model, "i", target="standard")
+
+
+def test_gathers_are_told_where_they_were_asked_for() -> None:
+    read = GatherReport(
+        node="r", op="GatherND", graph="main", footprint="box [0:2]", verdict="sliceable",
+        action=Action.REMOVED, forms=("view",),
+    )  # fmt: skip
+    report = Report("standard", (KEPT,), 3, 2, gathers=(read,), reads=True)
+    assert report.gathers_removed == 1
+    assert report.removed == 0
+    assert "0 of 1 scatters removed, 1 of 1 gathers removed, 3 -> 2 nodes" in report.summary()
+    assert report.columns[2] == "writes or reads"
+    for word in read.row():
+        assert word in str(report)
+    (told,) = json.loads(report.to_json())["gathers"]
+    assert (told["node"], told["op"], told["forms"]) == ("r", "GatherND", ["view"])
+    assert "GatherND" in Page(report.to_html()).cells
+    assert "gathers" not in json.loads(REPORT.to_json())
+    assert str(Report("standard", (), 3, 3, reads=True)) == "no scatter and no gather in this model"
+    alone = Report("standard", (), 3, 2, gathers=(read,), reads=True)
+    assert alone.summary() == "1 of 1 gathers removed, 3 -> 2 nodes"
+    assert alone.columns[2] == "reads"
+
+
+def test_what_would_be_done() -> None:
+    model = parse(
+        """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }"""
+    )
+    before = model.SerializeToString(deterministic=True)
+    planned, done = onnx_scatterx.inspect(model), onnx_scatterx.optimize(model).report
+    assert model.SerializeToString(deterministic=True) == before
+    assert planned.scatters == done.scatters
+    assert planned.summary().startswith("1 of 1 scatters can be removed, 1 -> ")
+    assert planned.columns[-1] == "what would be done"
+    assert (planned.planned, done.planned) == (True, False)
+    assert planned.scatters[0].node == "z"  # it has no name of its own
+
+
+@pytest.mark.parametrize(
+    ("indices", "unique"),
+    [("0, 2", "proven"), ("1, 1", "collides"), ("1, -3", "collides"), ("0, 3, 1, 3", "collides")],
+)
+def test_uniqueness_of_known_indices(indices: str, unique: str) -> None:
+    count = indices.count(",") + 1
+    model = parse(
+        f"""g (float[4, 2] x, float[{count}, 2] y) => (float[4, 2] z)
+        <int64[{count}, 1] i = {{{indices}}}> {{ z = ScatterND(x, i, y) }}"""
+    )
+    assert onnx_scatterx.inspect(model).scatters[0].unique == unique
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "unique"),
+    [
+        ("indices = Constant <value = int64[1, 1] {1}> ()", "sliceable", "proven"),
+        ("indices = Identity(i)", "sliceable", "unknown"),
+    ],
+)
+def test_what_is_said_where_sizes_are_unknown(text: str, verdict: str, unique: str) -> None:
+    model = parse(
+        f"""g (float[N, M] x, float[K, M] y, int64[K, 1] i) => (float[N, M] z)
+        {{ {text} z = ScatterND(x, indices, y) }}"""
+    )
+    (scatter,) = onnx_scatterx.inspect(model).scatters
+    assert (scatter.verdict, scatter.unique) == (verdict, unique)
+
+
+def test_a_write_that_is_all_overwritten_is_gone_whatever_is_known_of_it() -> None:
+    model = parse("""g (float[3,2] x, int64[1,1] i, float[1,2] u, float[3,2] w) => (float[3,2] y)
+        <int64[3,1] all = {0, 1, 2}> {
+            d = ScatterND (x, i, u)
+            y = ScatterND (d, all, w) }""")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert [s.action for s in result.report.scatters] == [Action.DEAD, Action.REMOVED]
+    assert [n.op_type for n in result.model.graph.node] == ["Identity"]

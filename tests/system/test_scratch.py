@@ -1,0 +1,68 @@
+"""Temporaries that a killed process left are removed by the next one; those in use are not."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from onnx_scatterx.cli import main
+from onnx_scatterx.system.scratch import clear, scratch
+from tests.cli.test_cli import NEG, saved
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from onnx_scatterx.system.scratch import scratch
+with scratch(Path(sys.argv[1])) as directory:
+    (directory / "half").write_text("half")
+    print(directory, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
+    """A process that writes in a directory, and where it does."""
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(
+    holder: tuple["subprocess.Popen[str]", Path], tmp_path: Path
+) -> None:
+    process, directory = holder
+    out = tmp_path / "o.onnx"
+    command = ["optimize", saved(tmp_path / "m.onnx", NEG), "-o", str(out), "-q"]
+    assert main(command) == 0
+    assert (directory / "half").exists(), "its process runs"
+    assert directory.is_relative_to(tmp_path)
+    process.kill()
+    process.wait()
+    assert (directory / "half").exists()
+    assert main(command) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "o.onnx"]
+
+
+def test_what_only_looks_like_a_temporary_is_left_alone(tmp_path: Path) -> None:
+    name = f".onnx-scatterx-{'0' * 32}"
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file").touch()
+    (tmp_path / name).symlink_to(tmp_path / "real")
+    (tmp_path / f"{name}0").mkdir()
+    (tmp_path / name.replace("0", "1")).touch()
+    before = sorted(tmp_path.rglob("*"))
+    clear(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_one_that_was_killed_before_it_had_a_lock(tmp_path: Path) -> None:
+    (tmp_path / f".onnx-scatterx-{'0' * 32}").mkdir()
+    with scratch(tmp_path) as directory, scratch(tmp_path) as other:
+        held = {directory.parent, other.parent}
+        assert set(tmp_path.iterdir()) == held, "the first is not removed by its own process"
+    assert list(tmp_path.iterdir()) == []
