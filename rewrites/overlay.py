@@ -188,7 +188,7 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
         True,
         body,
         planner.dtype,
-        w.names.new(f"{w.name_prefix}/ScatterX"),
+        w.new_name("ScatterX"),
         w.metadata,
     )
     w.insert(node)

@@ -1,12 +1,34 @@
-"""What all tests share: the options of the command line."""
+"""What all tests share: options of the command line, workers, and how many examples are tried.
+
+pytest                              everything, with a worker for each core
+pytest -m "not slow"                without the tests that start processes
+pytest tests/lift/test_scatters.py  one file, in this process
+pytest --hypothesis-profile=full    with all examples, as in CI
+"""
+
+import os
 
 import pytest
+from hypothesis import settings
+
+import tests.helpers.examples  # noqa: F401  registers the profiles
+
+settings.load_profile("daily")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write golden texts instead of comparing them"
     )
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Use no workers for a single file, which takes less time than to start them.
+
+    Golden texts are files that tests share, so one process writes them.
+    """
+    one = len(config.args) == 1 and config.args[0].split("::")[0].endswith(".py")
+    return 0 if one or config.getoption("--update-golden") else os.cpu_count() or 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -35,7 +35,6 @@ class ExistingValues:
         """Forget what was found for another anchor."""
         anchor = self.writer.insertion_point
         if anchor is not self._anchor:
-            assert anchor is not None
             self._anchor = anchor
             self._place = self.sources.order.get(anchor.outputs[0], -1)
             self._scalars.clear()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Self
 
 import numpy as np
 import onnx_ir as ir
@@ -11,6 +13,14 @@ from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Refusal, RefusedError
+
+
+class _Place(NamedTuple):
+    """Where nodes are added, and what they are called."""
+
+    node: ir.Node | None  # they stand before it
+    prefix: str  # of their names
+    metadata: Mapping[str, str]  # of each: what it replaces
 
 
 class NodeWriter:
@@ -39,13 +49,34 @@ class NodeWriter:
         self.version = version
         self.names = names
         self.constant_nodes = constant_nodes
-        self.insertion_point: ir.Node | None = None
-        self.name_prefix = "scatterx"
-        self.metadata: Mapping[str, str] = {}
+        self._place = _Place(None, "scatterx", {})
         self.made: list[ir.Node] = []
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
+
+    @contextmanager
+    def at(
+        self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> Iterator[Self]:
+        """Add nodes before ``node``, under names that begin with ``prefix``, while this lasts."""
+        outer = self._place
+        self._place = _Place(node, prefix or "scatterx", metadata or {})
+        try:
+            yield self
+        finally:
+            self._place = outer
+
+    @property
+    def insertion_point(self) -> ir.Node:
+        """The node before which nodes are added."""
+        assert self._place.node is not None, "nodes are added within `at`"
+        return self._place.node
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What goes onto every new node."""
+        return self._place.metadata
 
     def dry_run(
         self, write: Callable[[], ir.Value], *, as_output: bool = False
@@ -96,7 +127,7 @@ class NodeWriter:
         if found is not None:
             return found
         output = ir.Value(
-            name=self.names.new(f"{self.name_prefix}/{op}"), type=ir.TensorType(dtype)
+            name=self.names.new(f"{self._place.prefix}/{op}"), type=ir.TensorType(dtype)
         )
         node = ir.Node(
             "",
@@ -107,7 +138,6 @@ class NodeWriter:
             name=output.name,
             metadata_props=dict(self.metadata),
         )
-        assert self.insertion_point is not None
         self.graph.insert_before(self.insertion_point, node)
         self.made.append(node)
         self._nodes[key] = output
@@ -115,13 +145,12 @@ class NodeWriter:
 
     def new_name(self, what: str) -> str:
         """Return a name for something new, none on trial."""
-        return "" if self._trial is not None else self.names.new(f"{self.name_prefix}/{what}")
+        return "" if self._trial is not None else self.names.new(f"{self._place.prefix}/{what}")
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was made elsewhere."""
         if self._trial is not None:
             return self._trial.inserted(node)
-        assert self.insertion_point is not None
         self.graph.insert_before(self.insertion_point, node)
         self.made.append(node)
 
@@ -138,7 +167,7 @@ class NodeWriter:
             return found
         if self._trial is not None:
             return self._trial.constant(array, dtype)
-        name = self.names.new(f"{self.name_prefix}/constant")
+        name = self.names.new(f"{self._place.prefix}/constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
@@ -147,7 +176,6 @@ class NodeWriter:
             node = ir.Node(
                 "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
             )
-            assert self.insertion_point is not None
             self.graph.insert_before(self.insertion_point, node)
             self.made.append(node)
         else:

@@ -23,7 +23,7 @@ from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
 from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.symbolic.terms import Symbol, Term
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.targets.target import Target
@@ -102,7 +102,12 @@ class RewriteRound:
         return self._plans[value]
 
     def _planned(self, value: ir.Value) -> Plan | Refusal:
-        self.writer.insertion_point = value.producer()
+        producer = value.producer()
+        assert producer is not None
+        with self.writer.at(producer):
+            return self._planned_at(value)
+
+    def _planned_at(self, value: ir.Value) -> Plan | Refusal:
         dtype = self.provenance.abstract(value).dtype or value.dtype
         mosaic = self.provenance.mosaic(value)
         assert mosaic is not None
@@ -144,10 +149,9 @@ class RewriteRound:
         for node, lifted in self.provenance.scatters.items():
             if lifted.scatter is None or lifted.refusal is not None:
                 continue
-            self.writer.insertion_point = node
-            if any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first) or (
-                self._is_less_alone(lifted.scatter)
-            ):
+            with self.writer.at(node):
+                by_rule = any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first)
+            if by_rule or self._is_less_alone(lifted.scatter):
                 found.append(node)
         return found
 
@@ -165,9 +169,9 @@ class RewriteRound:
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):
             return False
-        self.writer.insertion_point = scatter.node
-        asked = (self._asked(r, scatter) for r in self.rules if not r.accepts_invalid)
-        alone = next((found for found in asked if isinstance(found, Rewriting)), None)
+        with self.writer.at(scatter.node):
+            asked = (self._asked(r, scatter) for r in self.rules if not r.accepts_invalid)
+            alone = next((found for found in asked if isinstance(found, Rewriting)), None)
         return alone is not None and before.cost + alone.cost < whole.cost
 
     def rewriting(self, node: ir.Node) -> tuple[str, Rewriting] | Refusal | None:
@@ -179,7 +183,12 @@ class RewriteRound:
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
-        self.writer.insertion_point = node
+        with self.writer.at(node):
+            return self._rewriting_at(lifted)
+
+    def _rewriting_at(self, lifted: Lifted) -> tuple[str, Rewriting] | Refusal | None:
+        assert lifted.scatter is not None
+        assert lifted.refusal is not None
         invalid = lifted.refusal.reason is Reason.INVALID
         why: Refusal | None = None
         last = [r for r in self.rules if r.accepts_invalid]  # they write any scatter
@@ -250,6 +259,6 @@ class RewriteRound:
         part = self.provenance.abstract(output).vector()
         if node.op_type == "Size" or output.is_graph_output() or part is None:
             return None
-        self.writer.insertion_point = node
-        trial = self.writer.dry_run(lambda: self.numbers.shape(part))
+        with self.writer.at(node) as w:
+            trial = w.dry_run(lambda: self.numbers.shape(part))
         return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

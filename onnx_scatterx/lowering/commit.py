@@ -55,8 +55,8 @@ class Commit:
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
         """Read a shape from another tensor than the one that goes."""
         w, (value,) = self._writer, node.outputs
-        w.insertion_point, w.name_prefix, w.metadata = node, value.name or "shape", {}
-        result = self._attempt.numbers.shape(part)
+        with w.at(node, value.name or "shape"):
+            result = self._attempt.numbers.shape(part)
         value.replace_all_uses_with(result)
         w.replaced[value] = result
 
@@ -69,19 +69,19 @@ class Commit:
         work: Term | None = None,
     ) -> None:
         w, scope = self._writer, self._attempt.task.scope
-        w.insertion_point, w.name_prefix = anchor, value.name or "scatterx"
-        w.metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
+        metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
-            w.metadata[WORK] = told(work)
+            metadata[WORK] = told(work)
         made = len(w.made)
         results = set(w.replaced.values())
-        result = w.resolve(write())
-        if _selects_floats(result, results):
-            self.selected |= set(gone)
         known = self._attempt.provenance.abstract(value)
         dtype = known.dtype or value.dtype
         assert dtype is not None
-        result = self._named(value, result, dtype, result.producer() in w.made[made:])
+        with w.at(anchor, value.name, metadata):
+            result = w.resolve(write())
+            if _selects_floats(result, results):
+                self.selected |= set(gone)
+            result = self._named(value, result, dtype, result.producer() in w.made[made:])
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may know of it what was known of the value.
@@ -104,10 +104,9 @@ class Commit:
                 "Identity",
                 [result],
                 outputs=[ir.Value(type=ir.TensorType(dtype))],
-                name=names.new(f"{w.name_prefix}/Identity"),
+                name=w.new_name("Identity"),
                 metadata_props=dict(w.metadata),
             )
-            assert w.insertion_point is not None
             self._attempt.graph.insert_before(w.insertion_point, identity)
             (result,) = identity.outputs
         if value.is_graph_output():

@@ -13,6 +13,7 @@ such a dim alone it is the last along that dim.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import onnx_ir as ir
@@ -51,11 +52,9 @@ def drop_overwritten_updates(model: ir.Model, knowledge: Knowledge, target: Targ
             scatter = lift(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue
-            writer.insertion_point, writer.name_prefix = node, node.outputs[0].name or "scatterx"
-            try:
-                _settle(scatter, scope, writer)
-            except RefusedError:
-                continue  # it stays as it is, and the report says so
+            # What is refused stays as it is, and the report says so.
+            with suppress(RefusedError), writer.at(node, node.outputs[0].name):
+                _drop(scatter, scope, writer)
 
 
 def _rank(value: ir.Value, scope: Scope) -> int | None:
@@ -63,7 +62,7 @@ def _rank(value: ir.Value, scope: Scope) -> int | None:
     return None if found is None else found.rank
 
 
-def _settle(scatter: Scatter, scope: Scope, w: Writer) -> None:
+def _drop(scatter: Scatter, scope: Scope, w: Writer) -> None:
     rows = _rows(scatter)
     if rows is None:
         _drop_dims(scatter, scope, w)

@@ -124,17 +124,14 @@ def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
 
 
 def _cost(shape: _Shape, numbers: TermEmitter) -> float:
-    numbers.writer.insertion_point = shape.node
-    trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
+    with numbers.writer.at(shape.node) as w:
+        trial = w.dry_run(lambda: numbers.shape(shape.dims))
     return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
 def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
     for shape in shapes:
-        numbers.writer.insertion_point, numbers.writer.name_prefix = (
-            shape.node,
-            shape.value.name or "shape",
-        )
-        shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
+        with numbers.writer.at(shape.node, shape.value.name or "shape"):
+            shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
     producers = (s.value.producer() for s in shapes)
     remove_dead([n for n in producers if n is not None])

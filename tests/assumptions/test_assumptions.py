@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
@@ -21,6 +21,7 @@ from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.symbolic.terms import floor_div, size
 from onnx_scatterx.verification.interface import Interface
 from onnx_scatterx.verification.sample_source import Source
+from tests.helpers.examples import examples
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
 from tests.text.test_reasons import BEHIND_ROWS, OPSET, nd
@@ -224,7 +225,7 @@ def test_what_is_true_of_elements_says_nothing_where_there_are_none() -> None:
         assert facts.is_nonnegative(k - 1) == ("K >= 1" in assume)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.lists(st.tuples(st.sampled_from([2, 3, 4, 8]), st.integers(0, 7)), max_size=2),
     st.integers(0, 9),

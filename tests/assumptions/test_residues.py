@@ -1,9 +1,10 @@
 """The nearest number of which all that is assumed is true, against looking at every number."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.assumptions.assumption import COMPARISONS, Assumption, Comparison
+from tests.helpers.examples import examples
 
 _REACH = 9000  # more than the least common multiple of the moduli, and all numbers excluded
 COMPARISON = st.builds(
@@ -14,7 +15,7 @@ COMPARISON = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(st.lists(COMPARISON, max_size=5), st.sampled_from([None, 0, -7, 15]))
 def test_the_nearest_of_all(comparisons: list[Comparison], low: int | None) -> None:
     said = Assumption(tuple(comparisons))
@@ -23,7 +24,7 @@ def test_the_nearest_of_all(comparisons: list[Comparison], low: int | None) -> N
     assert (said.witness() if low is None else said.witness(low)) == expected
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.integers(1, 10**18), st.integers(1, 10**18), st.data())
 def test_large_moduli(one: int, other: int, data: st.DataObject) -> None:
     """Of two residues there is a number below the least common multiple, or none at all."""

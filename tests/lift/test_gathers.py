@@ -8,13 +8,14 @@ import onnx
 import onnx.helper
 import onnx_ir as ir
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.gathers import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.gathering import Gathering
+from tests.helpers.examples import examples
 
 TENSOR = onnx.helper.make_tensor_value_info
 
@@ -55,7 +56,7 @@ def numbered(shape: tuple[int, ...]) -> np.ndarray:
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data(), SHAPES, st.lists(st.integers(0, 3), max_size=2))
 def test_gather(draw: st.DataObject, shape: tuple[int, ...], extents: list[int]) -> None:
     axis = draw.draw(st.integers(-len(shape), len(shape) - 1))
@@ -65,7 +66,7 @@ def test_gather(draw: st.DataObject, shape: tuple[int, ...], extents: list[int])
     reads("Gather", array, data, data.take(array, axis), axis=axis)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data(), SHAPES)
 def test_gather_elements(draw: st.DataObject, shape: tuple[int, ...]) -> None:
     axis = draw.draw(st.integers(0, len(shape) - 1))
@@ -77,7 +78,7 @@ def test_gather_elements(draw: st.DataObject, shape: tuple[int, ...]) -> None:
     reads("GatherElements", array, data, np.take_along_axis(part, array, axis), axis=axis)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data(), SHAPES, st.lists(st.integers(0, 3), max_size=2))
 def test_gather_nd(draw: st.DataObject, shape: tuple[int, ...], extents: list[int]) -> None:
     batch = draw.draw(st.integers(0, len(shape) - 1))

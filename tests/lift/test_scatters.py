@@ -12,13 +12,14 @@ import onnx
 import onnx.helper
 import onnx_ir as ir
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter, lift
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
+from tests.helpers.examples import examples
 from tests.pipeline.test_backend import CASES, Case
 
 TENSOR = onnx.helper.make_tensor_value_info
@@ -74,7 +75,7 @@ def indices_of(draw: st.DrawFn, shape: tuple[int, ...], sizes: list[int]) -> np.
     return np.stack(columns, -1).astype(draw(st.sampled_from([np.int64, np.int64, np.int32])))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_scatter_nd(data: st.DataObject) -> None:
     shape = data.draw(shapes())
@@ -90,7 +91,7 @@ def test_scatter_nd(data: st.DataObject) -> None:
     agrees(scatter, scatter_nd(x, indices, u, reduction))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_scatter_elements(data: st.DataObject) -> None:
     shape = data.draw(shapes())
@@ -102,7 +103,7 @@ def test_scatter_elements(data: st.DataObject) -> None:
     agrees(scatter, scatter_elements(x, indices[..., 0], u, axis))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.data())
 def test_tensor_scatter(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=4))

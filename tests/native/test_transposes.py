@@ -1,9 +1,10 @@
 """Transposes around a scatter fold into the ScatterX, where the order of updates allows it."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.examples import examples
 from tests.helpers.native_support import body, check, graphs, natives, operators, picks
 from tests.helpers.support import i64, sample
 from tests.native.test_scatterx import CACHE, CACHES, X
@@ -44,7 +45,7 @@ def test_transposed_updates_that_may_meet_keep_their_order() -> None:
     assert operators(model) == ["Transpose", "ScatterX"]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
     """Data, output and updates in any order, with indices that collide: the same bits."""

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
@@ -23,10 +23,11 @@ from onnx_scatterx.theory.slices import (
     subtensor,
 )
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, picks, shapes, x_transformers
 from tests.paper.examples import E_0, E_1
 
-fast = settings(deadline=None, max_examples=80)
+fast = examples(80)
 
 
 def test_the_theory_needs_numpy_alone() -> None:

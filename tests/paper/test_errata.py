@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory import Pick, Scattering, XTransformer, outcomes
@@ -20,6 +20,7 @@ from onnx_scatterx.theory.conventions.onnx import tensor_scatter
 from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, x_transformers
 from tests.paper.examples import E_2, E_3
 from tests.theory.conventions.test_onnx import by_runtime
@@ -114,7 +115,7 @@ def test_4_the_restriction() -> None:
 
 
 @given(x_transformers())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_4_the_restriction_as_it_must_be(t: XTransformer) -> None:
     """Then section 5.1 follows, and two results differ at most where updates collide."""
     a, x = numbered(t.shape), -numbered(t.data_shape)
@@ -140,7 +141,7 @@ def test_5_pytorch_s_transformer_goes_to_self() -> None:
 
 
 @given(x_transformers())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_6_an_empty_p2_slices_everything(t: XTransformer) -> None:
     dims, axes = Pick.identity(len(t.shape)), Pick.identity(len(t.data_shape))
     form = t.represented(dims, Pick(), axes)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.theory import Pick, Reduction, Scattering, XTransformer, outcomes
@@ -22,9 +22,10 @@ from onnx_scatterx.theory.scattering import combine
 from onnx_scatterx.theory.slices import index_of, indices
 from onnx_scatterx.theory.theorem import Impossibility, _stands, disjoint_representation
 from onnx_scatterx.theory.verdict import Obstacle
+from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, x_transformers
 
-fast = settings(deadline=None, max_examples=80)
+fast = examples(80)
 
 
 @given(x_transformers())
@@ -128,7 +129,7 @@ def representations(t: XTransformer) -> list[XTransformer]:
 
 
 @given(x_transformers())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_theorem_1(t: XTransformer) -> None:
     """No disjoint representation exactly if in all of them the picks share a dim."""
     forms = representations(t)

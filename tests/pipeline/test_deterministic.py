@@ -6,11 +6,12 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.targets.target import Target
+from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample, scatters
 
@@ -137,7 +138,7 @@ def test_in_a_branch_and_in_a_function() -> None:
     assert all(line.endswith(SETTLED) for line in result.report.duplicate_lines())
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_random_constant_indices(data: st.DataObject) -> None:
     rows, columns = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))

@@ -12,10 +12,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.examples import scaled
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import optimize, parse, sample
 
-EXAMPLES = 60
+EXAMPLES = scaled(60)
 SIZES = (0, 1, 2, 5)
 
 

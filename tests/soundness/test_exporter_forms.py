@@ -12,13 +12,14 @@ import onnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.examples import scaled
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import optimize, parse, sample
 
 INT64_MAX = 2**63 - 1
 ALL = (0, INT64_MAX, 1)
 SIZES = (0, 1, 2, 3, 5, 8, 9)
-EXAMPLES = 80
+EXAMPLES = scaled(80)
 Cut = tuple[int, int, int]
 
 

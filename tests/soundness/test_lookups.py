@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx import inspect
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason
+from tests.helpers.examples import examples
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample, scatters
 
 NUMPY = {"float": "float32", "double": "float64"}
@@ -53,7 +54,7 @@ def nd(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
     return model, feeds
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(nd())
 def test_scatter_nd(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case
@@ -90,7 +91,7 @@ def elements(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
     return model, feeds
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(elements())
 def test_scatter_elements(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case

@@ -5,9 +5,10 @@ from collections import Counter
 
 import numpy as np
 import onnx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import gathers, nodes, optimize, parse, sample
 
@@ -163,7 +164,7 @@ class ExistingValues:
 def test_reads() -> None:
     counted = Counter[str]()
 
-    @settings(max_examples=70, deadline=None, derandomize=True)
+    @examples(70, derandomize=True)
     @given(st.integers(0, 2**32))
     def draw(seed: int) -> None:
         counted.update(judged(drawn(random.Random(seed))))

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx import Reason, inspect
+from tests.helpers.examples import examples
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 LOWER = "0,0, 1,0, 1,1, 2,0, 2,1, 2,2"
@@ -43,7 +44,7 @@ def points(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
     return model, feeds
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(points())
 def test_constant_points(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case

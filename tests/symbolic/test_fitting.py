@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.symbolic.fitting import fitted
 from onnx_scatterx.symbolic.terms import Term, coord, element, size, term
+from tests.helpers.examples import examples
 from tests.helpers.support import assert_sound, sample
 
 
@@ -18,7 +19,7 @@ def spelt(t: Term, shape: tuple[int, ...]) -> np.ndarray:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 4), st.integers(1, 4), st.lists(st.integers(-3, 3), min_size=5, max_size=5))
 def test_what_is_spelt_out_is_found_again(n: int, m: int, numbers: list[int]) -> None:
     a, b, c, d, e = numbers

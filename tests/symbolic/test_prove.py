@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.symbolic.prove import Facts
@@ -27,6 +27,7 @@ from onnx_scatterx.symbolic.terms import (
     term,
     where,
 )
+from tests.helpers.examples import examples
 
 T, U = size("prove.t"), size("prove.u")
 A = element("prove.a", (), name="a")
@@ -61,7 +62,7 @@ def draw(rng: random.Random, leaves: list[Term], depth: int) -> Term:
     return rng.choice(kinds)()
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(RNG)
 def test_one_size_is_decided_completely(rng: random.Random) -> None:
     t = draw(rng, [T], 4)
@@ -74,7 +75,7 @@ def test_one_size_is_decided_completely(rng: random.Random) -> None:
     assert answer is None or answer == truth, f"{t} from {low} on"
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(RNG)
 def test_one_size_is_decided_completely_with_what_is_known_of_it(rng: random.Random) -> None:
     (leaf,) = T.leaves()
@@ -106,7 +107,7 @@ def test_one_size_is_mostly_decided() -> None:
     assert decided.count(False) > 20
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(RNG)
 def test_what_is_proven_holds(rng: random.Random) -> None:
     extents = {0: draw(rng, [T, U], 1), 1: pos(draw(rng, [T, U], 1))}

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
@@ -32,6 +32,7 @@ from onnx_scatterx.symbolic.terms import (
     term,
     where,
 )
+from tests.helpers.examples import examples
 
 Env: TypeAlias = Mapping[str, int]
 Plain: TypeAlias = Callable[[Env], int]
@@ -108,7 +109,7 @@ ENVS = st.fixed_dictionaries(
 RNG = st.randoms(use_true_random=False)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(RNG, st.lists(ENVS, min_size=4, max_size=8))
 def test_values_and_intervals(rng: random.Random, envs: list[Env]) -> None:
     t, plain = draw(rng, 4)
@@ -118,7 +119,7 @@ def test_values_and_intervals(rng: random.Random, envs: list[Env]) -> None:
         assert low <= plain(env) <= high, t
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(RNG, ENVS)
 def test_replacing_is_composition(rng: random.Random, env: dict[str, int]) -> None:
     t, plain = draw(rng, 3)
@@ -130,7 +131,7 @@ def test_replacing_is_composition(rng: random.Random, env: dict[str, int]) -> No
     assert value(t.replace({leaf: a}), env) == plain({**env, "s": fa(env)})
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(RNG, ENVS)
 def test_split(rng: random.Random, env: Env) -> None:
     t, plain = draw(rng, 4)
@@ -140,7 +141,7 @@ def test_split(rng: random.Random, env: Env) -> None:
         assert value(slope, env) * value(as_term(atom), env) + value(rest, env) == plain(env)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(RNG, ENVS)
 def test_what_is_asked_of_a_term(rng: random.Random, env: Env) -> None:
     t, plain = draw(rng, 4)
@@ -155,7 +156,7 @@ def test_what_is_asked_of_a_term(rng: random.Random, env: Env) -> None:
         assert t.offset == plain(zero)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(RNG)
 def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
     (a, _), (b, _), (c, _) = (draw(rng, 3) for _ in range(3))

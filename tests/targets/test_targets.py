@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 import onnx.parser
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
@@ -15,6 +15,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.cli import main
 from onnx_scatterx.targets.catalogue import profile_names, target_of
 from onnx_scatterx.targets.target import Target
+from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, sample
 
@@ -116,7 +117,7 @@ def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> Non
     assert told == left
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     st.sets(
         st.sampled_from(

@@ -5,16 +5,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, draw
 from onnx_scatterx.theory.components import Table
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
 from onnx_scatterx.theory.grid import Grid
+from tests.helpers.examples import examples
 from tests.paper.draws import Index, shapes, x_transformers
 
 SVG = "{http://www.w3.org/2000/svg}"
-fast = settings(deadline=None, max_examples=60)
+fast = examples(60)
 
 
 def panels(picture: str) -> list[dict[tuple[int, int], tuple[str, str, str]]]:

@@ -1,12 +1,13 @@
 """Picks against plain functions on tuples."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.theory.picks import Pick
+from tests.helpers.examples import examples
 
-fast = settings(deadline=None, max_examples=100)
+fast = examples(100)
 index = tuple(range(100, 106))
 picks = st.lists(st.integers(0, 5), max_size=6).map(Pick)
 shuffles = st.integers(0, 6).flatmap(lambda n: st.permutations(range(n))).map(Pick)

@@ -7,13 +7,14 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
 from onnx_scatterx.theory.transformer import XTransformer
+from tests.helpers.examples import examples
 
 Array = NDArray[Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -64,7 +65,7 @@ def scatterings(draw: st.DrawFn) -> Scattering:
 
 
 @given(scatterings())
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_rounds_are_the_loop(s: Scattering) -> None:
     data, updates = s.data.copy(), s.updates.copy()
     output = s.run()

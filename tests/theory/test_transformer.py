@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -21,10 +21,11 @@ from onnx_scatterx.theory.components import (
 )
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
+from tests.helpers.examples import examples
 
 Index = tuple[int, ...]
 Integers = NDArray[np.int64]
-fast = settings(deadline=None, max_examples=150)
+fast = examples(150)
 
 
 def indices(shape: Iterable[int]) -> list[Index]:

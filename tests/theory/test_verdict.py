@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.theory.components import Affine, Component, Constant, Table
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict, judge
+from tests.helpers.examples import examples
 
 Index = tuple[int, ...]
 SLICEABLE, WEAKLY, NOT = Sliceability
@@ -155,7 +156,7 @@ def transformers(draw: st.DrawFn) -> XTransformer:
 
 
 @given(transformers())
-@settings(deadline=None, max_examples=150)
+@examples(150)
 def test_random_transformers(t: XTransformer) -> None:
     check(t)
 

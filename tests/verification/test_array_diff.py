@@ -3,15 +3,16 @@
 import numpy as np
 import onnx_ir as ir
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from onnx_scatterx.runtime.worker_client import from_raw, to_raw
 from onnx_scatterx.verification.array_diff import compare
+from tests.helpers.examples import examples
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     hnp.arrays(
         st.sampled_from([np.float32, np.float64, np.int64, np.uint8, np.bool_]),

@@ -1,0 +1,18 @@
+"""How many examples Hypothesis tries: a fifth of the full number every day, all of them in CI."""
+
+from typing import Any
+
+from hypothesis import settings
+
+settings.register_profile("daily", max_examples=20, deadline=None)
+settings.register_profile("full", max_examples=100, deadline=None)
+
+
+def scaled(count: int) -> int:
+    """Return how many examples are tried of those that the profile ``full`` tries."""
+    return max(round(count * settings().max_examples / 100), 5)
+
+
+def examples(count: int, **others: Any) -> settings:
+    """Return settings for a test that takes ``count`` examples under the profile ``full``."""
+    return settings(max_examples=scaled(count), deadline=None, **others)
