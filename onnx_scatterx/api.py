@@ -62,7 +62,7 @@ def optimize(
 
     ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``target`` is a
     name, a path of a profile (.toml) or a ``Target``. ``rules`` are names of rules or rules of your
-    own (``rewrites.Form``); all by default. ``distrust_dims`` drops the assumption that inputs that
+    own (``rewrites.Rule``); all by default. ``distrust_dims`` drops the assumption that inputs that
     declare a dim under one name agree in it. ``reads`` rewrites Gather, GatherElements and GatherND
     too, where what they read is a box and the Slice of it is no dearer. ``assume`` is what you know
     of the inputs, such as ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as

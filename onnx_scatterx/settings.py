@@ -8,17 +8,17 @@ from typing import TypeAlias
 
 from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.rewrites import RULES, NodeRule
+from onnx_scatterx.lowering.rule import Rule
+from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
 from onnx_scatterx.targets.catalogue import AnyTarget, target_of
 from onnx_scatterx.targets.target import Target
 
-Rules: TypeAlias = "Sequence[str | Form | NodeRule]"
+Rules: TypeAlias = "Sequence[str | Rule]"
 
 
-def chosen_rules(rules: Rules | None) -> tuple[Form | NodeRule, ...]:
+def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
     """Return rules by name or by themselves, in order; None means all that there are.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
@@ -27,9 +27,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | NodeRule, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Form | NodeRule] = []
+    found: list[Rule] = []
     for rule in rules:
-        if isinstance(rule, Form | NodeRule):
+        if isinstance(rule, Rule):
             found.append(rule)
         elif rule in by_name:
             found.append(by_name[rule])
@@ -38,11 +38,9 @@ def chosen_rules(rules: Rules | None) -> tuple[Form | NodeRule, ...]:
     return tuple(found)
 
 
-def rules_of(
-    target: Target, forms: Sequence[Form | NodeRule], *, asked: bool
-) -> tuple[Form | NodeRule, ...]:
+def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
     """Return the rules to apply, given those that there are or that were asked for."""
-    kept = [f for f in forms if asked or f.name not in target.opt_in_rules]
+    kept = [r for r in rules if asked or not (r.is_dense and target.avoids_dense)]
     if not target.native:
         return tuple(kept)
     return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
@@ -53,7 +51,7 @@ class Settings:
     """How to optimize: for which target, with which rules, on which assumptions."""
 
     target: Target
-    rules: tuple[Form | NodeRule, ...]
+    rules: tuple[Rule, ...]
     distrust_dims: bool
     assumed: tuple[Clause, ...] = ()
     deterministic: bool = False
@@ -74,5 +72,5 @@ class Settings:
     ) -> Settings:
         """Return what the arguments of the public functions say, or raise ScatterXError."""
         chosen = target_of(target)
-        forms = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        return cls(chosen, forms, distrust_dims, clauses(assume), deterministic, sizes, reads)
+        applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
+        return cls(chosen, applied, distrust_dims, clauses(assume), deterministic, sizes, reads)

@@ -1,12 +1,12 @@
 """The rules: one file each, tried in the order of one tuple.
 
-Most rules are forms, in which a region of a tensor can be written out: all that can write a region
-say what it costs, and the cheapest is taken; among equals, the first of the tuple. The others are
-for whole scatters that fill no boxes.
+Most are a ``RegionRule``: they write a region of a tensor whose elements are known to come from
+other tensors. All that can write a region make a plan, and the cheapest plan is taken; among
+equals, that of the first rule of the tuple. The others are a ``ScatterRule``, for a scatter that
+fills no boxes: the first one that has a plan is taken.
 """
 
-from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.lowering.rule import NodeRule
+from onnx_scatterx.lowering.rule import RegionRule, Rule, ScatterRule
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
@@ -26,7 +26,7 @@ from onnx_scatterx.rewrites.pad import pad
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
 
-RULES: tuple[Form | NodeRule, ...] = (
+RULES: tuple[Rule, ...] = (
     view,
     constant,
     combine,
@@ -47,4 +47,4 @@ RULES: tuple[Form | NodeRule, ...] = (
     dense_reduce,
 )
 
-__all__ = ["RULES", "Form", "NodeRule"]
+__all__ = ["RULES", "RegionRule", "Rule", "ScatterRule"]

@@ -9,14 +9,16 @@ A full cover is combined too: it is never just the updates.
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import Reduced
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 
-class CombineForm(Form):
+class CombineRule(RegionRule):
     """Writes a region of which every element is combined from two sources."""
 
     name = "combine"
@@ -41,4 +43,4 @@ class CombineForm(Form):
         return planner.plan(self, write, *parts, work=work)
 
 
-combine = CombineForm()
+combine = CombineRule()

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region, edges
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.terms import Term
@@ -21,7 +23,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 _TRIED = 24  # cells up to which the best order of axes is searched
 
 
-class ConcatForm(Form):
+class ConcatRule(RegionRule):
     """Writes a region as parts side by side."""
 
     name = "concat"
@@ -159,4 +161,4 @@ def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list
     return parts
 
 
-concat = ConcatForm()
+concat = ConcatRule()

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.symbolic.terms import Term
@@ -24,7 +26,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _FREE = 4096  # bytes of a new constant that nobody minds
 
 
-class ConstantForm(Form):
+class ConstantRule(RegionRule):
     """Writes a region of known numbers."""
 
     name = "constant"
@@ -109,4 +111,4 @@ def _numbers(terms: Sequence[Term]) -> list[int] | None:
     return None if None in constants else [c for c in constants if c is not None]
 
 
-constant = ConstantForm()
+constant = ConstantRule()

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -27,12 +27,13 @@ _FREE = 2048  # entries of tables that nobody minds
 _SPARSE = 16  # entries of tables for one update: more, and the model grows
 
 
-class TableRule(NodeRule):
+class ConstantIndicesRule(ScatterRule):
     """Rewrites writes to constant positions."""
 
     name = "constant_indices"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=True)
         offsets = None if layout is None else _offsets(layout)
         if layout is None or offsets is None:
@@ -83,7 +84,7 @@ def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
     return rounds
 
 
-def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Rewriting:
+def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
     """Take every element from the updates or from the data."""
     s, w = layout.scatter, context.writer
     (table,) = rounds
@@ -97,10 +98,10 @@ def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> R
         x = w.node("Gather", [source, w.constant(rows)], s.dtype, axis=layout.place)
         return layout.back(x, context)
 
-    return Rewriting(write)
+    return Plan(write)
 
 
-def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Rewriting:
+def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates into the data, those that go to one element one after another."""
     s, w = layout.scatter, context.writer
     ops = reducers(w, s.reduction, s.dtype)
@@ -118,7 +119,7 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
             x = new
         return layout.back(x, context)
 
-    return Rewriting(write)
+    return Plan(write)
 
 
-constant_indices = TableRule()
+constant_indices = ConstantIndicesRule()

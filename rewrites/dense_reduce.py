@@ -27,7 +27,7 @@ from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import is_ordered
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.dense_write import Search, allow, matches, search_of
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -35,12 +35,13 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 
-class FoldRule(NodeRule):
+class DenseReduceRule(ScatterRule):
     """Rewrites reductions to any positions."""
 
     name = "dense_reduce"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         if scatter.reduction == "none":
             return Refusal(Reason.NO_RULE)
         search = search_of(scatter, context)
@@ -57,7 +58,7 @@ class FoldRule(NodeRule):
             fold = _extreme if extremes else _total
             return layout.back(fold(search, hit, x, u), context)
 
-        return Rewriting(write, work)
+        return Plan(write, work)
 
 
 def _spread(search: Search) -> Shape:
@@ -144,4 +145,4 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     return w.node("Pad", [turn, w.constant(pads), w.constant(np.array(0))], _INT64)
 
 
-dense_reduce = FoldRule()
+dense_reduce = DenseReduceRule()

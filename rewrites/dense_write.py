@@ -26,7 +26,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
 from onnx_scatterx.symbolic.terms import Term, term
@@ -63,12 +63,14 @@ class Search:
         )
 
 
-class LookupRule(NodeRule):
+class DenseWriteRule(ScatterRule):
     """Rewrites writes to any positions, where the last update wins or all are the same."""
 
     name = "dense_write"
+    is_dense = True
+    takes_last = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         search = search_of(scatter, context)
         if search is None or (scatter.reduction == "none" and meets(scatter)):
             return Refusal(Reason.NO_RULE)
@@ -161,7 +163,7 @@ def rows(search: Search) -> ir.Value:
     return w.reduce("ReduceMax", found, _INT64, ahead + 1)
 
 
-def _last(search: Search) -> Rewriting:
+def _last(search: Search) -> Plan:
     """Take each position's last update, or what was there."""
     s, w, layout, numbers = (
         search.scatter,
@@ -182,10 +184,10 @@ def _last(search: Search) -> Rewriting:
             x = w.node("GatherElements", [both, row], s.dtype, axis=place)
         return layout.back(x, search.context)
 
-    return Rewriting(write)
+    return Plan(write)
 
 
-def _same(search: Search, number: np.ndarray) -> Rewriting:
+def _same(search: Search, number: np.ndarray) -> Plan:
     """Write the one number that all updates are wherever one of them goes."""
     s, w, layout, numbers = (
         search.scatter,
@@ -206,7 +208,7 @@ def _same(search: Search, number: np.ndarray) -> Rewriting:
         x = select(w, hit, new, x, s.dtype)
         return layout.back(x, search.context)
 
-    return Rewriting(write)
+    return Plan(write)
 
 
-dense_write = LookupRule()
+dense_write = DenseWriteRule()

@@ -21,7 +21,7 @@ from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -64,12 +64,13 @@ class _Diagonal:
         return all(s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
 
 
-class DiagonalRule(NodeRule):
+class DiagonalRule(ScatterRule):
     """Rewrites writes along a diagonal."""
 
     name = "diagonal"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = _diagonal(scatter)
         if found is None:
             return Refusal(Reason.NO_RULE)
@@ -88,7 +89,7 @@ class DiagonalRule(NodeRule):
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _diagonal(scatter: Scatter) -> _Diagonal | None:

@@ -23,7 +23,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
 from onnx_scatterx.symbolic.terms import Term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -48,12 +48,13 @@ class Window:
     count: Term
 
 
-class WindowRule(NodeRule):
+class DynamicWindowRule(ScatterRule):
     """Rewrites writes of consecutive rows."""
 
     name = "dynamic_window"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         window = window_of(scatter, context)
         if window is None:
             return Refusal(Reason.NO_RULE)
@@ -66,7 +67,7 @@ class WindowRule(NodeRule):
         def write() -> ir.Value:
             return _write(scatter, window, ops, context)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def window_of(scatter: Scatter, context: Context) -> Window | None:
@@ -164,4 +165,4 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     return hit, w.node("Where", [hit, taken, line], _INT64)
 
 
-dynamic_window = WindowRule()
+dynamic_window = DynamicWindowRule()

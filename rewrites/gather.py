@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import AxisMap, View
 from onnx_scatterx.mosaic.span import StridedInterval
@@ -25,7 +27,7 @@ _ROWS = 1 << 16
 _WEIGHT = 6  # nodes that one Gather counts as: a few slices are better for most targets
 
 
-class GatherForm(Form):
+class GatherRule(RegionRule):
     """Writes a region row by row from a few sources."""
 
     name = "gather"
@@ -116,4 +118,4 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     return region.part(axis, term(0), extent, [whole])
 
 
-gather = GatherForm()
+gather = GatherRule()

@@ -14,7 +14,9 @@ import math
 import onnx_ir as ir
 
 from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.terms import Term, floor_div, term
@@ -24,7 +26,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 _CLASSES = 16
 
 
-class InterleaveForm(Form):
+class InterleaveRule(RegionRule):
     """Writes a region with strided cells class by class."""
 
     name = "interleave"
@@ -106,4 +108,4 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
 
 
-interleave = InterleaveForm()
+interleave = InterleaveRule()

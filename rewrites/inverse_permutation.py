@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
 from onnx_scatterx.rewrites.helpers.positions import dim_of
@@ -24,12 +24,13 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _INT64 = ir.DataType.INT64
 
 
-class PermutationRule(NodeRule):
+class InversePermutationRule(ScatterRule):
     """Rewrites writes in a computed order."""
 
     name = "inverse_permutation"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=False)
         if layout is None or not _is_permutation(layout, context):
             return Refusal(Reason.NO_RULE)
@@ -55,7 +56,7 @@ class PermutationRule(NodeRule):
             x = layout.data(context) if ops else u
             return layout.back(reduced(w, ops, x, new, dtype), context)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _is_permutation(layout: Arrangement, context: Context) -> bool:
@@ -84,4 +85,4 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)
 
 
-inverse_permutation = PermutationRule()
+inverse_permutation = InversePermutationRule()

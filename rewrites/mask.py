@@ -21,7 +21,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
     Masked,
@@ -37,12 +37,12 @@ _BOOL = ir.DataType.BOOL
 _WHOLE = ("Reshape", "Identity", "Flatten")  # all elements, in their order
 
 
-class MaskRule(NodeRule):
+class MaskRule(ScatterRule):
     """Rewrites masked writes."""
 
     name = "mask"
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)
         if found is None or not _is_leading(found):
             return Refusal(Reason.NO_RULE)
@@ -61,7 +61,7 @@ class MaskRule(NodeRule):
             new = reduced(w, ops, scatter.data, updates, dtype)
             return select(w, chosen, new, scatter.data, dtype)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _is_leading(found: Masked) -> bool:

@@ -26,7 +26,7 @@ from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
 from onnx_scatterx.rewrites.mask import is_head
 from onnx_scatterx.symbolic.terms import Term, term
@@ -35,12 +35,13 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 
-class CountedRule(NodeRule):
+class MaskedScatterRule(ScatterRule):
     """Rewrites masked writes of any updates."""
 
     name = "masked_scatter"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)
         if found is None:
             return Refusal(Reason.NO_RULE)
@@ -61,7 +62,7 @@ class CountedRule(NodeRule):
                 x = select(w, hit, new, x, dtype)
             return x
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _total(found: Masked) -> Term:
@@ -105,4 +106,4 @@ def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) ->
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
 
 
-masked_scatter = CountedRule()
+masked_scatter = MaskedScatterRule()

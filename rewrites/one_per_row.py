@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -26,12 +26,13 @@ _BOOL = ir.DataType.BOOL
 _LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
-class RowRule(NodeRule):
+class OnePerRowRule(ScatterRule):
     """Rewrites writes of one position per row."""
 
     name = "one_per_row"
+    is_dense = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = _positions(scatter, context)
         if found is None:
             return Refusal(Reason.NO_RULE)
@@ -59,7 +60,7 @@ class RowRule(NodeRule):
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _lines(
@@ -121,4 +122,4 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))
 
 
-one_per_row = RowRule()
+one_per_row = OnePerRowRule()

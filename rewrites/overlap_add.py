@@ -20,7 +20,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, floor_div, term
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -50,12 +50,12 @@ class Frames:
         return [*self.others[: self.axis], *self.dims, *self.others[self.axis :]]
 
 
-class FramesRule(NodeRule):
+class OverlapAddRule(ScatterRule):
     """Rewrites reductions of overlapping frames."""
 
     name = "overlap_add"
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = frames_of(scatter)
         if found is None or scatter.reduction == "none":
             return Refusal(Reason.NO_RULE)
@@ -78,7 +78,7 @@ class FramesRule(NodeRule):
                 x = _written(scatter, found, x, part, found.start + first, ops, context)
             return x
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def frames_of(scatter: Scatter) -> Frames | None:
@@ -176,4 +176,4 @@ def _written(
     return w.concat(parts, dtype, axis)
 
 
-overlap_add = FramesRule()
+overlap_add = OverlapAddRule()

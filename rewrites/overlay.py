@@ -21,7 +21,9 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import StridedInterval
@@ -37,10 +39,11 @@ _PATCHES = 6  # cells that are written over a tensor, at most
 _TABLE = 1 << 22  # entries of a constant f
 
 
-class OverlayForm(Form):
+class OverlayRule(RegionRule):
     """Writes a region as a tensor with cells written over it."""
 
     name = "overlay"
+    writes_scatterx = True
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         if len(region.cells) < 2 or not has_kernel(planner.dtype, "none"):
@@ -214,4 +217,4 @@ def _provision(patch: _Patch, planner: Planner) -> ir.Value:
     return w.axes("Unsqueeze", positions, int64, [1])
 
 
-overlay = OverlayForm()
+overlay = OverlayRule()

@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region, edges
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region, edges
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import StridedInterval, larger
@@ -21,7 +23,7 @@ from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
-class PadForm(Form):
+class PadRule(RegionRule):
     """Writes a region that is one box on a constant."""
 
     name = "pad"
@@ -100,4 +102,4 @@ def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:
     return best
 
 
-pad = PadForm()
+pad = PadRule()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.native.encoding import Layout, encode
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.native.unique import UNIQUE, is_unique
@@ -36,13 +36,14 @@ _MOVED = {
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
-class ScatterXRule(NodeRule):
+class ScatterXRule(ScatterRule):
     """Writes scatters as ScatterX nodes; ``native.functions`` gives them their fallbacks."""
 
     name = "scatterx"
+    writes_scatterx = True
     accepts_invalid = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         if not has_kernel(scatter.dtype, scatter.reduction):
             what = f"ScatterX of {scatter.dtype.name.lower()}, reduction {scatter.reduction}"
             return Refusal(Reason.NO_KERNEL, what)
@@ -55,7 +56,7 @@ class ScatterXRule(NodeRule):
         except RefusedError as error:
             return error.refusal
         unique = scatter.node.meta[UNIQUE] = is_unique(scatter, provenance)
-        return Rewriting(lambda: _write(scatter, layout, unique, context))
+        return Plan(lambda: _write(scatter, layout, unique, context))
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:

@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -24,13 +24,13 @@ _INT64 = ir.DataType.INT64
 _SINCE = 24
 
 
-class TensorScatterRule(NodeRule):
+class TensorScatterRule(ScatterRule):
     """Raises cache writes."""
 
     name = "tensorscatter"
     has_priority = True
 
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         if not context.target.has("TensorScatter") or scatter.node.op_type == "TensorScatter":
             return Refusal(Reason.NO_RULE)
         window = window_of(scatter, context)
@@ -64,7 +64,7 @@ class TensorScatterRule(NodeRule):
             x = w.node("TensorScatter", inputs, scatter.dtype, axis=axis, mode=mode)
             return w.transpose(x, scatter.dtype, perm)
 
-        return Rewriting(write)
+        return Plan(write)
 
 
 def _only_the_run_knows(window: Window) -> bool:

@@ -15,7 +15,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import INT64_MAX
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.existing_view import ExistingView
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.span import ONE
@@ -40,7 +42,7 @@ def _cheaper(
     return replace(other, cost=other.cost + alias.cost, weight=weight)
 
 
-class ViewForm(Form):
+class ViewRule(RegionRule):
     """Writes a region that is part of one tensor."""
 
     name = "view"
@@ -189,4 +191,4 @@ def _layout(view: View, region: Region) -> _Layout:
     return _Layout(squeezed, perm, added, wide)
 
 
-view = ViewForm()
+view = ViewRule()

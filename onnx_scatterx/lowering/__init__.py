@@ -1,1 +1,1 @@
-"""Rewriting one graph: a try at plans, the choice among them, and putting it in the old's place."""
+"""Plan one graph: a try at plans, the choice among them, and putting it in the old's place."""

@@ -19,8 +19,9 @@ from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.lift.scatters import Scatter, is_scatter
 from onnx_scatterx.lowering.exclusive_index_nodes import ExclusiveIndexNodes
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
-from onnx_scatterx.lowering.rule import Context, NodeRule, Rewriting
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, Rule, ScatterRule
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
@@ -43,7 +44,7 @@ class GraphContext:
 
     graph: ir.Graph
     scope: Scope
-    rules: Sequence[Form | NodeRule]
+    rules: Sequence[Rule]
     names: Names
     constants: Constants
     constant_nodes: bool
@@ -78,8 +79,8 @@ class RewriteRound:
         )
         self.reads = {n for n in reads if n.outputs[0] in self.provenance.absorbed}
         self.companions = ExclusiveIndexNodes(task.graph, self.provenance, self.reads)
-        self.forms = [r for r in task.rules if isinstance(r, Form)]
-        self.rules = [r for r in task.rules if isinstance(r, NodeRule)]
+        self.region_rules = [r for r in task.rules if isinstance(r, RegionRule)]
+        self.scatter_rules = [r for r in task.rules if isinstance(r, ScatterRule)]
         self.writer = Writer(
             task.graph,
             task.scope.opsets.get("", 0),
@@ -114,7 +115,7 @@ class RewriteRound:
         if dtype is None:
             return Refusal(Reason.UNKNOWN_TYPE)
         planner = Planner(
-            self.forms,
+            self.region_rules,
             self.writer,
             self.numbers,
             self.task.scope.facts,
@@ -144,13 +145,13 @@ class RewriteRound:
 
     def preferred(self) -> list[ir.Node]:
         """Return the scatters that could be slices, and that a rule writes first or better."""
-        first = [r for r in self.rules if r.has_priority]
+        first = [r for r in self.scatter_rules if r.has_priority]
         found = []
         for node, lifted in self.provenance.scatters.items():
             if lifted.scatter is None or lifted.refusal is not None:
                 continue
             with self.writer.at(node):
-                by_rule = any(isinstance(self._asked(r, lifted.scatter), Rewriting) for r in first)
+                by_rule = any(isinstance(self._asked(r, lifted.scatter), Plan) for r in first)
             if by_rule or self._is_less_alone(lifted.scatter):
                 found.append(node)
         return found
@@ -170,11 +171,11 @@ class RewriteRound:
         if isinstance(whole, Refusal) or isinstance(before, Refusal):
             return False
         with self.writer.at(scatter.node):
-            asked = (self._asked(r, scatter) for r in self.rules if not r.accepts_invalid)
-            alone = next((found for found in asked if isinstance(found, Rewriting)), None)
+            asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
+            alone = next((found for found in asked if isinstance(found, Plan)), None)
         return alone is not None and before.cost + alone.cost < whole.cost
 
-    def rewriting(self, node: ir.Node) -> tuple[str, Rewriting] | Refusal | None:
+    def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
         """Return the rule that writes a scatter which fills no boxes, and what it writes.
 
         Else the reason why the last one that was about to do so did not; None where there is none,
@@ -186,18 +187,18 @@ class RewriteRound:
         with self.writer.at(node):
             return self._rewriting_at(lifted)
 
-    def _rewriting_at(self, lifted: Lifted) -> tuple[str, Rewriting] | Refusal | None:
+    def _rewriting_at(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
         assert lifted.refusal is not None
         invalid = lifted.refusal.reason is Reason.INVALID
         why: Refusal | None = None
-        last = [r for r in self.rules if r.accepts_invalid]  # they write any scatter
+        last = [r for r in self.scatter_rules if r.accepts_invalid]  # they write any scatter
         if not invalid:
             for scatter in lifted.interpretations:
-                for rule in (r for r in self.rules if r not in last):
+                for rule in (r for r in self.scatter_rules if r not in last):
                     found = self._asked(rule, scatter)
-                    if isinstance(found, Rewriting):
-                        return rule.name, found
+                    if isinstance(found, Plan):
+                        return found
                     if found.reason is not Reason.NO_RULE:
                         why = found
                 in_part = self._in_part(scatter)
@@ -205,22 +206,22 @@ class RewriteRound:
                     return in_part
         for rule in last:
             found = self._asked(rule, lifted.scatter)
-            if isinstance(found, Rewriting):
-                return rule.name, found
+            if isinstance(found, Plan):
+                return found
             if found.reason is not Reason.NO_RULE:
                 why = found
         return why
 
-    def _in_part(self, scatter: Scatter) -> tuple[str, Rewriting] | None:
+    def _in_part(self, scatter: Scatter) -> Plan | None:
         """Return the rule that writes a scatter on a box of its data, and what it writes."""
         part = peel_to_box(scatter, self._context)
-        for rule in self.rules if part is not None else ():
+        for rule in self.scatter_rules if part is not None else ():
             if rule.accepts_invalid or rule.has_priority:
                 continue
             assert part is not None
             found = self._asked(rule, part.inner, part)
-            if isinstance(found, Rewriting):
-                return rule.name, found
+            if isinstance(found, Plan):
+                return found
         return None
 
     @property
@@ -229,22 +230,23 @@ class RewriteRound:
         return Context(self.provenance, self.writer, task.constants, self.numbers, task.target)
 
     def _asked(
-        self, rule: NodeRule, scatter: Scatter, part: SubBox | None = None
-    ) -> Rewriting | Refusal:
+        self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
+    ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
         context = self._context
         try:
             found = rule.plan(scatter, context)
-            if part is not None and isinstance(found, Rewriting):
+            if part is not None and isinstance(found, Plan):
                 found = part.whole(found, context)
         except RefusedError as error:
             return error.refusal
-        if isinstance(found, Rewriting):
+        if isinstance(found, Plan):
             output = scatter.node.outputs[0].is_graph_output()
             trial = self.writer.dry_run(found.write, as_output=output)
             if isinstance(trial, Refusal):
                 return trial
-            return replace(found, cost=trial.cost, reads=tuple(trial.reads))
+            reads = tuple(trial.reads)
+            return replace(found, cost=trial.cost, reads=reads, rules=frozenset({rule}))
         return found
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.transposes import cancel_transposes
 from onnx_scatterx.lowering.attempt import RewriteRound
+from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.symbolic.terms import Term
 
@@ -22,7 +23,7 @@ _SHORT = 64  # letters of a term that a user reads
 
 
 class Commit:
-    """Writes a choice into its graph; ``forms`` tells by which rules scatters and gathers went.
+    """Writes a choice into its graph; ``rules`` tells by which rules scatters and gathers went.
 
     ``selected`` are those for which a Where of floats was written.
     """
@@ -30,7 +31,7 @@ class Commit:
     def __init__(self, attempt: RewriteRound, choice: Selection) -> None:
         self._attempt = attempt
         self._writer = attempt.writer
-        self.forms: dict[ir.Node, frozenset[str]] = {}
+        self.rules: dict[ir.Node, frozenset[Rule]] = {}
         self.work: dict[ir.Node, Term] = {}
         self.selected: set[ir.Node] = set()
         # In the graph's order: a node that is made once stands before all that use it.
@@ -38,16 +39,16 @@ class Commit:
             if node in choice.shapes:
                 self._write_shape(node, choice.shapes[node])
             if node in choice.rewritings:
-                name, rewriting = choice.rewritings[node]
+                rewriting = choice.rewritings[node]
                 self._write(node.outputs[0], rewriting.write, {node}, node, rewriting.work)
                 if rewriting.work is not None:
                     self.work[node] = rewriting.work
-                self.forms[node] = frozenset((name,))
+                self.rules[node] = rewriting.rules
             for value in [v for v in node.outputs if v in choice.values]:
                 plan, passed = choice.values[value], attempt.provenance.absorbed[value]
                 self._write(value, plan.write, passed, node)
                 for gone in passed:
-                    self.forms[gone] = self.forms.get(gone, frozenset()) | plan.forms
+                    self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
         moved = (v.producer() for v in attempt.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
         cancel_transposes(self._writer.made)

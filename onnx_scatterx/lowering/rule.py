@@ -1,36 +1,46 @@
-"""A rule for a whole scatter: another way to compute its output than by moving boxes."""
+"""What a rule is: it is asked for a plan, and a plan writes nodes.
+
+A rule says in its attributes how it is used; nothing else in the package lists rules by name.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import onnx_ir as ir
 
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
 
+if TYPE_CHECKING:
+    from onnx_scatterx.lowering.planner import Planner
+
 
 @dataclass(frozen=True)
-class Rewriting:
-    """What a rule would write."""
+class Plan:
+    """A way to write a value. What it costs and reads is found by a dry run of ``write``."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: how many elements its largest tensor has
-    cost: int = 0  # in nodes, counted on trial
-    reads: tuple[ir.Value, ...] = ()  # seen on trial
+    cost: int = 0  # in nodes
+    weight: float = 0.0  # what plans are compared by: nodes, or time
+    rules: frozenset[Rule] = frozenset()  # that it uses
+    reads: tuple[ir.Value, ...] = ()  # values of the graph
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a rule may look at and write with, and for whom it writes."""
+    """What a rule for scatters may look at and write with, and for whom it writes."""
 
     provenance: Provenance
     writer: Writer
@@ -39,18 +49,34 @@ class Context:
     target: Target
 
 
-class NodeRule(ABC):
-    """Rewrites a scatter of which the boxes are not known.
-
-    One that cannot run stands in a branch that is not taken. It must load there: only a rule that
-    ``accepts_invalid`` nodes as they are is asked about it. A rule that ``has_priority`` is asked
-    about scatters of which the boxes are known too.
-    """
+class Rule(ABC):
+    """A way to write what a scatter writes, without the scatter."""
 
     name: str
-    accepts_invalid = False
-    has_priority = False
+    is_dense: ClassVar[bool] = False
+    """Passes over all of the data: a target that has the scatter takes it only if asked."""
+    writes_scatterx: ClassVar[bool] = False
+    """The scatter becomes ScatterX: the report does not call it removed."""
+    takes_last: ClassVar[bool] = False
+    """If two updates may meet, the last one wins."""
+
+
+class RegionRule(Rule):
+    """Writes a region whose cells are known. The cheapest plan of all rules is taken."""
 
     @abstractmethod
-    def plan(self, scatter: Scatter, context: Context) -> Rewriting | Refusal:
-        """Return what to write for a scatter, or why this rule cannot."""
+    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
+        """Return a plan for a region, or why this rule cannot write it."""
+
+
+class ScatterRule(Rule):
+    """Writes a scatter whose cells are not known. The first rule that has a plan is taken."""
+
+    accepts_invalid: ClassVar[bool] = False
+    """Also writes a scatter that cannot run, which stands in a branch that is never taken."""
+    has_priority: ClassVar[bool] = False
+    """Is asked before the region rules, about scatters whose cells are known, too."""
+
+    @abstractmethod
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        """Return a plan for a scatter, or why this rule cannot write it."""

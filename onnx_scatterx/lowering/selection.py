@@ -14,8 +14,7 @@ from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.lift.gathers import is_gather
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.attempt import RewriteRound
-from onnx_scatterx.lowering.plan import Plan
-from onnx_scatterx.lowering.rule import Rewriting
+from onnx_scatterx.lowering.rule import Plan
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.targets.cost_model.machine import KINDS
@@ -33,7 +32,7 @@ class Selection:
     def __init__(self, attempt: RewriteRound) -> None:
         self.attempt = attempt
         self.values: dict[ir.Value, Plan] = {}
-        self.rewritings: dict[ir.Node, tuple[str, Rewriting]] = {}
+        self.rewritings: dict[ir.Node, Plan] = {}
         self.shapes: dict[ir.Node, Sequence[Term]] = {}
         self.refused: dict[ir.Node, Refusal] = {}
         self.apart: dict[ir.Node, None] = {}
@@ -56,7 +55,7 @@ class Selection:
             self.refused[node] = found
         elif found is not None:
             self.rewritings[node] = found
-            self._needed.update(found[1].reads)
+            self._needed.update(found.reads)
             return True
         left = False
         for value in wanted:

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lift.scatters import Scatter
-from onnx_scatterx.lowering.rule import Context, Rewriting
+from onnx_scatterx.lowering.rule import Context, Plan
 from onnx_scatterx.symbolic.terms import Term, coord, minimum, term
 
 
@@ -32,10 +32,10 @@ class SubBox:
     inner: Scatter
     within: dict[int, tuple[Term, Term]]
 
-    def whole(self, found: Rewriting, context: Context) -> Rewriting:
+    def whole(self, found: Plan, context: Context) -> Plan:
         """Return a rewriting of the inner scatter as one of the whole."""
         cuts, data = list(self.within.items()), self.scatter.data
-        return Rewriting(lambda: self._written(cuts, data, found.write, context), found.work)
+        return Plan(lambda: self._written(cuts, data, found.write, context), found.work)
 
     def _written(
         self,

@@ -29,9 +29,6 @@ from onnx_scatterx.transforms.remove_scatters import Outcome
 AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
 
-_NATIVE = {"scatterx", "overlay"}  # the rules that write ScatterX
-_LAST = {"dense_write"}  # the rules that take the last of the updates that meet
-
 
 @dataclass(frozen=True)
 class NodeNames:
@@ -138,11 +135,11 @@ def _entry(
     knowledge: Knowledge,
 ) -> Entry:
     refusal = _with_doubts(outcome.refusals.get(node), knowledge)
-    forms = outcome.forms.get(node, frozenset())
+    rules = outcome.rules.get(node, frozenset())
     action = Action.REMOVED if refusal is None else Action.KEPT
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
-    elif action is Action.REMOVED and _NATIVE & forms and is_scatter(node):
+    elif action is Action.REMOVED and any(r.writes_scatterx for r in rules) and is_scatter(node):
         # It is gone, and still a scatter: why it is no slice is worth knowing. A gather of it is
         # only gone.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
@@ -153,7 +150,9 @@ def _entry(
         "footprint": "unknown" if canonical is None else footprint_text(canonical),
         "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
         "action": action,
-        "forms": tuple(sorted(forms)) if action in (Action.REMOVED, Action.NATIVE) else (),
+        "rules": tuple(sorted(r.name for r in rules))
+        if action in (Action.REMOVED, Action.NATIVE)
+        else (),
         "refusal": refusal,
         "selects_floats": node in outcome.selected,
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
@@ -166,7 +165,7 @@ def _entry(
         reduction=_reduction(node, canonical),
         unique=unique,
         duplicates=duplicates,
-        work=told_work(outcome.work[node]) if node in outcome.work and told["forms"] else "",
+        work=told_work(outcome.work[node]) if node in outcome.work and told["rules"] else "",
     )
 
 
@@ -186,7 +185,7 @@ def _collisions(
     refusal: Refusal | None,
 ) -> tuple[str, Duplicates | None]:
     """Return whether updates of a scatter collide, in a word, and what ONNX leaves open of it."""
-    takes_last = bool(_LAST & outcome.forms.get(node, frozenset()))
+    takes_last = any(r.takes_last for r in outcome.rules.get(node, ()))
     goes = action in (Action.REMOVED, Action.DEAD)
     unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
     if canonical is None:

@@ -24,7 +24,7 @@ class Entry:
     """One scatter or gather: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``footprint`` is what it writes or
-    reads of its data; ``forms`` are the rules that write its region; ``facts`` is what the proof
+    reads of its data; ``rules`` are the rules that write its region; ``facts`` is what the proof
     rests on, apart from the graph itself. A node without a name goes by that of its output.
     ``selects_floats`` says that a Where of floats was written, which may change a zero's sign.
     """
@@ -35,7 +35,7 @@ class Entry:
     footprint: str
     verdict: str
     action: Action
-    forms: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
@@ -50,9 +50,9 @@ class Entry:
         """What is done with it, and by which rules or why not."""
         if self.refusal is not None:
             return f"{self.action.value}: {self.refusal}"
-        if self.action is Action.REMOVED and not self.forms:
+        if self.action is Action.REMOVED and not self.rules:
             return f"{self.action.value}, with all that read it"
-        return f"{self.action.value}: {', '.join(self.forms)}" if self.forms else self.action.value
+        return f"{self.action.value}: {', '.join(self.rules)}" if self.rules else self.action.value
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
@@ -67,7 +67,7 @@ class Entry:
             "footprint": self.footprint,
             "verdict": self.verdict,
             "action": self.action.name.lower(),
-            "forms": list(self.forms),
+            "rules": list(self.rules),
             "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),

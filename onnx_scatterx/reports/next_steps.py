@@ -59,7 +59,7 @@ def steps(
         settled = deterministic or step.deterministic
         for entry in rewrite(step.target or target, step.assumed, settled):
             if key_of(entry) in waiting and entry.action in (Action.REMOVED, Action.DEAD):
-                how = f": {', '.join(entry.forms)}" if entry.forms else ""
+                how = f": {', '.join(entry.rules)}" if entry.rules else ""
                 found.setdefault(key_of(entry), []).append(f"it goes with {step.said}{how}")
     return found
 

@@ -140,8 +140,8 @@ def _answer(account: NodeRecord) -> Iterator[str]:
     if entry.action is Action.DEAD:
         yield "goes, as nothing reads it"
     elif entry.refusal is None:
-        written = f"written as {', '.join(entry.forms)}"
-        yield f"goes, {written if entry.forms else 'with all that read it'}"
+        written = f"written as {', '.join(entry.rules)}"
+        yield f"goes, {written if entry.rules else 'with all that read it'}"
     else:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
         yield f"{word}: {entry.refusal}"

@@ -21,19 +21,7 @@ _SCATTERX = Target(
     "scatterx",
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
-    # These pass over all the data; ScatterX moves what is written, in place if it can.
-    opt_in_rules=frozenset(
-        {
-            "constant_indices",
-            "dense_reduce",
-            "dense_write",
-            "diagonal",
-            "dynamic_window",
-            "inverse_permutation",
-            "masked_scatter",
-            "one_per_row",
-        }
-    ),
+    avoids_dense=True,  # ScatterX moves what is written, in place if it can
 )
 _ORT_CPU = replace(
     _SCATTERX,

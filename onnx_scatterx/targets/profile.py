@@ -97,7 +97,7 @@ def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Targ
         max_rank,
         content.get("static_only", False),
         limit if content.get("dense", False) else None,
-        base.opt_in_rules,
+        base.avoids_dense,
         base.is_timed,
     )
 

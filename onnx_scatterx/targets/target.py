@@ -11,16 +11,7 @@ NEW = frozenset({SCATTERX, "TensorScatter"})
 
 @dataclass(frozen=True)
 class Target:
-    """A target by its name, and what it has.
-
-    ``operators`` are all standard operators that it has (None: all that there are), but for those
-    that it ``avoid``s; ``extra`` names the ``NEW`` ones that it has. ``max_rank`` is the most dims
-    of a tensor, ``static_only`` says that all sizes must be numbers. ``dense_limit`` is how many
-    elements the largest tensor of a dense form (whose work is data times indices) may have; None
-    allows no dense forms. A size that is not known counts as large as it can be, so that only inf
-    allows it without a bound. ``opt_in_rules`` names the rules that are only chosen where somebody
-    asks for them. ``source`` says where all this is written. ``is_timed`` says that plans are
-    weighed by the time that they take.
+    """A target by its name: which operators may be written for it, and its limits.
 
     >>> target = Target("npu", avoid=frozenset({"NonZero"}))
     >>> target.has("NonZero"), target.has("Where"), target.has("TensorScatter")
@@ -29,15 +20,20 @@ class Target:
 
     name: str
     description: str = ""
-    source: str = ""
-    operators: frozenset[str] | None = None
-    avoid: frozenset[str] = frozenset()
-    extra: frozenset[str] = frozenset()
-    max_rank: int | None = None
-    static_only: bool = False
+    source: str = ""  # where all this is written
+    operators: frozenset[str] | None = None  # all standard operators that it has; None: every one
+    avoid: frozenset[str] = frozenset()  # operators that it lacks
+    extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
+    max_rank: int | None = None  # the most dims of a tensor
+    static_only: bool = False  # all sizes must be numbers
     dense_limit: float | None = None
-    opt_in_rules: frozenset[str] = frozenset()
-    is_timed: bool = False
+    """How many elements the largest tensor of a dense form may have (data times indices).
+
+    None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
+    allows one without a bound.
+    """
+    avoids_dense: bool = False  # rules that pass over all of the data apply only if asked for
+    is_timed: bool = False  # plans are weighed by the time that they take
 
     def has(self, op_type: str) -> bool:
         """Return whether an operator may be written for the target.

@@ -22,8 +22,7 @@ from onnx_scatterx.lift.gathers import is_arithmetic, is_gather
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.attempt import GraphContext, RewriteRound
 from onnx_scatterx.lowering.commit import Commit
-from onnx_scatterx.lowering.plan import Form
-from onnx_scatterx.lowering.rule import NodeRule
+from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -43,7 +42,7 @@ class Outcome:
 
     graph: ir.Graph
     provenance: Provenance
-    forms: dict[ir.Node, frozenset[str]]
+    rules: dict[ir.Node, frozenset[Rule]]
     work: dict[ir.Node, Term]
     refusals: dict[ir.Node, Refusal]
     dead: set[ir.Node]
@@ -102,7 +101,7 @@ def rewrite_graph(task: GraphContext) -> Outcome:
     # What was read by scatters alone that went is gone as well, whatever is known of it.
     dead = {n for n in [*unread, *refused] if n.graph is None}
     return Outcome(
-        graph, found, written.forms, written.work, refusals, dead, gathers, written.selected
+        graph, found, written.rules, written.work, refusals, dead, gathers, written.selected
     )
 
 
@@ -117,7 +116,7 @@ def has_scatters(model: ir.Model, *, reads: bool = False) -> bool:
 
 def rewrite_model(
     model: ir.Model,
-    rules: Sequence[Form | NodeRule],
+    rules: Sequence[Rule],
     target: Target,
     *,
     distrust_dims: bool = False,

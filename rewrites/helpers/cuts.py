@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from onnx_scatterx.emit.writer import INT64_MAX
-from onnx_scatterx.lowering.plan import Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.mosaic.regions import AxisMap
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (

@@ -16,7 +16,7 @@ from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.ir.io import load
-from onnx_scatterx.lowering.plan import Form
+from onnx_scatterx.lowering.rule import RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.symbolic.terms import floor_div, size
 from onnx_scatterx.verification.interface import Interface
@@ -53,7 +53,7 @@ TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int
         z = ScatterND (y, j, v) }}"""
 
 # What boxes take, which is what the assumptions are about: other rules need to know less.
-BOXES = [r.name for r in RULES if isinstance(r, Form)] + ["mask"]
+BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 
 
 def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> Source:

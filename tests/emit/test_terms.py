@@ -1,6 +1,8 @@
 """Terms that are written as nodes have their value, and take as many nodes as was said."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import onnx
@@ -19,15 +21,16 @@ MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
 SIZES = [(n, m) for n in (0, 1, 2, 5, 9) for m in (0, 1, 3, 8)]
 
 
-def numbers(opset: int = 18) -> tuple[ir.Model, TermEmitter, Term, Term]:
+@contextmanager
+def numbers(opset: int = 18) -> Iterator[tuple[ir.Model, TermEmitter, Term, Term]]:
     model = ir.from_proto(parse(MODEL, opset=opset))
     knowledge = interpret(model)
     graph = model.graph
     scope = knowledge.scopes[graph]
     writer = Writer(graph, scope.opsets[""], Names(model), constant_nodes=False)
-    writer.insertion_point = graph[0]
     n, m = (scope.values[v].shape[0] for v in graph.inputs)  # type: ignore[index]
-    return model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
+    with writer.at(graph[0]):
+        yield model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
 
 
 def drawn(rng: random.Random, n: Term, m: Term, depth: int) -> Term:
@@ -50,12 +53,12 @@ def test_what_is_written_has_the_value_of_the_term(opset: int) -> None:
     rng = random.Random(3)
     turned = 0
     for _ in range(40):
-        model, made, n, m = numbers(opset)
-        t = drawn(rng, n, m, 2)
-        if t.constant is not None or not t.piecewise:
-            continue
-        turned += made._turned(t) is not None
-        proto = written(t, model, made)
+        with numbers(opset) as (model, made, n, m):
+            t = drawn(rng, n, m, 2)
+            if t.constant is not None or not t.piecewise:
+                continue
+            turned += made._turned(t) is not None
+            proto = written(t, model, made)
         for a, b in SIZES:
             feed = {"x": np.zeros(a, np.float32), "u": np.zeros(b, np.float32)}
             sizes = {n: a, m: b}
@@ -70,9 +73,9 @@ def _size(leaf: object, sizes: dict[Term, int]) -> int:
 
 def test_a_maximum_is_written_as_is_shorter() -> None:
     for sign in (1, -1):  # terms hold one of max(u, 0) and max(-u, 0) + u
-        model, made, n, m = numbers()
-        t = 5 - pos(sign * (n - 2 * m))
-        before = len(model.graph)
-        assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
-        made.vector(t)
-        assert len(model.graph) - before == 6
+        with numbers() as (model, made, n, m):
+            t = 5 - pos(sign * (n - 2 * m))
+            before = len(model.graph)
+            assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
+            made.vector(t)
+            assert len(model.graph) - before == 6

@@ -85,7 +85,7 @@ class Golden:
         original = parse_text(model, opset)
         result = onnx_scatterx.optimize(original, target=target, **options)
         entries = result.report.entries
-        assert {form for e in entries for form in e.forms} == {self.rule, *by}, str(result.report)
+        assert {rule for e in entries for rule in e.rules} == {self.rule, *by}, str(result.report)
         assert "kept" not in {e.to_dict()["action"] for e in entries}, str(result.report)
         onnx.checker.check_model(result.model, full_check=True)
         assert_same(original, result.model, feeds or ({},))
@@ -121,7 +121,7 @@ class Refuses:
         rules = [self.rule, *beside]
         report = onnx_scatterx.optimize(original, target=target, rules=rules, **options).report
         last = report.entries[-1]
-        assert self.rule not in last.forms, str(report)
+        assert self.rule not in last.rules, str(report)
         assert last.reason is reason, str(report)
 
 

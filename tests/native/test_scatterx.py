@@ -260,7 +260,7 @@ def test_a_second_time_changes_nothing() -> None:
 def test_report() -> None:
     result = onnx_scatterx.optimize(parse(ROWS), target="scatterx")
     (scatter,) = result.report.scatters
-    assert (scatter.action, scatter.forms) == (Action.NATIVE, ("scatterx",))
+    assert (scatter.action, scatter.rules) == (Action.NATIVE, ("scatterx",))
     assert (result.report.removed, result.report.native) == (0, 1)
     assert "becomes ScatterX" in str(result.report)
     assert dict(result.report.ops_after) == {"ScatterX": 1}

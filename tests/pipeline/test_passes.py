@@ -11,11 +11,13 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import passes, verify
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lowering.plan import Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.reports.builder import AXES
 from onnx_scatterx.reports.entries import Action
-from onnx_scatterx.rewrites import RULES, Form
+from onnx_scatterx.rewrites import RULES, RegionRule
 from onnx_scatterx.rewrites.view import view
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, scatters
@@ -30,7 +32,7 @@ def operators(model: ir.Model) -> list[str]:
     return [node.op_type for node in model.graph]
 
 
-class Copy(Form):
+class Copy(RegionRule):
     """A region that another form gives for nothing is copied, so that a node stands for it."""
 
     name = "copy"
@@ -97,7 +99,7 @@ def test_a_rule_of_your_own() -> None:
     model, remove = ir.from_proto(before), RemoveScatters("standard", [Copy()])
     assert remove(model).modified
     assert operators(model) == ["Identity", "Abs"]
-    assert "copy" in remove.report.scatters[0].forms
+    assert "copy" in remove.report.scatters[0].rules
     assert verify(before, model, samples=5)
     # Among others it is dearer than the tensor itself.
     model = ir.from_proto(before)

@@ -17,7 +17,7 @@ from tests.helpers.support import parse
 
 GONE = ScatterReport(
     node="[b]a[/b]", op="ScatterND", graph="main", reduction="add", footprint="box [a:b, :]",
-    verdict="sliceable", unique="proven", action=Action.REMOVED, forms=("concat", "view"),
+    verdict="sliceable", unique="proven", action=Action.REMOVED, rules=("concat", "view"),
     facts=("declared-dims: <N>",),
 )  # fmt: skip
 KEPT = ScatterReport(
@@ -192,7 +192,7 @@ def test_what_goes_with_its_readers_says_so() -> None:
 def test_gathers_are_told_where_they_were_asked_for() -> None:
     read = GatherReport(
         node="r", op="GatherND", graph="main", footprint="box [0:2]", verdict="sliceable",
-        action=Action.REMOVED, forms=("view",),
+        action=Action.REMOVED, rules=("view",),
     )  # fmt: skip
     report = Report("standard", (KEPT,), 3, 2, gathers=(read,), reads=True)
     assert report.gathers_removed == 1
@@ -202,7 +202,7 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     for word in read.row():
         assert word in str(report)
     (told,) = json.loads(report.to_json())["gathers"]
-    assert (told["node"], told["op"], told["forms"]) == ("r", "GatherND", ["view"])
+    assert (told["node"], told["op"], told["rules"]) == ("r", "GatherND", ["view"])
     assert "GatherND" in Page(report.to_html()).cells
     assert "gathers" not in json.loads(REPORT.to_json())
     assert str(Report("standard", (), 3, 3, reads=True)) == "no scatter and no gather in this model"

@@ -88,7 +88,7 @@ def test_each_platform_has_a_name_for_it(
 def test_an_installation_without_a_library_does_the_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rewriting, comparing, and running by the fallbacks; the command line says what is missing."""
+    """Plan, comparing, and running by the fallbacks; the command line says what is missing."""
     monkeypatch.delenv("ONNX_SCATTERX_LIBRARY", raising=False)
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
     monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())

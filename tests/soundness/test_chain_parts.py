@@ -5,7 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.lowering.plan import Form, Plan, Planner, Region
+from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import Feed
@@ -122,7 +124,7 @@ def test_long_chains_in_no_known_order(target: str) -> None:
     assert report.removed == 6
 
 
-class Negated(Form):
+class Negated(RegionRule):
     """Writes a tensor as what is the negative of another one, which nothing else reads."""
 
     name = "negated"

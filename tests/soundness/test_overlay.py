@@ -50,7 +50,7 @@ def test_rows_in_place() -> None:
 def test_the_report_calls_it_a_scatter() -> None:
     report = onnx_scatterx.optimize(parse(ROWS % "1, 2"), target="ort-cpu").report
     (scatter,) = report.scatters
-    assert (scatter.action, scatter.forms, report.native) == (Action.NATIVE, ("overlay", "view"), 1)
+    assert (scatter.action, scatter.rules, report.native) == (Action.NATIVE, ("overlay", "view"), 1)
 
 
 def test_columns_between_transposes() -> None:

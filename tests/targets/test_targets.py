@@ -84,7 +84,7 @@ def test_ranks() -> None:
     for rank in (None, 3, 2, 1):
         report = onnx_scatterx.inspect(proto, target=Target("npu", max_rank=rank))
         # Stacking takes a dim more than the data has.
-        stacked = any("interleave" in s.forms for s in report.scatters)
+        stacked = any("interleave" in s.rules for s in report.scatters)
         assert stacked == (rank in (None, 3))
         assert bool(report.violations) == (rank == 1)
 

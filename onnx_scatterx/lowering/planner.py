@@ -1,87 +1,26 @@
-"""Choosing how to write a region out: every form that can do it is tried, and the least is taken.
+"""The cheapest plan for a region: every rule that can write the region is asked.
 
-A form is one rule of ``rewrites/``. It makes a plan or gives a reason. What a plan costs is counted
-on trial; it is written only when it was chosen, so a refusal never leaves anything half-built.
+What a plan costs is counted on a dry run. It is written only when it was chosen, so a refusal never
+leaves anything half-built.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.mosaic.cells import Cell
+from onnx_scatterx.lowering.region import Region
+from onnx_scatterx.lowering.rule import Plan, RegionRule, Rule
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.existing_view import ExistingViews
-from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.span import ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Costs, Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
-
-
-class Region(NamedTuple):
-    """A box of a tensor, ``low[d] <= x_d < high[d]``, and the cells that cover it."""
-
-    cells: tuple[Cell, ...]
-    low: Shape
-    high: Shape
-
-    @property
-    def rank(self) -> int:
-        """The number of axes."""
-        return len(self.low)
-
-    def extent(self, axis: int) -> Term:
-        """Return how long the region is on an axis."""
-        return self.high[axis] - self.low[axis]
-
-    @property
-    def extents(self) -> Shape:
-        """The shape of the region."""
-        return tuple(self.extent(d) for d in range(self.rank))
-
-    def part(self, axis: int, low: Term, high: Term, cells: Sequence[Cell]) -> Region:
-        """Return the region between two positions of an axis, covered by these cells."""
-        return Region(
-            tuple(cells),
-            (*self.low[:axis], low, *self.low[axis + 1 :]),
-            (*self.high[:axis], high, *self.high[axis + 1 :]),
-        )
-
-    @classmethod
-    def of(cls, mosaic: Mosaic) -> Region:
-        """Return a whole tensor as a region."""
-        return cls(mosaic.cells, tuple(ZERO for _ in mosaic.shape), mosaic.shape)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A way to write a region."""
-
-    cost: int  # in nodes
-    weight: float  # what plans are compared by: nodes, or time
-    forms: frozenset[str]  # that it uses
-    reads: tuple[ir.Value, ...]
-    write: Callable[[], ir.Value]
-
-
-class Form(ABC):
-    """A way to write regions out."""
-
-    name: str
-
-    @abstractmethod
-    def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        """Return a plan for a region, or why this form cannot write it."""
 
 
 class Planner:
@@ -92,7 +31,7 @@ class Planner:
 
     def __init__(
         self,
-        forms: Sequence[Form],
+        rules: Sequence[RegionRule],
         writer: Writer,
         numbers: TermEmitter,
         facts: Facts,
@@ -103,7 +42,7 @@ class Planner:
         *,
         copies: bool = True,
     ) -> None:
-        self.forms = forms
+        self.rules = rules
         self.writer = writer
         self.numbers = numbers
         self.facts = facts
@@ -130,9 +69,9 @@ class Planner:
     def _best(self, region: Region) -> Plan | Refusal:
         plans: list[Plan] = []
         refusals: list[Refusal] = []
-        for form in self.forms:
+        for rule in self.rules:
             try:
-                found = form.plan(region, self)
+                found = rule.plan(region, self)
             except RefusedError as error:
                 found = error.refusal
             if isinstance(found, Plan):
@@ -148,31 +87,23 @@ class Planner:
 
     def plan(
         self,
-        form: Form,
+        rule: RegionRule,
         write: Callable[[], ir.Value],
         *parts: Plan,
         work: Sequence[Work] = (),
     ) -> Plan | Refusal:
-        """Return a plan of a form over the plans of its parts, or why it cannot be written.
+        """Return a plan of a rule over the plans of its parts, or why it cannot be written.
 
-        ``work`` is that of the form itself.
+        ``work`` is that of the rule itself.
         """
         trial = self.writer.dry_run(write)
         if isinstance(trial, Refusal):
             return trial
-        forms = frozenset((form.name,)).union(*(p.forms for p in parts))
+        rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
         own = trial.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
-        return Plan(trial.cost, weight, forms, tuple(trial.reads), write)
+        return Plan(write, None, trial.cost, weight, rules, tuple(trial.reads))
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""
         return simplify(t, self.facts)
-
-
-def edges(span: StridedInterval) -> tuple[Term, Term]:
-    """Return the first position of a span and the one after its last."""
-    m, r = span.modulus, span.residue
-    if m == 1:
-        return span.low, span.high
-    return m * span.low + r, m * (span.high - 1) + r + 1
