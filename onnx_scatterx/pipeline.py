@@ -1,35 +1,55 @@
-"""One model from its settings to its report: rewritten in place, on the assumptions it needs."""
+"""The passes, in the order in which a model goes through them, and its report at the end."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
-from onnx_scatterx.reports.builder import NodeRecord, names_of, records_of, report_of
+from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.violations import violations
-from onnx_scatterx.transforms.drop_overwritten import drop_overwritten_updates
-from onnx_scatterx.transforms.inline_if import inline_known_ifs
-from onnx_scatterx.transforms.remove_scatters import has_scatters, rewrite_model
+from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
+from onnx_scatterx.transforms.drop_overwritten import DropOverwrittenUpdates
+from onnx_scatterx.transforms.inline_if import InlineKnownIfs
+from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.lower_scatters import LowerScatters
+from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
+
+PIPELINE: tuple[Pass, ...] = (
+    InlineKnownIfs(),
+    DropOverwrittenUpdates(),
+    LowerScatters(),
+    ShortenShapeComputations(),
+    CancelTransposes(),
+    AttachFallbacks(),
+)
+
+Watch: TypeAlias = Callable[[str, ir.Model], None]
+"""Is called after each pass, with its name and the model as it is then."""
 
 
 @fewer_collections()
 def optimize_ir(
-    model: ir.Model, settings: Settings, *, planned: bool = False
+    model: ir.Model,
+    settings: Settings,
+    *,
+    planned: bool = False,
+    watch: Watch | None = None,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
@@ -43,7 +63,7 @@ def optimize_ir(
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
         kept, rests = needed(given, lambda some: _effect(model.clone(), settings, some))
     before = _operators(model)
-    accounts = _rewritten(model, settings, kept)
+    accounts = _rewritten(model, settings, kept, watch)
     if kept:
         accounts = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
@@ -87,28 +107,21 @@ def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) ->
 
 @fresh_symbols()
 def _rewritten(
-    model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]
+    model: ir.Model,
+    settings: Settings,
+    assumed: tuple[Clause, ...],
+    watch: Watch | None = None,
 ) -> tuple[NodeRecord, ...]:
-    """Rewrite a model on these assumptions alone."""
-    if has_scatters(model, reads=settings.reads):
-        inline_known_ifs(model)
-    if settings.deterministic:
-        known = interpret(model, distrust_dims=settings.distrust_dims, assumed=assumed)
-        drop_overwritten_updates(model, known, settings.target)
-    names = names_of(model)
-    outcomes, knowledge = rewrite_model(
-        model,
-        settings.rules,
-        settings.target,
-        distrust_dims=settings.distrust_dims,
-        assumed=assumed,
-        costs=costs_of(settings.target, settings.sizes),
-        reads=settings.reads,
-    )
-    accounts = records_of(outcomes, knowledge, names)
-    if settings.target.native:
-        attach_fallbacks(model)
-    return accounts
+    """Run the pipeline on these assumptions alone."""
+    job = Job(model, settings, assumed)
+    if not job.has_scatters:
+        return ()
+    for step in PIPELINE:
+        if step.applies(settings):
+            step.run(job)
+            if watch is not None:
+                watch(step.name, model)
+    return records_of(job.outcomes, job.analysis.knowledge, job.called)
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -7,7 +7,7 @@ what a rewriting of the body may rest on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -143,6 +143,27 @@ class Interpreter:
         for node in inner:
             self._node(node, scope, node in live)
 
+    def add(self, nodes: Iterable[ir.Node]) -> None:
+        """Visit nodes that were added after the run.
+
+        What they check, and what their shapes depend on, proves nothing of the original model.
+        """
+        self.speculate = False
+        for node in nodes:
+            scope = self.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+            if scope is None:
+                continue
+            for value in node.inputs:
+                if (
+                    value is not None
+                    and value not in scope.values
+                    and value.const_value is not None
+                ):
+                    scope.values[value] = creation.of_tensor(value.const_value)
+            known = {v: scope.values[v] for v in node.outputs if v in scope.values}
+            self._node(node, scope, live=False)
+            scope.values.update(known)
+
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
@@ -233,6 +254,13 @@ def interpret(
     Where a shape hangs on a size that is not 0, or not 1, it is asked whether the model can run if
     it is.
     """
+    return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]
+
+
+def converged(
+    model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause]
+) -> tuple[Interpreter, Knowledge]:
+    """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
     walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
     excluded: tuple[Exclusion, ...] = ()
     while True:
@@ -240,14 +268,15 @@ def interpret(
         knowledge = interpreter.run()
         doubted = interpreter.suspected
         if not doubted:
-            return knowledge
+            return interpreter, knowledge
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
             p for p in doubted if _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
         ]
         found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
         if not found:
-            return walk(ruled_out=excluded).run()
+            last = walk(ruled_out=excluded)
+            return last, last.run()
         excluded = (*excluded, *found)
 
 

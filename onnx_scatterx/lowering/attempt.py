@@ -7,50 +7,27 @@ there is a new one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.scalar_load import scalar_load
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.ir.names import Names
 from onnx_scatterx.lift.scatters import Scatter, is_scatter
 from onnx_scatterx.lowering.exclusive_index_nodes import ExclusiveIndexNodes
+from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, Rule, ScatterRule
+from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
-from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from onnx_scatterx.targets.cost_model.costs import Costs
-from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _WORTH = 32  # nodes that removing one scatter may cost
 _NEEDED = 256  # the same where the target has no such scatter
-
-
-@dataclass(frozen=True)
-class GraphContext:
-    """A graph to rewrite, and what holds for every try at it.
-
-    ``constant_nodes`` says that constants must be nodes, as there can be no initializers; ``reads``
-    that gathers are to be rewritten too.
-    """
-
-    graph: ir.Graph
-    scope: Scope
-    rules: Sequence[Rule]
-    names: Names
-    constants: Constants
-    constant_nodes: bool
-    target: Target
-    costs: Costs
-    reads: bool = False
 
 
 class RewriteRound:

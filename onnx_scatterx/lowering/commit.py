@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.transposes import cancel_transposes
 from onnx_scatterx.lowering.attempt import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
@@ -51,7 +50,6 @@ class Commit:
                     self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
         moved = (v.producer() for v in attempt.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
-        cancel_transposes(self._writer.made)
 
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
         """Read a shape from another tensor than the one that goes."""

@@ -12,9 +12,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.overflow import is_size
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.assumptions.clauses import Clause
-from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.gathers import is_gather
+from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import told as told_work
@@ -24,19 +23,10 @@ from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.transforms.remove_scatters import Outcome
+from onnx_scatterx.transforms.outcome import Outcome
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
 """The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
-
-
-@dataclass(frozen=True)
-class NodeNames:
-    """What a node is called, by its output where it has no name of its own; inputs and output."""
-
-    name: str
-    inputs: tuple[str, ...]
-    output: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +45,6 @@ class NodeRecord:
     output: str
     scope: Scope
     doubted: tuple[Clause, ...] = ()
-
-
-def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
-    """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
-    return {
-        n: NodeNames(
-            n.name or n.outputs[0].name or "?",
-            tuple((v.name or "?") if v is not None else "" for v in n.inputs),
-            n.outputs[0].name or "?",
-        )
-        for g in all_graphs(model)
-        for n in g
-        if is_scatter(n) or is_gather(n)
-    }
 
 
 def records_of(

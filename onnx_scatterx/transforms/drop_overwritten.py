@@ -19,42 +19,55 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import INT64_MAX, Writer
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
 from onnx_scatterx.lift.uniqueness import SETTLED
+from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.native.encoding import is_narrow
+from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal, RefusedError
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
 
 _ROWS = 1 << 16  # indices that are compared
 
 
-def drop_overwritten_updates(model: ir.Model, knowledge: Knowledge, target: Target) -> None:
-    """Drop the updates of a model that are known to be overwritten, in place."""
-    names = Names(model)
-    for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and is_scatterx_domain(scope.function.domain):
+class DropOverwrittenUpdates(Pass):
+    """Drops the updates of a model that are known to be overwritten."""
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.deterministic
+
+    def run(self, job: Job) -> bool:
+        made = [node for context in list(job.contexts()) for node in _in_graph(context)]
+        job.analysis.add(made)
+        return bool(made)
+
+
+def _in_graph(context: GraphContext) -> list[ir.Node]:
+    """Return the new nodes of a graph, and the scatters that read them."""
+    graph, scope = context.graph, context.scope
+    writer = Writer(
+        graph,
+        scope.opsets.get("", 0),
+        context.names,
+        constant_nodes=context.constant_nodes,
+        target=context.target,
+        rank_of=lambda value: _rank(value, scope),
+    )
+    changed = []
+    for node in [n for n in graph if is_scatter(n)]:
+        scatter = lift(node, scope)
+        if isinstance(scatter, Refusal) or scatter.reduction != "none":
             continue
-        nodes_only = scope.function is not None or (model.ir_version or 0) < 4
-        writer = Writer(
-            graph,
-            scope.opsets.get("", 0),
-            names,
-            constant_nodes=nodes_only,
-            target=target,
-            rank_of=lambda value, scope=scope: _rank(value, scope),  # type: ignore[misc]
-        )
-        for node in [n for n in graph if is_scatter(n)]:
-            scatter = lift(node, scope)
-            if isinstance(scatter, Refusal) or scatter.reduction != "none":
-                continue
-            # What is refused stays as it is, and the report says so.
-            with suppress(RefusedError), writer.at(node, node.outputs[0].name):
-                _drop(scatter, scope, writer)
+        # What is refused stays as it is, and the report says so.
+        with suppress(RefusedError), writer.at(node, node.outputs[0].name):
+            _drop(scatter, scope, writer)
+        if node.meta.get(SETTLED):
+            changed.append(node)
+    return [*writer.made, *changed]
 
 
 def _rank(value: ir.Value, scope: Scope) -> int | None:

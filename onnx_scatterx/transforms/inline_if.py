@@ -19,36 +19,45 @@ from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.names import Names
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
 
 
-def inline_known_ifs(model: ir.Model) -> None:
-    """Put branches that are always taken in the place of their Ifs, in place.
+class InlineKnownIfs(Pass):
+    """Puts branches that are always taken in the place of their Ifs.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) <bool yes = {1}> {
     ...         y = If (yes) <then_branch = a () => (float[N] p) { p = Abs (x) },
     ...                       else_branch = b () => (float[N] q) { q = Neg (x) }> }''')
-    >>> inline_known_ifs(model)
+    >>> InlineKnownIfs()(model).modified
+    True
     >>> [node.op_type for node in model.graph]
     ['Abs']
     """
-    if (model.ir_version or 0) < 4:
-        return  # initializers are inputs, which a graph cannot be given more of
-    while any(_is_if(node) for node in model.graph.all_nodes()):
-        known = Interpreter(model, distrust_dims=True).run()
-        found = [
-            (node, taken)
-            for graph, scope in known.scopes.items()
-            if scope.function is None
-            for node in graph
-            if _is_if(node) and (taken := _taken(node, scope)) is not None
-        ]
-        if not found:
-            return
-        names, common = Names(model), _common_names(model)
-        for node, taken in found:
-            if node.graph is not None:  # it stood in a branch that is not taken
-                _take(node, taken, names, common)
+
+    def run(self, job: Job) -> bool:
+        model, modified = job.model, False
+        if (model.ir_version or 0) < 4:
+            return False  # initializers are inputs, which a graph cannot be given more of
+        while any(_is_if(node) for node in model.graph.all_nodes()):
+            known = Interpreter(model, distrust_dims=True).run()
+            found = [
+                (node, taken)
+                for graph, scope in known.scopes.items()
+                if scope.function is None
+                for node in graph
+                if _is_if(node) and (taken := _taken(node, scope)) is not None
+            ]
+            if not found:
+                break
+            common = _common_names(model)
+            for node, taken in found:
+                if node.graph is not None:  # it stood in a branch that is not taken
+                    _take(node, taken, job.names, common)
+            modified = True
+            job.analysis.forget()
+        return modified
 
 
 def _is_if(node: ir.Node) -> bool:

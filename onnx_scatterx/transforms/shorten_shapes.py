@@ -18,9 +18,11 @@ from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.lowering.attempt import GraphContext
+from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
 _INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
@@ -34,6 +36,24 @@ class _Shape:
     place: int
     value: ir.Value
     dims: Sequence[Term]
+
+
+class ShortenShapeComputations(Pass):
+    """Computes shapes from sizes that were computed along with the indices of removed scatters.
+
+    If it runs alone, every computed shape is looked at.
+    """
+
+    def run(self, job: Job) -> bool:
+        found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
+        made = [
+            shorten_shapes(context, found[context.graph] if found else set(context.graph))
+            for context in job.contexts()
+            if not found or context.graph in found
+        ]
+        for nodes in made:
+            job.analysis.add(nodes)
+        return any(made)
 
 
 def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
@@ -57,8 +77,11 @@ def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Nod
     return found
 
 
-def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> None:
-    """Write the shapes anew that keep some of these nodes alive, where that is fewer nodes."""
+def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node]:
+    """Write the shapes anew that keep some of these nodes alive, if that is fewer nodes.
+
+    Returns the new nodes.
+    """
     shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
     while shapes:
         going = _going(task.graph, shapes)
@@ -74,9 +97,10 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> None:
         numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
         worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
         if len(worth) == len(shapes):
-            return _write(shapes, numbers)
+            _write(shapes, numbers)
+            return writer.made
         shapes = worth
-    return None
+    return []
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:

@@ -1,4 +1,4 @@
-"""Transposes that undo each other go, where one of them is new.
+"""Transposes that undo each other are removed, if one of them is new.
 
 before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
 after    y = x
@@ -6,24 +6,33 @@ after    y = x
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lowering.commit import REPLACES
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
 
 
-def cancel_transposes(made: Iterable[ir.Node]) -> None:
-    """Let readers of such a pair read what goes into it."""
-    new = list(made)
-    for node in new:
-        if node.op_type != "Transpose" or node.graph is None:
-            continue
-        _cancel(node, new)
-        readers = [use.node for v in node.outputs for use in v.uses()]
-        for reader in dict.fromkeys(readers):
-            if reader.op_type == "Transpose" and reader.domain in ("", "ai.onnx"):
-                _cancel(reader, new)
+class CancelTransposes(Pass):
+    """Lets readers of such a pair read what goes into it.
+
+    If it runs alone, no node is new, and nothing changes.
+    """
+
+    def run(self, job: Job) -> bool:
+        graphs = [outcome.graph for outcome in job.outcomes]
+        new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
+        before = sum(len(g) for g in graphs)
+        for node in new:
+            if node.op_type != "Transpose" or node.graph is None:
+                continue
+            _cancel(node, new)
+            readers = [use.node for v in node.outputs for use in v.uses()]
+            for reader in dict.fromkeys(readers):
+                if reader.op_type == "Transpose" and reader.domain == "":
+                    _cancel(reader, new)
+        return sum(len(g) for g in graphs) < before
 
 
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:

@@ -1,0 +1,26 @@
+"""Every new ScatterX gets a function to fall back to, once transposes were folded into it."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.native.nodes import new_nodes
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
+
+
+class AttachFallbacks(Pass):
+    """Adds the functions that ScatterX nodes call in runtimes without the library."""
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.native
+
+    def run(self, job: Job) -> bool:
+        model = job.model
+        places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+        found = any(True for place in places for _ in new_nodes(place))
+        if found:
+            attach_fallbacks(model)
+        return found
