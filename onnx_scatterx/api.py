@@ -16,7 +16,7 @@ from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.opset import newer_opset, raise_opset
-from onnx_scatterx.pipeline import optimize_ir
+from onnx_scatterx.pipeline import Watch, optimize_ir
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
@@ -57,6 +57,7 @@ def optimize(
     deterministic: bool = False,
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -69,10 +70,11 @@ def optimize(
     a mapping; what is used of it stands in the report and in the metadata of the new model.
     ``deterministic`` makes the last update win where several are known to go to one element, which
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
-    time: any result is right at all sizes. ``opset`` raises an older model to this operator set,
-    as TensorScatter needs 24; a newer one is kept, and the report says so. Raises ScatterXError
-    where the model cannot be read or raised, the target cannot be had, or an assumption or a size
-    names nothing of the model.
+    time: any result is right at all sizes. ``opset`` raises an older model to this operator set, as
+    TensorScatter needs 24; a newer one is kept, and the report says so. ``watch`` is called after
+    each pass of the pipeline, with the name of the pass and the model as it is then. Raises
+    ScatterXError where the model cannot be read or raised, the target cannot be had, or an
+    assumption or a size names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -89,7 +91,7 @@ def optimize(
         loaded, proto, source_path = _loaded(model)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         raised = opset is not None and raise_opset(loaded, opset)
-        report, _ = optimize_ir(loaded, settings)
+        report, _ = optimize_ir(loaded, settings, watch=watch)
     report = replace(report, opset_kept=newer_opset(loaded, opset))
     made: Any = loaded
     if proto is not None:

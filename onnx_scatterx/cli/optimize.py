@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import (
@@ -21,12 +22,14 @@ from onnx_scatterx.cli.arguments import (
     size,
 )
 from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
-from onnx_scatterx.cli.output import report_place, show
+from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
+    import onnx_ir as ir
+
     from onnx_scatterx.verification import Verification
 
 
@@ -60,6 +63,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_draws(command)
     command.add_argument("--report", metavar="R", help="write a report too, .json or .html")
+    command.add_argument(
+        "--print-after",
+        action="append",
+        default=[],
+        metavar="PASS",
+        help="print the model to stderr after this pass (all: after each), without weights",
+    )
     command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
@@ -73,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
     if os.path.isdir(args.model):
+        reject_unused(args, "on a directory: it is for one model", "print_after")
         from onnx_scatterx.cli.batch import optimize_directory
 
         return optimize_directory(args)
@@ -86,7 +97,12 @@ def run(args: argparse.Namespace) -> int:
         settle_target(args)
         report = report_place(args.report, writing)
         result = optimize(
-            args.model, rules=args.rules, sizes=dict(args.size), opset=args.opset, **settings(args)
+            args.model,
+            rules=args.rules,
+            sizes=dict(args.size),
+            opset=args.opset,
+            watch=_printer(args.print_after) if args.print_after else None,
+            **settings(args),
         )
         if result.report.opset_kept is not None:
             reject_unused(args, f"on a model of operator set {result.report.opset_kept}", "opset")
@@ -104,6 +120,26 @@ def run(args: argparse.Namespace) -> int:
         print_hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
     return status or strict_status(args, result.report)
+
+
+def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
+    """Return what prints a model after the passes that are wanted."""
+    from onnx_scatterx.pipeline import PIPELINE
+
+    known = [step.name for step in PIPELINE]
+    for name in wanted:
+        if name not in (*known, "all"):
+            raise ScatterXError(f"no pass is called {name!r}; there are all, {', '.join(known)}")
+
+    def after(name: str, model: ir.Model) -> None:
+        if name in wanted or "all" in wanted:
+            import onnx_ir as ir
+
+            show_text(
+                f"after {name}:\n{ir.to_onnx_text(model, exclude_initializers=True)}", err=True
+            )
+
+    return after
 
 
 def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:

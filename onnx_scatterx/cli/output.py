@@ -35,9 +35,9 @@ def show(content: object) -> None:
         show_text(str(content))
 
 
-def show_text(text: str) -> None:
-    """Print a text of which each line was made by itself, such as JSON."""
-    _write(in_lines(text.split("\n")))
+def show_text(text: str, *, err: bool = False) -> None:
+    """Print a text of which each line was made by itself, such as JSON; with ``err`` to stderr."""
+    (_to_stderr if err else _write)(in_lines(text.split("\n")))
 
 
 def _write(text: str) -> None:

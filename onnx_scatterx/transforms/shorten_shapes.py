@@ -46,14 +46,16 @@ class ShortenShapeComputations(Pass):
 
     def run(self, job: Job) -> bool:
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
-        made = [
-            shorten_shapes(context, found[context.graph] if found else set(context.graph))
-            for context in job.contexts()
-            if not found or context.graph in found
-        ]
-        for nodes in made:
-            job.analysis.add(nodes)
-        return any(made)
+        modified = False
+        for context in list(job.contexts()):
+            if found and context.graph not in found:
+                continue
+            indices = found[context.graph] if found else set(context.graph)
+            made = shorten_shapes(context, indices)
+            if made is not None:
+                job.analysis.add(made)
+                modified = True
+        return modified
 
 
 def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
@@ -77,10 +79,10 @@ def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Nod
     return found
 
 
-def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node]:
+def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
     """Write the shapes anew that keep some of these nodes alive, if that is fewer nodes.
 
-    Returns the new nodes.
+    Returns the new nodes, or None if nothing changes.
     """
     shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
     while shapes:
@@ -100,7 +102,7 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node]:
             _write(shapes, numbers)
             return writer.made
         shapes = worth
-    return []
+    return None
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:

@@ -1,0 +1,115 @@
+"""The pipeline as data: every pass runs alone, and what is known of a model passes through all."""
+
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.analysis.interpreter import Interpreter
+from onnx_scatterx.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.cli import main
+from onnx_scatterx.pipeline import PIPELINE
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.transforms.lower_scatters import LowerScatters
+from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
+from tests.helpers.support import parse
+
+ROW = """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
+    <int64[1, 1] i = {1}> { z = ScatterND (x, i, y) }"""
+# Two updates go to row 1: the second is written.
+TWICE = """g (float[4, 2] x, float[2, 2] y) => (float[4, 2] z)
+    <int64[2, 1] i = {1, 1}> { z = ScatterND (x, i, y) }"""
+LONG = """g (float[N, 4] x) => (float[A, B] z) <int64[1] none = {}, int64[1] last = {1}> {
+    s = Shape (x) n = Gather (s, last) one = Neg (n) m = Neg (one) t = Concat <axis = 0> (m, n)
+    z = ConstantOfShape (t) }"""
+
+
+def operators(model: ir.Model) -> list[str]:
+    return [node.op_type for node in model.graph]
+
+
+def read(text: str) -> ir.Model:
+    return ir.from_proto(parse(text))
+
+
+def test_the_passes_are_called_in_order() -> None:
+    seen: list[tuple[str, bool]] = []
+    settings = {"target": "standard", "deterministic": True}
+    onnx_scatterx.optimize(
+        parse(ROW),
+        **settings,
+        watch=lambda name, m: seen.append((name, "ScatterND" in operators(m))),
+    )
+    native = "AttachFallbacks"
+    assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name != native]
+    assert [there for _, there in seen] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
+def test_every_pass_runs_alone(step: ir.passes.InPlacePass) -> None:
+    model = read(ROW)
+    result = step(model)
+    assert result.modified == (type(step) is LowerScatters)
+    onnx.checker.check_model(ir.to_proto(model))
+
+
+def test_scatters_are_lowered_alone() -> None:
+    model = read(ROW)
+    LowerScatters(Settings.of("standard", None, False, None))(model)
+    assert "ScatterND" not in operators(model)
+
+
+def test_shapes_are_shortened_alone() -> None:
+    model = read(LONG)
+    assert ShortenShapeComputations()(model).modified
+    assert len(model.graph) < len(read(LONG).graph)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_model_is_interpreted_once(deterministic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Interpreter] = []
+    run = Interpreter.run
+
+    def counted(self: Interpreter) -> object:
+        runs.append(self)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", counted)
+    result = onnx_scatterx.optimize(parse(TWICE), target="standard", deterministic=deterministic)
+    assert result.report.removed == deterministic
+    assert len(runs) == 1
+
+
+def test_new_nodes_are_known_and_prove_nothing() -> None:
+    """Of a Reshape that the original has not, nothing follows for the sizes of the original."""
+    model = read("g (float[N] x, int64[1] i) => (float[N] y) { y = Neg (x) }")
+    analysis = ModelAnalysis(model)
+    graph = model.graph
+    scope = analysis.knowledge.scopes[graph]
+    (size,) = scope.values[graph.inputs[0]].shape or ()
+    shape = ir.Value(name="four", const_value=ir.tensor([4]))
+    graph.register_initializer(shape)
+    node = ir.Node("", "Reshape", [graph.inputs[0], shape])
+    graph.insert_before(graph[0], node)
+    analysis.add([node])
+    assert [str(d) for d in scope.values[node.outputs[0]].shape or ()] == ["4"]
+    assert not scope.facts.equal(size, 4)
+
+
+def test_the_model_after_a_pass_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(parse(ROW), path)
+    arguments = ["optimize", str(path), "-o", str(tmp_path / "o.onnx"), "--target", "standard"]
+    assert main([*arguments, "--print-after", "LowerScatters", "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("after LowerScatters:\n")
+    assert "Concat" in err
+    assert main([*arguments, "--print-after", "all", "-q"]) == 0
+    assert capsys.readouterr().err.count("after ") == 4
+    assert main([*arguments, "--print-after", "Nothing"]) == 2
+    assert "there are all, InlineKnownIfs" in capsys.readouterr().err
