@@ -36,12 +36,11 @@ def read(text: str) -> ir.Model:
 
 def test_the_passes_are_called_in_order() -> None:
     seen: list[tuple[str, bool]] = []
-    settings = {"target": "standard", "deterministic": True}
-    onnx_scatterx.optimize(
-        parse(ROW),
-        **settings,
-        watch=lambda name, m: seen.append((name, "ScatterND" in operators(m))),
-    )
+
+    def watch(name: str, model: ir.Model) -> None:
+        seen.append((name, "ScatterND" in operators(model)))
+
+    onnx_scatterx.optimize(parse(ROW), target="standard", deterministic=True, watch=watch)
     native = "AttachFallbacks"
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name != native]
     assert [there for _, there in seen] == [True, True, False, False, False]
