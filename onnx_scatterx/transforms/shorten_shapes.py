@@ -18,6 +18,7 @@ from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lowering.commit import REPLACES
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Refusal
@@ -106,11 +107,15 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:
-    """Return the shapes that nodes are given, where they are computed and known."""
+    """Return the shapes that nodes are given, if they are computed and known.
+
+    A node that was written for a scatter has the shortest one already.
+    """
     found = []
     for node in task.graph:
         place = _OPERANDS.get(node.op_type)
-        if place is None or node.domain not in ("", "ai.onnx") or len(node.inputs) <= place:
+        is_new = REPLACES in node.metadata_props
+        if place is None or is_new or node.domain != "" or len(node.inputs) <= place:
             continue
         value = node.inputs[place]
         known = None if value is None else task.scope.values.get(value)
