@@ -29,11 +29,13 @@ from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
+from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
 
 PIPELINE: tuple[Pass, ...] = (
     InlineKnownIfs(),
     DropOverwrittenUpdates(),
     LowerScatters(),
+    SimplifyGathers(),
     ShortenShapeComputations(),
     CancelTransposes(),
     AttachFallbacks(),
@@ -121,7 +123,7 @@ def _rewritten(
             step.run(job)
             if watch is not None:
                 watch(step.name, model)
-    return records_of(job.outcomes, job.analysis.knowledge, job.called)
+    return records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.lowering.attempt import RewriteRound
+from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.symbolic.terms import Term
@@ -27,14 +27,14 @@ class Commit:
     ``selected`` are those for which a Where of floats was written.
     """
 
-    def __init__(self, attempt: RewriteRound, choice: Selection) -> None:
-        self._attempt = attempt
-        self._writer = attempt.writer
+    def __init__(self, round_: RewriteRound, choice: Selection) -> None:
+        self._round = round_
+        self._writer = round_.writer
         self.rules: dict[ir.Node, frozenset[Rule]] = {}
         self.work: dict[ir.Node, Term] = {}
         self.selected: set[ir.Node] = set()
         # In the graph's order: a node that is made once stands before all that use it.
-        for node in list(attempt.graph):
+        for node in list(round_.graph):
             if node in choice.shapes:
                 self._write_shape(node, choice.shapes[node])
             if node in choice.rewritings:
@@ -44,18 +44,18 @@ class Commit:
                     self.work[node] = rewriting.work
                 self.rules[node] = rewriting.rules
             for value in [v for v in node.outputs if v in choice.values]:
-                plan, passed = choice.values[value], attempt.provenance.absorbed[value]
+                plan, passed = choice.values[value], round_.provenance.absorbed[value]
                 self._write(value, plan.write, passed, node)
-                for gone in passed:
+                for gone in (*passed, node):
                     self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
-        moved = (v.producer() for v in attempt.provenance.absorbed)
+        moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
 
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
         """Read a shape from another tensor than the one that goes."""
         w, (value,) = self._writer, node.outputs
         with w.at(node, value.name or "shape"):
-            result = self._attempt.numbers.shape(part)
+            result = self._round.numbers.shape(part)
         value.replace_all_uses_with(result)
         w.replaced[value] = result
 
@@ -67,13 +67,13 @@ class Commit:
         anchor: ir.Node,
         work: Term | None = None,
     ) -> None:
-        w, scope = self._writer, self._attempt.task.scope
+        w, scope = self._writer, self._round.context.scope
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
             metadata[WORK] = told(work)
         made = len(w.made)
         results = set(w.replaced.values())
-        known = self._attempt.provenance.abstract(value)
+        known = self._round.provenance.abstract(value)
         dtype = known.dtype or value.dtype
         assert dtype is not None
         with w.at(anchor, value.name, metadata):
@@ -93,7 +93,7 @@ class Commit:
 
         A graph output keeps its name through an Identity where the result has one of its own.
         """
-        w, names = self._writer, self._attempt.task.names
+        w, names = self._writer, self._round.context.names
         own = is_new and not result.uses() and not result.is_graph_output()
         if not own and not value.is_graph_output():
             return result
@@ -106,7 +106,7 @@ class Commit:
                 name=w.new_name("Identity"),
                 metadata_props=dict(w.metadata),
             )
-            self._attempt.graph.insert_before(w.insertion_point, identity)
+            self._round.graph.insert_before(w.insertion_point, identity)
             (result,) = identity.outputs
         if value.is_graph_output():
             result.type, result.shape = value.type, value.shape

@@ -27,4 +27,3 @@ class GraphContext:
     constant_nodes: bool  # constants must be nodes, as there can be no initializers
     target: Target
     costs: Costs
-    reads: bool = False  # gathers are to be rewritten, too

@@ -66,7 +66,7 @@ class Provenance:
         opaque: Mapping[ir.Node, Refusal] | None = None,
         gathers_to_remove: Collection[ir.Node] = (),
         *,
-        fills: Constants | None = None,
+        constants: Constants | None = None,
         split_before: Collection[ir.Node] = (),
         whole: bool = False,
     ) -> None:
@@ -76,7 +76,7 @@ class Provenance:
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
-        self.fills = Constants(scope, set(graph.inputs)) if fills is None else fills
+        self.constants = Constants(scope, set(graph.inputs)) if constants is None else constants
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
@@ -235,7 +235,7 @@ class Provenance:
         """
         nothing: frozenset[ir.Node] = frozenset()
         data, before = self.mosaic(scatter.data), self.absorbed.get(scatter.data, nothing)
-        if data is not None and is_noop_write(scatter, data, self.fills):
+        if data is not None and is_noop_write(scatter, data, self.constants):
             return data, before
         updates, origin = self._updates(scatter)
         others = self.absorbed.get(origin, nothing)

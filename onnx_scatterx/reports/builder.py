@@ -48,7 +48,10 @@ class NodeRecord:
 
 
 def records_of(
-    outcomes: Sequence[Outcome], knowledge: Knowledge, names: Mapping[ir.Node, NodeNames]
+    outcomes: Sequence[Outcome],
+    gathers: Mapping[ir.Graph, Mapping[ir.Node, Access | Refusal]],
+    knowledge: Knowledge,
+    names: Mapping[ir.Node, NodeNames],
 ) -> tuple[NodeRecord, ...]:
     """Return what became of every scatter and of the gathers that were looked at.
 
@@ -59,7 +62,7 @@ def records_of(
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
             *((node, lifted.scatter) for node, lifted in outcome.provenance.scatters.items()),
-            *((node, outcome.provenance.gathers.get(node)) for node in outcome.gathers),
+            *gathers.get(outcome.graph, {}).items(),
         ]
         for node, access in accesses:
             canonical = Canonical(access) if isinstance(access, Access) else None

@@ -13,15 +13,17 @@ from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.node_names import NodeNames
+from onnx_scatterx.lift.gathers import Gather, is_arithmetic, is_gather, lift_gather
+from onnx_scatterx.lift.node_names import NodeNames, names_of
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.cost_model.costs import Costs
-from onnx_scatterx.transforms.outcome import Outcome
+from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.transforms.outcome import Outcome, is_read
 
 
 @dataclass
@@ -33,6 +35,9 @@ class Job:
     assumed: Sequence[Clause] = ()
     outcomes: list[Outcome] = field(default_factory=list)  # one for each graph
     called: dict[ir.Node, NodeNames] = field(default_factory=dict)  # before anything was removed
+    gathers: dict[ir.Graph, dict[ir.Node, Gather | Refusal]] = field(default_factory=dict)
+    """The gathers of data, in canonical form, if they are to be simplified."""
+    unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -57,6 +62,27 @@ class Job:
         graphs = all_graphs(self.model)
         return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
 
+    def note_nodes(self) -> None:
+        """Note what scatters and gathers are called and read, before the first is removed."""
+        if self.called:
+            return
+        self.called = names_of(self.model)
+        for context in self.contexts() if self.settings.reads else ():
+            graph, scope = context.graph, context.scope
+            found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
+            self.gathers[graph] = {n: lift_gather(n, scope) for n in found}
+            self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
+
+    def outcome_of(self, context: GraphContext) -> Outcome:
+        """Return the outcome of a graph; one without scatters has none before it is asked for."""
+        for outcome in self.outcomes:
+            if outcome.graph is context.graph:
+                return outcome
+        nothing = Provenance(context.graph, context.scope, constants=context.constants)
+        made = Outcome(context.graph, nothing, {}, set(), set())
+        self.outcomes.append(made)
+        return made
+
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
         for graph, scope in self.analysis.knowledge.scopes.items():
@@ -71,7 +97,6 @@ class Job:
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
-                    self.settings.reads,
                 )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What became of the scatters of one graph."""
+"""What became of the scatters and gathers of one graph."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.terms import Term
@@ -14,14 +15,25 @@ from onnx_scatterx.text.reasons import Refusal
 
 @dataclass
 class Outcome:
-    """What became of the scatters of one graph, and of its gathers if those are rewritten."""
+    """What became of the scatters of a graph, and of its gathers if those are simplified."""
 
     graph: ir.Graph
-    provenance: Provenance
-    rules: dict[ir.Node, frozenset[Rule]]  # that wrote what replaces a node
-    work: dict[ir.Node, Term]  # of dense forms: the elements of the largest tensor
+    provenance: Provenance  # as it was when the scatters were lowered
     refusals: dict[ir.Node, Refusal]  # why a node is kept
     dead: set[ir.Node]  # removed, as nothing reads them
-    gathers: list[ir.Node]
-    selected: set[ir.Node]  # a Where of floats was written for them
-    index_nodes: set[ir.Node] = field(default_factory=set)  # computed indices of removed scatters
+    index_nodes: set[ir.Node]  # that computed the indices of scatters that are gone
+    rules: dict[ir.Node, frozenset[Rule]] = field(default_factory=dict)  # wrote what replaces it
+    work: dict[ir.Node, Term] = field(default_factory=dict)
+    """Of dense forms: how many elements the largest tensor has."""
+    selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
+
+    def add(self, written: Commit) -> None:
+        """Add what was written."""
+        self.rules.update(written.rules)
+        self.work.update(written.work)
+        self.selected |= written.selected
+
+
+def is_read(value: ir.Value) -> bool:
+    """Return whether anything reads a value."""
+    return value.is_graph_output() or bool(value.uses())

@@ -1,8 +1,4 @@
-"""One try at a graph: where its tensors come from, and plans to write them.
-
-A try holds while it is settled which scatters stay and which gathers are to go. When that changes,
-there is a new one.
-"""
+"""One round of planning for a graph."""
 
 from __future__ import annotations
 
@@ -15,8 +11,8 @@ from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.scalar_load import scalar_load
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.lift.scatters import Scatter, is_scatter
-from onnx_scatterx.lowering.exclusive_index_nodes import ExclusiveIndexNodes
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region
@@ -31,46 +27,40 @@ _NEEDED = 256  # the same where the target has no such scatter
 
 
 class RewriteRound:
-    """A try at a graph in which the scatters of ``kept`` stay, and the gathers of ``reads`` go.
+    """One round: where the values of a graph come from, and the plans to write them.
 
-    The scatters ``apart`` are not written together with those before them.
+    A round holds for as long as it is settled which nodes are opaque (``Provenance``). If that
+    changes, a new one starts.
     """
 
     def __init__(
         self,
-        task: GraphContext,
-        kept: dict[ir.Node, Refusal],
-        apart: dict[ir.Node, None],
-        reads: set[ir.Node],
+        context: GraphContext,
+        provenance: Provenance,
+        index_nodes: ExclusiveNodes | None = None,
+        *,
+        copies: bool = True,
     ) -> None:
-        self.task = task
-        self.graph = task.graph
-        self.provenance = Provenance(
-            task.graph,
-            task.scope,
-            kept,
-            reads,
-            fills=task.constants,
-            split_before=apart,
-            whole=task.reads,
-        )
-        self.reads = {n for n in reads if n.outputs[0] in self.provenance.absorbed}
-        self.companions = ExclusiveIndexNodes(task.graph, self.provenance, self.reads)
-        self.region_rules = [r for r in task.rules if isinstance(r, RegionRule)]
-        self.scatter_rules = [r for r in task.rules if isinstance(r, ScatterRule)]
+        self.context = context
+        self.graph = context.graph
+        self.provenance = provenance
+        self.copies = copies  # new constants may be as large as those that they are made of
+        self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
+        self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
         self.writer = Writer(
-            task.graph,
-            task.scope.opsets.get("", 0),
-            task.names,
-            constant_nodes=task.constant_nodes,
-            target=task.target,
-            rank_of=lambda value: self.provenance.abstract(value).rank,
+            context.graph,
+            context.scope.opsets.get("", 0),
+            context.names,
+            constant_nodes=context.constant_nodes,
+            target=context.target,
+            rank_of=lambda value: provenance.abstract(value).rank,
         )
-        spared = [v for n in self.provenance.scatters for v in n.outputs if n not in kept]
-        spared += [*self.companions.values(), *self.provenance.absorbed]
-        sources = AvailableValues(task.graph, task.scope, spared)
-        self.numbers = TermEmitter(self.writer, task.scope, sources)
-        self.aliases = self.provenance.existing_views()
+        opaque = provenance.opaque
+        removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
+        removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
+        values = AvailableValues(context.graph, context.scope, removed)
+        self.numbers = TermEmitter(self.writer, context.scope, values)
+        self.existing_views = provenance.existing_views()
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 
     def plan(self, value: ir.Value) -> Plan | Refusal:
@@ -95,12 +85,12 @@ class RewriteRound:
             self.region_rules,
             self.writer,
             self.numbers,
-            self.task.scope.facts,
-            self.task.constants,
-            self.aliases,
+            self.context.scope.facts,
+            self.context.constants,
+            self.existing_views,
             dtype,
-            self.task.costs,
-            copies=not self.is_reading(value),
+            self.context.costs,
+            copies=self.copies,
         )
         found = planner.best(Region.of(mosaic))
         if isinstance(found, Plan) and value.is_graph_output():
@@ -114,11 +104,7 @@ class RewriteRound:
     def _worth(self, value: ir.Value) -> int:
         """Return how many nodes a value may cost: more for a target that has not what goes."""
         passed = self.provenance.absorbed[value]
-        return sum(_WORTH if self.task.target.has(n.op_type) else _NEEDED for n in passed)
-
-    def is_reading(self, value: ir.Value) -> bool:
-        """Return whether a value may be written only because of gathers."""
-        return not any(map(is_scatter, self.provenance.absorbed[value]))
+        return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in passed)
 
     def preferred(self) -> list[ir.Node]:
         """Return the scatters that could be slices, and that a rule writes first or better."""
@@ -141,7 +127,7 @@ class RewriteRound:
         passed, (output,) = self.provenance.absorbed, scatter.node.outputs
         leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
         if scatter.data not in passed or all(
-            scalar_load(x, self.task.scope) is None for x in leaves
+            scalar_load(x, self.context.scope) is None for x in leaves
         ):
             return False
         whole, before = self.plan(output), self.plan(scatter.data)
@@ -203,7 +189,7 @@ class RewriteRound:
 
     @property
     def _context(self) -> Context:
-        task = self.task
+        task = self.context
         return Context(self.provenance, self.writer, task.constants, self.numbers, task.target)
 
     def _asked(

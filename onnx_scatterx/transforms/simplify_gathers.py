@@ -1,0 +1,75 @@
+"""Gathers are replaced by what reads the same, if that takes no more nodes.
+
+    before   y = Gather(x, Range(start, stop))          and the nodes that compute the indices
+    after    y = Slice(x, start, stop)
+
+Scatters that were kept are tensors of their own. What is computed of sizes alone is no data, and is
+left to be removed with its readers.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lowering.commit import Commit
+from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.lowering.round import RewriteRound
+from onnx_scatterx.lowering.selection import GatherSelection
+from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.outcome import Outcome
+
+
+class SimplifyGathers(Pass):
+    """Writes what the gathers of a model read, by the rules of the settings."""
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.reads
+
+    def run(self, job: Job) -> bool:
+        job.note_nodes()
+        modified = False
+        for context in list(job.contexts()):
+            gathers = job.gathers.get(context.graph, {})
+            if not gathers:
+                continue
+            outcome = job.outcome_of(context)
+            written, made = _simplify(context, list(gathers), job.unread, outcome)
+            outcome.add(written)
+            job.analysis.add(made)
+            modified |= bool(written.rules)
+        return modified
+
+
+def _simplify(
+    context: GraphContext, gathers: list[ir.Node], unread: set[ir.Node], outcome: Outcome
+) -> tuple[Commit, list[ir.Node]]:
+    """Rewrite the gathers of one graph; return what was written, and the new nodes."""
+    graph, scope = context.graph, context.scope
+    opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
+    there = {n for n in gathers if n.graph is not None}
+    kept: dict[ir.Node, Refusal] = {}
+    while True:
+        wanted = there - kept.keys()
+        found = Provenance(graph, scope, opaque, wanted, constants=context.constants, whole=True)
+        reached = {n for n in wanted if n.outputs[0] in found.absorbed}
+        exclusive = ExclusiveNodes(graph, found, reached)
+        round_ = RewriteRound(context, found, exclusive, copies=False)
+        selection = GatherSelection(round_, reached, exclusive)
+        # What is removed with the gathers that are kept is worth less than was thought.
+        stay = reached & selection.refused.keys()
+        kept.update((n, selection.refused[n]) for n in stay)
+        if not stay:
+            break
+    written = Commit(round_, selection)
+    for node in there:
+        if node.graph is not None:
+            why = found.unmoved.get(node) or kept.get(node)
+            outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
+    outcome.dead |= {n for n in unread if n.graph is None}
+    return written, round_.writer.made
