@@ -87,7 +87,7 @@ class Provenance:
         for node in graph:
             if is_scatter(node):
                 self._scatter(node)
-            elif node.domain not in ("", "ai.onnx") or node.op_type not in MOVES:
+            elif node.domain != "" or node.op_type not in MOVES:
                 continue
             elif node in reached:
                 self._move(node)
@@ -107,7 +107,7 @@ class Provenance:
         found: dict[ir.Value, list[ExistingView]] = {}
         stays: set[ir.Value] = set()
         for node in reversed(list(self.graph)):
-            is_move = node.op_type in MOVES and node.domain in ("", "ai.onnx")
+            is_move = node.op_type in MOVES and node.domain == ""
             for value in node.outputs:
                 if value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses()):
                     stays.add(value)
@@ -279,4 +279,4 @@ def _few(mosaic: Mosaic) -> Mosaic:
 
 
 def _is_reshape(node: ir.Node) -> bool:
-    return node.op_type == "Reshape" and node.domain in ("", "ai.onnx")
+    return node.op_type == "Reshape" and node.domain == ""
