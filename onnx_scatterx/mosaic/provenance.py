@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -78,6 +79,7 @@ class Provenance:
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
         self.absorbed: dict[ir.Value, frozenset[ir.Node]] = {}
+        self._described: dict[ir.Value, TensorValue] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
         reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
@@ -143,7 +145,14 @@ class Provenance:
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return what the interpreter knows of a value."""
-        return self.scope.values.get(value) or TensorValue(value.dtype, None)
+        found = self._described.get(value) or self.scope.values.get(value)
+        return found or TensorValue(value.dtype, None)
+
+    def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
+        """Return the same with what is known of a value that is in no graph."""
+        found = copy.copy(self)
+        found._described = {**self._described, value: known}
+        return found
 
     def gather(self, node: ir.Node) -> Gather:
         """Return a node that reads in canonical form, or refuse."""

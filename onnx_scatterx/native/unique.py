@@ -15,7 +15,6 @@ from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import Symbol, coord, symbol_of, term
 
-UNIQUE = "onnx_scatterx.unique"  # in the `meta` of a scatter that is rewritten: the answer
 _NUMBERS = 1 << 18  # targets that are looked at one by one
 
 
