@@ -48,6 +48,22 @@ abi:
 oldest:
     .ci/oldest-runtime
 
+# An installation from source where there is no C++ compiler.
+no-compiler:
+    .ci/no-compiler
+
+# The source distribution and the wheels of all platforms, into dist/; --twice: and again elsewhere.
+wheels *ARGS:
+    .ci/build-wheels {{ARGS}}
+
+# What is in dist/, tested as far as this machine can: all platforms, or those that are named.
+test-wheels *PLATFORMS:
+    .ci/test-wheels {{PLATFORMS}}
+
+# A release, before it goes out: what is in dist/, built first where nothing is.
+release-check *PYTHONS:
+    .ci/release-check {{PYTHONS}}
+
 # Everything, in a fresh virtual environment, as CI does it.
 ci:
     bash .ci/run

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "../tests/session_slots.h"
 #include "scatterx/ort_abi.h"
 
 namespace {
@@ -58,6 +59,7 @@ static_assert(ORT_API_VERSION >= ort::kApiVersion,
   static_assert(kSame<decltype(OrtApi::name), std::add_pointer_t<__VA_ARGS__>>,                 \
                 #name " has another signature");
 SCATTERX_ORT_SLOTS(CHECK_SLOT)
+SCATTERX_SESSION_SLOTS(CHECK_SLOT)
 #if ORT_API_VERSION >= 24
 SCATTERX_ORT_SLOTS_24(CHECK_SLOT)
 #endif

@@ -4,13 +4,8 @@
 #include <vector>
 
 #include "check.h"
+#include "loading.h"
 #include "scatterx/ort_abi.h"
-
-#if defined(_WIN32)
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
 
 struct OrtCustomOpDomain {
   int runtime;
@@ -111,20 +106,6 @@ void TwoInOneProcess(Entry entry) {
   CHECK(One::inferences == 1 && Other::inferences == 0)
       << One::inferences << " " << Other::inferences;
 }
-
-#if defined(_WIN32)
-void* Open(const char* path) { return LoadLibraryA(path); }
-bool IsOpen(const char* path) { return GetModuleHandleA(path) != nullptr; }
-void Close(void* library) { FreeLibrary(static_cast<HMODULE>(library)); }
-void* Find(void* library, const char* name) {
-  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
-}
-#else
-void* Open(const char* path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
-bool IsOpen(const char* path) { return dlopen(path, RTLD_NOW | RTLD_NOLOAD) != nullptr; }
-void Close(void* library) { dlclose(library); }
-void* Find(void* library, const char* name) { return dlsym(library, name); }
-#endif
 
 }  // namespace
 

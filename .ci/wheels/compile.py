@@ -10,6 +10,8 @@ from pathlib import Path
 from wheels.fat import fat
 from wheels.platforms import Platform, Target
 
+_CACHE = Path(__file__).parents[2] / "build" / "wheels" / "zig"
+
 
 def compile_library(source: Path, platform: Platform, work: Path) -> bytes:
     """Return the library of a platform, compiled from ``custom_ops`` of ``source``."""
@@ -42,7 +44,9 @@ def compile_all(source: Path, target: Target, build: Path, *, tests: bool = Fals
 def _run(*words: str | Path) -> None:
     """Run a command; what it prints is shown if it fails."""
     beside = Path(sys.executable).parent  # cmake and ninja of the same environment
-    environment = {**os.environ, "PATH": f"{beside}{os.pathsep}{os.environ['PATH']}"}
+    caches = {f"ZIG_{which}_CACHE_DIR": str(_CACHE) for which in ("GLOBAL", "LOCAL")}
+    path = f"{beside}{os.pathsep}{os.environ['PATH']}"
+    environment = {**caches, **os.environ, "PATH": path}
     done = subprocess.run(words, env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{done.stdout}{done.stderr}")

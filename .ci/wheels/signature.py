@@ -35,4 +35,4 @@ def _has_right_hashes(library: bytes, end: int, directory: int) -> bool:
         start = directory + hashes + i * size
         if hashlib.sha256(content).digest() != library[start : start + size]:
             return False
-    return pages << page >= limit
+    return bool(pages << page >= limit)

@@ -13,6 +13,8 @@ import lief
 from wheels.platforms import ENTRY, Platform
 from wheels.signature import is_signed
 
+lief.logging.disable()  # faults() says what is wrong
+
 # What zig's linker for macOS exports beside the one function: it takes no list of symbols. These
 # are operator new and delete in the library's own C++ runtime, and two marks of any library.
 _NEW_AND_DELETE = ("__Zn[aw]*", "__Zd[al]*")
@@ -51,43 +53,45 @@ def slices(library: bytes) -> tuple[Slice, ...]:
     universal = lief.MachO.parse(library)
     if universal is None:
         raise ValueError("the library is in no known format")
-    return tuple(_mach_o(universal.at(i), library) for i in range(universal.size))
+    return tuple(_mach_o(part, library) for part in universal)
 
 
 def _elf(library: lief.ELF.Binary) -> Slice:
     asked = {
-        tuple(map(int, version.name.removeprefix("GLIBC_").split(".")))
+        tuple(map(int, str(version.name).removeprefix("GLIBC_").split(".")))
         for needed in library.symbols_version_requirement
         for version in needed.get_auxiliary_symbols()
     }
     return Slice(
         library.header.machine_type.name.lower(),
-        frozenset(symbol.name for symbol in library.exported_symbols),
-        frozenset(library.libraries),
+        frozenset(str(symbol.name) for symbol in library.exported_symbols),
+        frozenset(map(str, library.libraries)),
         f"glibc {'.'.join(map(str, max(asked)))}",
     )
 
 
 def _pe(library: lief.PE.Binary) -> Slice:
+    exported = library.get_export()
     return Slice(
         library.header.machine.name.lower(),
-        frozenset(entry.name for entry in library.get_export().entries),
-        frozenset(needed.name.lower() for needed in library.imports),
+        frozenset(str(entry.name) for entry in exported.entries) if exported else frozenset(),
+        frozenset(str(needed.name).lower() for needed in library.imports),
     )
 
 
 def _mach_o(library: lief.MachO.Binary, content: bytes) -> Slice:
     names = {command.command: command.name for command in library.libraries}
     needs = [c.name for c in library.libraries if c.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB]
-    version = library.build_version.minos
+    built_for, info = library.build_version, library.dyld_info
+    version = built_for.minos if built_for else [999, 0]  # not known is too new
     start = library.fat_offset
     signature = library.code_signature if library.has_code_signature else None
     return Slice(
         library.header.cpu_type.name.lower(),
-        frozenset(export.symbol.name for export in library.dyld_info.exports),
-        frozenset(needs),
+        frozenset(str(e.symbol.name) for e in info.exports if e.symbol) if info else frozenset(),
+        frozenset(map(str, needs)),
         f"macOS {version[0]}.{version[1]}",
-        names.get(lief.MachO.LoadCommand.TYPE.ID_DYLIB, ""),
+        str(names.get(lief.MachO.LoadCommand.TYPE.ID_DYLIB, "")),
         signature is not None and is_signed(content[start:], signature.data_offset),
     )
 

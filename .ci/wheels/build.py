@@ -1,6 +1,8 @@
 """Builds a release: the source distribution, and from it a wheel for every platform.
 
-    python -m wheels.build [--output DIR] [--work DIR]       in the environment of requirements.txt
+    PYTHONPATH=.ci python -m wheels.build [--output DIR] [--work DIR]
+
+It runs in the environment of requirements.txt.
 
 All is built from the source distribution, which holds what git tracks. Nothing depends on where or
 when: dates are SOURCE_DATE_EPOCH, that of the last commit if it is not given.
@@ -24,7 +26,7 @@ from wheels.compile import compile_library
 from wheels.examine import faults, library_of, slices
 from wheels.platforms import PLATFORMS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def main() -> None:
@@ -35,8 +37,6 @@ def main() -> None:
     args = parser.parse_args()
     work = args.work.resolve()
     os.environ.setdefault("SOURCE_DATE_EPOCH", _run("git", "log", "-1", "--format=%ct").strip())
-    for cache in ("GLOBAL", "LOCAL"):
-        os.environ.setdefault(f"ZIG_{cache}_CACHE_DIR", str(work / "zig"))
     output = args.output.resolve()
     shutil.rmtree(output, ignore_errors=True)
     source_archive = _source(output)
