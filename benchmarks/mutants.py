@@ -59,12 +59,12 @@ def mutate(
         return None
     model = onnx.ModelProto()
     model.CopyFrom(after)
+    kind, ways = rng.choice(list(_WAYS.items()))
+    places = [i for i in places if model.graph.node[i].op_type in ways]
+    if not places:
+        return None
     node = model.graph.node[rng.choice(places)]
     known = {i.name: i for i in model.graph.initializer}
-    kinds = [name for name, ways in _WAYS.items() if node.op_type in ways]
-    if not kinds:
-        return None
-    kind = rng.choice(kinds)
 
     def constant(array: np.ndarray) -> str:
         name = f"mutant {len(model.graph.initializer)}"

@@ -16,14 +16,20 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
+import itertools
 import multiprocessing
 import random
 import signal
 import statistics
+import sys
 import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from mutants import differs, key, mutate, replay
 
@@ -33,7 +39,8 @@ from onnx_scatterx.equivalence.proof import prove, verdicts
 from onnx_scatterx.equivalence.tensor import UnsupportedError
 
 SCATTERS = {"Scatter", "ScatterND", "ScatterElements", "TensorScatter"}
-LIMIT = 90
+LIMIT, SLOW = 90, 5
+TRIES, ROUNDS, LARGE = 12, 9, 400_000
 
 
 def reduces(before: onnx.ModelProto, after: onnx.ModelProto, value: str) -> bool:
@@ -53,6 +60,26 @@ def reduces(before: onnx.ModelProto, after: onnx.ModelProto, value: str) -> bool
                 return True
         waiting += node.input
     return False
+
+
+def alone(function: Callable[[Any], Any], task: Any) -> Any:
+    """Return what a function gives in a process of its own; None if that dies or takes too long.
+
+    ONNX Runtime may take the process with it: a division by 0 ends it at once.
+    """
+    context = multiprocessing.get_context("fork")
+    mine, other = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: other.send(function(task)))
+    process.start()
+    other.close()
+    try:
+        return mine.recv() if mine.poll(2 * LIMIT) else None
+    except EOFError:
+        print(f"{task}: the process ended", file=sys.stderr)
+        return None
+    finally:
+        process.kill()
+        process.join()
 
 
 def alarm(*_: object) -> None:
@@ -98,33 +125,33 @@ def one(path: Path) -> dict[str, Any] | None:
 
 
 def mutant(task: tuple[Path, int]) -> dict[str, Any] | None:
-    """Make and judge one mutant; None if the try came to nothing."""
+    """Make and judge one mutant of a model; None if no try gives one."""
     path, seed = task
     signal.signal(signal.SIGALRM, alarm)
-    rng = random.Random(seed)
+    signal.alarm(LIMIT)
+    rng = random.Random(f"{path.name} {seed}")
     before = onnx.load(path)
     after = onnx_scatterx.optimize(path, target="standard").model
-    made = mutate(before, after, rng)
-    if made is None:
-        return None
-    kind, faulty = made
-    how = differs(before, faulty, path, seed)
-    if not how:
-        return None
-    signal.alarm(LIMIT)
+    row: dict[str, Any] | None = None
     try:
-        found = prove(
-            before,
-            faulty,
-            replay=lambda _, feed: replay(before, faulty, feed) or None,
-            seconds=LIMIT / 2,
-        )
-        answer = found.kind
+        for _ in range(TRIES):
+            made = mutate(before, after, rng)
+            how = made and differs(before, made[1], path, seed)
+            if made and how:
+                row = {"path": path, "kind": made[0], "how": how, "seed": seed, "answer": "unknown"}
+                signal.alarm(LIMIT)
+                row["answer"] = _answer(before, made[1])
+                break
     except TimeoutError:
-        answer = "unknown"
-    finally:
-        signal.alarm(0)
-    return {"path": path, "kind": kind, "how": how, "answer": answer, "seed": seed}
+        pass
+    return row
+
+
+def _answer(before: onnx.ModelProto, faulty: onnx.ModelProto) -> str:
+    def run(_: object, feed: Mapping[str, np.ndarray]) -> str | None:
+        return replay(before, faulty, feed) or None
+
+    return prove(before, faulty, replay=run, seconds=LIMIT / 2).kind
 
 
 def main() -> None:
@@ -137,14 +164,13 @@ def main() -> None:
     args = parser.parse_args()
     paths = sorted((p for place in args.places for p in place.glob("*.onnx")), key=_size)
     rows = []
-    context = multiprocessing.get_context("fork")
-    with context.Pool(args.jobs, maxtasksperchild=8) as pool:
-        for row in pool.imap_unordered(one, paths):
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(functools.partial(alone, one), paths):
             if row is None:
                 continue
             rows.append(row)
-            if args.verbose and not row["proven"]:
-                print(f"{row['path'].stem}: {row['why'][:160]}", flush=True)
+            if args.verbose and (not row["proven"] or row["seconds"] > SLOW):
+                print(f"{row['path'].stem}, {row['seconds']:.1f} s: {row['why'][:160]}", flush=True)
     counted = [r for r in rows if r["runs"]]
     print(f"{len(rows)} models, {len(rows) - len(counted)} of them draw at random or never run")
     print("| | models | proven | regions | proven | without reductions | proven |")
@@ -168,26 +194,24 @@ def main() -> None:
 
 
 def _mutants(args: argparse.Namespace, paths: list[Path], proven: set[Path]) -> None:
-    rng = random.Random(args.seed)
-    small = [p for p in paths if _size(p) < 200_000]
-    tasks = ((rng.choice(small), seed) for seed in range(1, 40 * args.mutants))
+    """Judge mutants of all models that are not large in turn, until there are enough."""
+    paths = [p for p in paths if _size(p) < LARGE]
+    random.Random(args.seed).shuffle(paths)
+    tasks = itertools.product(range(args.seed, args.seed + ROUNDS), paths)
     found: list[dict[str, Any]] = []
-    context = multiprocessing.get_context("fork")
-    with context.Pool(args.jobs, maxtasksperchild=40) as pool:
-        for row in pool.imap_unordered(mutant, tasks):
-            if row is None:
-                continue
-            found.append(row)
-            if args.verbose and row["answer"] != "refuted":
-                print(
-                    f"{row['path'].stem} {row['kind']} {row['seed']}: {row['answer']}", flush=True
-                )
-            if len(found) == args.mutants:
-                pool.terminate()
-                break
+    with ThreadPoolExecutor(args.jobs) as pool:
+        while len(found) < args.mutants and (some := list(itertools.islice(tasks, args.jobs))):
+            for row in pool.map(lambda t: alone(mutant, t[::-1]), some):
+                if row is None or len(found) == args.mutants:
+                    continue
+                found.append(row)
+                if args.verbose and row["answer"] != "refuted":
+                    what = f"{row['path'].stem} {row['kind']} {row['seed']}"
+                    print(f"{what}: {row['answer']} ({row['how'][:60]})", flush=True)
     of_proven = [m for m in found if m["path"] in proven]
     refuted = sum(m["answer"] == "refuted" for m in found)
-    print(f"mutants: {len(found)}, {dict(collections.Counter(m['answer'] for m in found))}")
+    answers = dict(collections.Counter(m["answer"] for m in found))
+    print(f"mutants: {len(found)} of {len({m['path'] for m in found})} models, {answers}")
     print(f"refuted: {share(refuted, len(found))}")
     refuted = sum(m["answer"] == "refuted" for m in of_proven)
     print(f"refuted, of pairs that are proven: {share(refuted, len(of_proven))}")

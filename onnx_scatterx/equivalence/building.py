@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import ZERO, integer
+from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
-from onnx_scatterx.equivalence.logic import FALSE, below, both, implies, within
+from onnx_scatterx.equivalence.logic import FALSE, below
 from onnx_scatterx.equivalence.masks import most
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
@@ -22,8 +22,6 @@ from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
 from onnx_scatterx.equivalence.types import range_of, sort_of
 from onnx_scatterx.equivalence.world import Debt, World
 
-_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
-_RANDOM |= {"Multinomial"}
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 
 Scope = dict[str, Tensor]
@@ -104,7 +102,7 @@ class Builder:
         With ``equal``, a node that is not modelled may be the same as an earlier one of which the
         inputs are proven equal.
         """
-        if node.op in _RANDOM:
+        if node.draws and (node.op != "Dropout" or _trains(node, scope)):
             raise UnsupportedError(f"{node.op}: a model that draws at random")
         content = constant_of(node)
         if content is not None:
@@ -216,18 +214,16 @@ class Builder:
                 )
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
-                outputs[-1].watch(self._below(along, known))
+                self.world.hold(outputs[-1], _below(along))
         return outputs
 
-    def _below(self, limit: Term, dims: tuple[Term, ...]) -> Callable[[Coordinates, Term], None]:
-        """Return what tells that elements are positions on an axis of this length."""
 
-        def told(at: Coordinates, element: Term) -> None:
-            there = (within(c, ZERO, d) for c, d in zip(at, dims, strict=True))
-            fact = implies(both(*there), below(element, limit))
-            self.world.witnesses.attach(element, fact)
+def _trains(node: Node, scope: Scope) -> bool:
+    return scope[node.inputs[2]].at(()) is not FALSE
 
-        return told
+
+def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
+    return lambda _, element: below(element, limit)
 
 
 def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, divide, integer, number
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number
+from onnx_scatterx.equivalence.division import divide
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Tensor
 from onnx_scatterx.equivalence.terms import Term

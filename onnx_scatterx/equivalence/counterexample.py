@@ -14,6 +14,7 @@ from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.judge import Judgement
 from onnx_scatterx.equivalence.logic import at_most, both, equal, negation
 from onnx_scatterx.equivalence.solver import Solver
+from onnx_scatterx.equivalence.tensor import Tensor
 from onnx_scatterx.equivalence.terms import Term
 from onnx_scatterx.equivalence.types import sort_of
 
@@ -21,6 +22,7 @@ _SMALL = (2, 4, 9)
 _ELEMENTS = 1 << 16  # of one input
 _ASKED = 2048  # elements of one input that Z3 is asked for; others are 0
 _STATEMENTS = 5
+_BELOW = 2  # what integers are drawn below: positions and conditions that are likely to run
 _RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
 
 Feeds = dict[str, np.ndarray]
@@ -77,39 +79,46 @@ def _feeds(
     sizes = {name: int(solver.value(model, d)) for name, d in judgement.sizes.items()}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, tensor in judgement.inputs.items():
-        shapes[name] = tuple(int(solver.value(model, d)) for d in tensor.shape)
+        if tensor.dims is None:
+            return
+        shapes[name] = tuple(int(solver.value(model, d)) for d in tensor.dims)
         if int(np.prod(shapes[name], dtype=object)) > _ELEMENTS:
             return
+    given = [(name, judgement.inputs[name], shape) for name, shape in shapes.items()]
     for spread in (1.0, 1e3):
-        feeds = {}
-        for name, shape in shapes.items():
-            feeds[name] = _array(judgement, name, shape, solver, model, rng, spread)
-        if all(f is not None for f in feeds.values()):
-            yield sizes, {name: f for name, f in feeds.items() if f is not None}
+        yield (
+            sizes,
+            {name: _asked(t, shape, solver, model, rng, spread) for name, t, shape in given},
+        )
+    yield sizes, {name: _drawn(t, shape, rng) for name, t, shape in given}
 
 
-def _array(
-    judgement: Judgement,
-    name: str,
+def _asked(
+    tensor: Tensor,
     shape: Sequence[int],
     solver: Solver,
     model: Any,
     rng: np.random.Generator,
     spread: float,
-) -> np.ndarray | None:
-    tensor = judgement.inputs[name]
-    if tensor.dtype == "string":
-        return rng.integers(0, 9, shape).astype(str).astype(object)
+) -> np.ndarray:
+    """Return an input: integers and conditions as Z3 has them, all else drawn."""
     if sort_of(tensor.dtype) == "data":
-        try:
-            kind = np.dtype(tensor.dtype)
-        except TypeError:
-            kind = np.dtype(getattr(ml_dtypes, tensor.dtype))
-        return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
+        return _drawn(tensor, shape, rng, spread)
     array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)
     for index in itertools.islice(np.ndindex(*shape), _ASKED):
         array[index] = solver.value(model, tensor.at(tuple(map(integer, index))))
     return array
+
+
+def _drawn(
+    tensor: Tensor, shape: Sequence[int], rng: np.random.Generator, spread: float = 1.0
+) -> np.ndarray:
+    if tensor.dtype == "string":
+        return rng.integers(0, 9, shape).astype(str).astype(object)
+    kind = np.dtype(getattr(ml_dtypes, tensor.dtype, tensor.dtype))
+    if sort_of(tensor.dtype) == "data":
+        return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
+    return rng.integers(0, _BELOW, shape).astype(kind)
 
 
 def possible_sizes(judgement: Judgement, most: int, count: int) -> Iterator[Mapping[str, int]]:

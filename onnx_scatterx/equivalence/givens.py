@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, subtract
-from onnx_scatterx.equivalence.logic import at_most, below, both, equal, implies, negation
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, subtract
+from onnx_scatterx.equivalence.division import modulo
+from onnx_scatterx.equivalence.logic import TRUE, at_most, below, both, equal, negation
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.terms import Term
 from onnx_scatterx.equivalence.types import sort_of
@@ -56,7 +57,7 @@ def take(
             world.solver.assume(_said(one, size, bound))
             world.assume(str(one))
         elif tensor is not None and sort_of(tensor.dtype) == "integer" and tensor.dims is not None:
-            tensor.watch(_teller(one, tensor, bound, world))
+            world.hold(tensor, _teller(one, tensor, bound))
             world.assume(str(one))
 
 
@@ -66,20 +67,15 @@ def _said(given: Given, value: Term, bound: Term) -> Term:
     return _SIGNS[given.sign](value, bound)
 
 
-def _teller(
-    given: Given, tensor: Tensor, bound: Term, world: World
-) -> Callable[[Coordinates, Term], None]:
-    def told(at: Coordinates, element: Term) -> None:
-        there = both(
-            *(both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, tensor.shape, strict=True))
-        )
+def _teller(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates, Term], Term]:
+    def told(at: Coordinates, element: Term) -> Term:
         if given.sign != "contiguous":
-            world.witnesses.attach(element, implies(there, _said(given, element, bound)))
-        elif at and at[-1] is not ZERO:
-            first = tensor.at((*at[:-1], ZERO))
-            fact = equal(element, add(first, at[-1]))
-            # The numbers end where the type does.
-            whole = at_most(add(first, subtract(tensor.shape[-1], ONE)), integer(element.high))
-            world.witnesses.attach(element, implies(there, both(fact, whole)))
+            return _said(given, element, bound)
+        if not at or at[-1] is ZERO:
+            return TRUE
+        first = tensor.at((*at[:-1], ZERO))
+        # The numbers end where the type does.
+        last = add(first, subtract(tensor.shape[-1], ONE))
+        return both(equal(element, add(first, at[-1])), at_most(last, integer(element.high)))
 
     return told

@@ -8,15 +8,12 @@ known what a search means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from onnx_scatterx.equivalence.arithmetic import (
     ONE,
     ZERO,
-    divide,
     integer,
     monomials,
     number,
@@ -24,39 +21,31 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.logic import (
-    FALSE,
-    at_most,
-    below,
-    both,
-    choose,
-    equal,
-    implies,
-    within,
-)
+from onnx_scatterx.equivalence.division import divide
+from onnx_scatterx.equivalence.logic import FALSE, below, both, choose, equal, within
 from onnx_scatterx.equivalence.masks import View
 from onnx_scatterx.equivalence.reshaping import flattened, unflattened
+from onnx_scatterx.equivalence.searching import Target, searched
 from onnx_scatterx.equivalence.tables import Table, entry
-from onnx_scatterx.equivalence.tabulating import tabulated
+from onnx_scatterx.equivalence.tabulating import Inverse, inverted
 from onnx_scatterx.equivalence.tensor import UnsupportedError
-from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, substitute, variable, walk
-from onnx_scatterx.equivalence.witnesses import Definition, Universal
+from onnx_scatterx.equivalence.terms import Term, substitute, variable, walk
 from onnx_scatterx.equivalence.world import World
 
-_LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
+Step = Callable[[Sequence[Term], dict[int, Term]], Term]
+"""From an element's coordinates, and those of the update found so far, to one more of them."""
 
 
 @dataclass
 class Origin:
     """The update that an element gets.
 
-    ``hit`` says whether there is one, ``point`` which. ``unique`` says that no other goes to the
-    same element. ``simpler`` are equations that hold where there is one.
+    ``hit`` says whether there is one, ``point`` which. ``simpler`` are equations that hold where
+    there is one.
     """
 
     hit: Term
     point: tuple[Term, ...]
-    unique: bool
     simpler: dict[Term, Term] = field(default_factory=dict)
 
 
@@ -65,7 +54,7 @@ class Inversion:
     """Where updates go: ``target`` maps I in the box ``dims`` to coordinates, for ``name``."""
 
     dims: tuple[Term, ...]
-    target: Callable[[Sequence[Term]], tuple[Term, ...]]
+    target: Target
     name: str
     world: World
 
@@ -75,15 +64,19 @@ class Inversion:
             for k, d in enumerate(self.dims)
         )
         self.columns = self.target(self.points)
-        self.steps: dict[int, Callable[[Sequence[Term], dict[int, Term]], Term]] = {}
-        self.masks: list[tuple[View, tuple[int | None, ...], int]] = []
+        self.steps: dict[int, Step] = {}
+        self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
         self.free: list[int] = []
         self.settled: set[int] = set()  # the columns that need no test any more
         self.unique = True
-        self.layers, self.only_layers = 0, False  # how many may collide, if only by a table
+        self.layers = 0  # how many updates may collide, if they do by one table only
         self._layer = 0  # which of them is asked for; 0 is the last one
-        self._order: list[int] = []
         self._solve()
+
+    def _solved(self, axis: int, step: Step, settled: Iterable[int] = ()) -> None:
+        """Take a step as the solution for an axis; some columns then need no test any more."""
+        self.steps[axis] = step  # in the order in which they are taken
+        self.settled |= set(settled)
 
     def _depends(self, column: int) -> set[int]:
         parts = set(walk([self.columns[column]]))
@@ -100,22 +93,21 @@ class Inversion:
             waiting -= solved
         for axis in sorted(waiting):
             if not any(axis in d for d in depends):
-                self.unique = self.only_layers = False
+                self.unique, self.layers = False, 0
                 self.world.assume("the last of colliding updates wins")
-                last = subtract(self.dims[axis], ONE)
-                self.steps[axis] = lambda c, found, last=last: last  # type: ignore[misc]
-                self._order.append(axis)
+                self._solved(axis, _always(subtract(self.dims[axis], ONE)))
                 waiting.discard(axis)
         self.free = sorted(waiting)
+        if self.free:
+            self.unique, self.layers = False, 0
 
     def _try(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
         for j, column in enumerate(self.columns):
             if axis not in depends[j] or depends[j] & waiting != {axis}:
                 continue
             if self._affine(axis, j, column):
-                self._order.append(axis)
                 return True
-        return self._masked(axis, waiting, depends)
+        return self._masked(axis, depends)
 
     def _affine(self, axis: int, j: int, column: Term) -> bool:
         point = self.points[axis]
@@ -132,116 +124,74 @@ class Inversion:
                 offset = scale(offset, -1)
             return divide(offset, integer(abs(factor)))
 
-        self.steps[axis] = step
-        if abs(factor) == 1:
-            self.settled.add(j)
+        self._solved(axis, step, [j] if abs(factor) == 1 else [])
         return True
 
     def _tabled(self, waiting: set[int], depends: list[set[int]]) -> set[int]:
         """Solve axes that constant columns depend on; return which."""
         for group in sorted((d for d in depends if d and d <= waiting), key=len):
             own = [j for j, d in enumerate(depends) if d and d <= group]
-            axes = sorted(group)
-            lengths = [number(self.dims[k]) for k in axes]
-            sizes = [n for n in lengths if n is not None]
-            if len(sizes) < len(axes) or not 0 < int(np.prod(sizes)) <= _LONGEST:
+            sizes = {self.points[k]: number(self.dims[k]) for k in sorted(group)}
+            box = {point: n for point, n in sizes.items() if n is not None}
+            inverse = inverted([self.columns[j] for j in own], box) if box == sizes else None
+            if inverse is None:
                 continue
-            grid = np.indices(sizes)
-            known = {self.points[k]: g for k, g in zip(axes, grid, strict=True)}
-            columns = [tabulated(self.columns[j], known) for j in own]
-            found = [np.broadcast_to(c, sizes).ravel() for c in columns if c is not None]
-            if len(found) < len(own) or any(c.min() < 0 for c in found):
-                continue
-            extents = [int(c.max()) + 1 for c in found]
-            if int(np.prod(extents, dtype=object)) > _LARGEST:
-                continue
-            flat = np.ravel_multi_index(found, extents)
-            inverse = np.full(int(np.prod(extents)), -1, np.int64)
-            inverse[flat] = np.arange(len(flat))  # the last of those that collide stays
-            layers = []
-            if len(np.unique(flat)) < len(flat):
+            if not inverse.unique:
                 if any(d & group for j, d in enumerate(depends) if j not in own):
                     continue  # which one hits is for another column to say
-                layers = _layers(flat, len(inverse))
-                self.only_layers, self.unique = self.unique and bool(layers), False
-                self.layers = len(layers)
+                self.layers = len(inverse.layers) if self.unique else 0
+                self.unique = False
                 self.world.assume("the last of colliding updates wins")
-            tables = [Table.of(t, "int64") for t in (inverse, *layers)]
-            self._looked_up(axes, sizes, own, extents, tables)
+            self._looked_up(sorted(group), own, inverse)
             return group
         return set()
 
-    def _looked_up(
-        self,
-        axes: list[int],
-        sizes: list[int],
-        own: list[int],
-        extents: list[int],
-        tables: Sequence[Table],
-    ) -> None:
-        """Take axes from a table, at the coordinates that some columns give."""
+    def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
+        """Take axes from tables, at the coordinates that some columns give."""
+        tables = [Table.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        sizes = [integer(n) for n in inverse.sizes]
+        extents = [integer(n) for n in inverse.extents]
+        nowhere = integer(-1)
 
         def place(c: Sequence[Term]) -> Term:
-            inside = both(
-                *(within(c[j], ZERO, integer(n)) for j, n in zip(own, extents, strict=True))
-            )
-            flat = flattened([c[j] for j in own], [integer(n) for n in extents])
-            return (
-                choose(inside, entry(tables[self._layer], flat), integer(-1))
-                if inside is not FALSE
-                else integer(-1)
+            at = [c[j] for j in own]
+            inside = both(*(within(k, ZERO, n) for k, n in zip(at, extents, strict=True)))
+            if inside is FALSE:
+                return nowhere
+            return choose(
+                inside,
+                entry(tables[min(self._layer, len(tables) - 1)], flattened(at, extents)),
+                nowhere,
             )
 
-        def step(axis: int) -> Callable[[Sequence[Term], dict[int, Term]], Term]:
+        def step(position: int) -> Step:
             def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
                 at = place(c)
                 if len(axes) == 1:
                     return at
-                parts = unflattened(at, [integer(n) for n in sizes])
-                return choose(below(at, ZERO), integer(-1), parts[axes.index(axis)])
+                return choose(below(at, ZERO), nowhere, unflattened(at, sizes)[position])
 
             return one
 
-        for axis in axes:
-            self.steps[axis] = step(axis)
-            self._order.append(axis)
-        self.settled |= set(own)
+        for position, axis in enumerate(axes):
+            self._solved(axis, step(position), own)
 
-    def _masked(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
-        point = self.points[axis]
-        own = tuple(j for j, d in enumerate(depends) if d == {axis})
-        for view in reversed(self.world.masks.views):
-            places = view.places(point)
-            real = [p for p in places if p is not ZERO]
-            for start in range(len(own) - len(real) + 1):
-                chosen = own[start : start + len(real)]
-                if [self.columns[j] for j in chosen] != real or not chosen:
-                    continue
-                if not self.world.same(self.dims[axis], view.count):
-                    continue
-                columns = iter(chosen)
-                among = tuple(None if p is ZERO else next(columns) for p in places)
-
-                def step(
-                    c: Sequence[Term],
-                    found: dict[int, Term],
-                    view: View = view,
-                    among: tuple[int | None, ...] = among,
-                ) -> Term:
-                    return view.rank(_picked(c, among))
-
-                self.steps[axis] = step
-                self.settled |= set(chosen)
-                self.masks.append((view, among, axis))
-                self._order.append(axis)
-                return True
-        return False
+    def _masked(self, axis: int, depends: list[set[int]]) -> bool:
+        own = {j: self.columns[j] for j, d in enumerate(depends) if d == {axis}}
+        found = self.world.masks.placing(self.points[axis], own, self.dims[axis])
+        if found is None:
+            return False
+        view, among = found
+        self.masks[axis] = found
+        chosen = [j for j in among if j is not None]
+        self._solved(axis, lambda c, _: view.rank(_picked(c, among)), chosen)
+        return True
 
     def all_origins(self, c: Sequence[Term]) -> list[Origin]:
         """Return all updates that go to the element at these coordinates, in their order."""
         if self.unique:
             return [self.origin(c)]
-        if not (self.only_layers and self.layers) or self.free:
+        if not self.layers:
             raise UnsupportedError("a scatter that reduces what may collide")
         found = []
         for layer in range(self.layers):
@@ -255,12 +205,11 @@ class Inversion:
         found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
         tests: list[Term] = []
         simpler: dict[Term, Term] = {}
-        by_mask = {axis for _, _, axis in self.masks}
-        for axis in self._order:
-            found[axis] = self.steps[axis](c, found)
-            if axis not in by_mask:
+        for axis, step in self.steps.items():
+            found[axis] = step(c, found)
+            if axis not in self.masks:
                 tests.append(within(found[axis], ZERO, self.dims[axis]))
-        for view, among, _ in self.masks:
+        for view, among in self.masks.values():
             own = _picked(c, among)
             tests.append(view.there(own))
             tests.append(view.true(own))
@@ -272,61 +221,21 @@ class Inversion:
         for j, column in enumerate(self.columns):
             if j not in self.settled and not self.free:
                 tests.append(equal(substitute(column, known), c[j]))
-        return Origin(both(*tests), point, self.unique and not self.free, simpler)
+        return Origin(both(*tests), point, simpler)
 
     def _search(self, c: Sequence[Term], found: dict[int, Term]) -> Term:
         if len(self.free) > 1:
             raise UnsupportedError("a scatter by data on several axes")
         (axis,) = self.free
-        limit = self.dims[axis]
         others = [found[k] for k in sorted(found)]
-        key = (*c, *others)
-        hit_name, point_name = f"hit {self.name}", f"source {self.name}"
-        split = len(c)
-
-        def goes(arguments: Sequence[Term], candidate: Term) -> Term:
-            own, rest = arguments[:split], list(arguments[split:])
-            whole = list(rest)
-            whole.insert(axis, candidate)
-            # Asked anew, so that what is known of these elements is told too.
-            equations = (equal(t, v) for t, v in zip(self.target(whole), own, strict=True))
-            return both(within(candidate, ZERO, limit), *equations)
-
-        def found_facts(term: Term) -> list[Term]:
-            hit = apply(hit_name, term.args, "condition")
-            source = apply(point_name, term.args, "integer", 0, LARGEST_SIZE)
-            return [implies(hit, goes(term.args, source))]
-
-        def none_facts(term: Term) -> list[Universal]:
-            hit = apply(hit_name, term.args, "condition")
-            source = apply(point_name, term.args, "integer", 0, LARGEST_SIZE)
-
-            def instance(point: Term) -> Term:
-                return implies(goes(term.args, point), both(hit, at_most(point, source)))
-
-            return [Universal(limit, instance)]
-
-        define = self.world.witnesses.define
-        define(hit_name, Definition(found_facts, none_facts))
-        define(point_name, Definition(found_facts, none_facts, lambda _: limit))
-        self.world.assume("the last of colliding updates wins")
-        found[axis] = apply(point_name, key, "integer", 0, LARGEST_SIZE)
-        return apply(hit_name, key, "condition")
+        hit, found[axis] = searched(
+            self.name, self.target, c, others, axis, self.dims[axis], self.world
+        )
+        return hit
 
 
-def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
-    """Return the first, second, ... position of each number, -1 where there is none."""
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    starts = np.searchsorted(ordered, ordered)
-    nth = np.arange(len(flat)) - starts
-    layers = []
-    for layer in range(int(nth.max()) + 1 if int(nth.max()) < _DEEPEST else 0):
-        table = np.full(size, -1, np.int64)
-        chosen = nth == layer
-        table[ordered[chosen]] = order[chosen]
-        layers.append(table)
-    return layers
+def _always(value: Term) -> Step:
+    return lambda c, found: value
 
 
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:

@@ -12,18 +12,12 @@ last axes is taken as one without them, each true element of which counts for al
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.equivalence.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    divide,
-    modulo,
-    multiply,
-)
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, multiply
+from onnx_scatterx.equivalence.division import divide, modulo
 from onnx_scatterx.equivalence.logic import at_most, below, both, equal, from_condition, implies
 from onnx_scatterx.equivalence.reshaping import flattened, remapped, unflattened
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
@@ -181,6 +175,26 @@ class Masks:
             view = View(mask, dims, inner, lambda c: c, lambda c: c)
         self.views.append(view)
         return view
+
+    def placing(
+        self, p: Term, columns: Mapping[int, Term], length: Term
+    ) -> tuple[View, tuple[int | None, ...]] | None:
+        """Return a mask of which some columns are the p-th place, and the column for each axis.
+
+        ``length`` is the number of places; the column is None for an axis of size 1.
+        """
+        own = tuple(columns)
+        for view in reversed(self.views):
+            places = view.places(p)
+            real = [place for place in places if place is not ZERO]
+            for start in range(len(own) - len(real) + 1 if real else 0):
+                chosen = own[start : start + len(real)]
+                if [columns[j] for j in chosen] != real:
+                    continue
+                if self.world.same(length, view.count):
+                    left = iter(chosen)
+                    return view, tuple(None if q is ZERO else next(left) for q in places)
+        return None
 
     def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:
         points = Tensor("bool", dims, at).points("mask")

@@ -12,6 +12,10 @@ from onnx import inliner, numpy_helper
 from onnx_scatterx.equivalence.tensor import UnsupportedError
 
 _STANDARD = ("", "ai.onnx")
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
+_DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
+_RANDOM = {"Bernoulli", "Multinomial"}
+_RANDOM |= {f"Random{kind}{like}" for kind in ("Normal", "Uniform") for like in ("", "Like")}
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,17 @@ class Node:
     def captured(self) -> tuple[str, ...]:
         """The names of outer values that its subgraphs may use."""
         found: dict[str, None] = {}
-        graphs = _subgraphs(self.proto)
-        while graphs:
-            graph = graphs.pop()
+        for graph in _subgraphs(self.proto):
             for node in graph.node:
                 found.update(dict.fromkeys(node.input))
-                graphs += _subgraphs(node)
             found.update(dict.fromkeys(o.name for o in graph.output))
         return tuple(sorted(n for n in found if n))
+
+    @property
+    def draws(self) -> bool:
+        """Whether it, or a node of its subgraphs, may draw at random."""
+        inner = (node for graph in _subgraphs(self.proto) for node in graph.node)
+        return any(map(_draws, (self.proto, *inner)))
 
 
 @dataclass(frozen=True)
@@ -68,16 +75,16 @@ class Input:
 
 @dataclass(frozen=True)
 class Graph:
-    """A model: its inputs, constants, nodes in order, and the names of its outputs."""
+    """A model: its inputs, constants, nodes in order, and the names of its outputs.
+
+    ``defaults`` are of the inputs that a caller may leave out.
+    """
 
     inputs: tuple[Input, ...]
+    defaults: dict[str, tuple[np.ndarray, str]]
     constants: dict[str, tuple[np.ndarray, str]]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
-
-
-_STANDARD = ("", "ai.onnx")
-_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 
 
 def dtype_name(element: int) -> str:
@@ -93,15 +100,17 @@ def read(model: onnx.ModelProto) -> Graph:
     if graph.sparse_initializer:
         raise UnsupportedError("sparse initializers")
     versions = {o.domain: o.version for o in model.opset_import}
-    inputs = tuple(_input(i) for i in graph.input)
+    data = {i.name: (_array(i), dtype_name(i.data_type)) for i in graph.initializer}
+    fixed = set(data) if model.ir_version < _DEFAULTS_SINCE else set()
+    inputs = tuple(_input(i) for i in graph.input if i.name not in fixed)
     given = {i.name for i in inputs}
-    constants = {
-        i.name: (_array(i), dtype_name(i.data_type))
-        for i in graph.initializer
-        if i.name not in given
-    }
-    nodes = tuple(node_of(n, versions) for n in graph.node)
-    return Graph(inputs, constants, nodes, tuple(o.name for o in graph.output))
+    return Graph(
+        inputs,
+        {name: d for name, d in data.items() if name in given},
+        {name: d for name, d in data.items() if name not in given},
+        tuple(node_of(n, versions) for n in graph.node),
+        tuple(o.name for o in graph.output),
+    )
 
 
 def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -166,12 +175,15 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
 
 
 def _subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    graphs: list[onnx.GraphProto] = []
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            graphs.append(attribute.g)
-        graphs += attribute.graphs
-    return graphs
+    """Return the graphs within a node, and those within their nodes."""
+    own = [a.g for a in node.attribute if a.HasField("g")]
+    own += [graph for a in node.attribute for graph in a.graphs]
+    return own + [deeper for graph in own for n in graph.node for deeper in _subgraphs(n)]
+
+
+def _draws(node: onnx.NodeProto) -> bool:
+    trains = node.op_type == "Dropout" and len(node.input) > 2 and node.input[2] != ""
+    return node.domain in _STANDARD and (trains or node.op_type in _RANDOM)
 
 
 def constant_of(node: Node) -> tuple[np.ndarray, str] | None:

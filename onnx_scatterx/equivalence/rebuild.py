@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence import arithmetic, logic
+from onnx_scatterx.equivalence import arithmetic, division, logic
 from onnx_scatterx.equivalence.terms import Term, make
 
 
@@ -35,9 +35,9 @@ def _made(term: Term, args: tuple[Term, ...]) -> Term:
         case "maximum":
             return arithmetic.maximum(*args)
         case "divide":
-            return arithmetic.divide(*args)
+            return division.divide(*args)
         case "modulo":
-            return arithmetic.modulo(*args)
+            return division.modulo(*args)
         case "at most 0":
             return logic.at_most(args[0], zero)
         case "equals 0":

@@ -9,15 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    divide,
-    exact_quotient,
-    modulo,
-    multiply,
-)
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, multiply
+from onnx_scatterx.equivalence.division import divide, exact_quotient, modulo
 from onnx_scatterx.equivalence.terms import Term
 
 Dims = tuple[Term, ...]

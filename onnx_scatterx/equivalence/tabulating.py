@@ -1,12 +1,15 @@
-"""Terms of constants and coordinates on a whole box at once, as arrays."""
+"""Terms of constants and coordinates on a whole box at once, as arrays, and back from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from onnx_scatterx.equivalence.terms import Term
+
+_LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
 
 
 def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
@@ -35,3 +38,55 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
             array = term.data.array
             return np.asarray(array[np.clip(index, 0, len(array) - 1)].astype(np.int64))
     return None
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """From which places of a box the coordinates are reached that columns of constants give.
+
+    ``last`` has the last place for each of the coordinates, which are below ``extents``, -1 where
+    there is none. If coordinates are reached from several places, ``layers`` has the first, the
+    second and so on (nothing, if they are too many).
+    """
+
+    sizes: list[int]
+    extents: list[int]
+    last: np.ndarray
+    layers: list[np.ndarray]
+    unique: bool
+
+
+def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None:
+    """Return the inverse of columns; None if they are not constant, or the box is too large."""
+    sizes = list(box.values())
+    if not 0 < np.prod(sizes, dtype=object) <= _LONGEST:
+        return None
+    grid = dict(zip(box, np.indices(sizes), strict=True))
+    tables = [tabulated(column, grid) for column in columns]
+    found = [np.broadcast_to(t, sizes).ravel() for t in tables if t is not None]
+    if len(found) < len(columns) or any(f.min() < 0 for f in found):
+        return None
+    extents = [int(f.max()) + 1 for f in found]
+    whole = int(np.prod(extents, dtype=object))
+    if whole > _LARGEST:
+        return None
+    flat = np.ravel_multi_index(found, extents)
+    last = np.full(whole, -1, np.int64)
+    last[flat] = np.arange(len(flat))
+    unique = len(np.unique(flat)) == len(flat)
+    return Inverse(sizes, extents, last, [] if unique else _layers(flat, whole), unique)
+
+
+def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
+    """Return the first, second, ... position of each number, -1 where there is none."""
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    nth = np.arange(len(flat)) - np.searchsorted(ordered, ordered)
+    deepest = int(nth.max()) + 1
+    layers = []
+    for layer in range(deepest if deepest <= _DEEPEST else 0):
+        table = np.full(size, -1, np.int64)
+        chosen = nth == layer
+        table[ordered[chosen]] = order[chosen]
+        layers.append(table)
+    return layers

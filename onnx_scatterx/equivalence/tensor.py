@@ -84,9 +84,7 @@ class Tensor:
             watcher(key, found)
 
     def elements(self) -> list[Term]:
-        """Return all elements of a tensor of rank 0 or 1 of known size."""
-        if self.rank == 0:
-            return [self.at(())]
+        """Return all elements of a vector of known size."""
         length = number(self.shape[0]) if self.rank == 1 else None
         if length is None or length > 4096:
             raise UnsupportedError("a shape of unknown rank")

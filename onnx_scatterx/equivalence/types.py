@@ -57,3 +57,12 @@ def constant(element: np.generic, dtype: str) -> Term:
     if isinstance(element, (str, bytes)):
         return literal(dtype, element.encode() if isinstance(element, str) else element)
     return literal(dtype, np.asarray(element).tobytes())
+
+
+def float_constant(dtype: str, value: float) -> Term | None:
+    """Return a number as a type of floats that NumPy has; None for other types."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        return None
+    return constant(kind.type(value), dtype) if kind.kind == "f" else None

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, integer, number, subtract
-from onnx_scatterx.equivalence.logic import at_most, implies
 from onnx_scatterx.equivalence.terms import Term, limit_of, walk
 
 _ROUNDS = 3
@@ -46,17 +45,21 @@ class Witnesses:
     """All functions that are known by what holds of them, and what is known of single terms."""
 
     definitions: dict[str, Definition] = field(default_factory=dict)
-    attached: dict[Term, dict[Term, None]] = field(default_factory=dict)
+    attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
 
     def define(self, name: str, definition: Definition) -> None:
         """Say what holds of a function."""
         self.definitions.setdefault(name, definition)
 
-    def attach(self, term: Term, fact: Term) -> None:
-        """Tell a fact wherever one of the unknown values within a term is spoken of."""
-        for part in walk([term]):
+    def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
+        """Tell a fact of an element wherever one of the unknown values within it is spoken of.
+
+        The fact rests on there being such an element, though it may not name its coordinates.
+        """
+        rests = frozenset(coordinates(fact, *at))
+        for part in walk([element]):
             if part.op == "apply":
-                self.attached.setdefault(part, {})[fact] = None
+                self.attached.setdefault(part, {})[fact, rests] = None
 
     def told(self, roots: Iterable[Term]) -> list[Term]:
         """Return what is told along with a question.
@@ -65,7 +68,12 @@ class Witnesses:
         that an axis is not empty.
         """
         roots = list(roots)
-        spoken = {t for t in walk(roots) if limit_of(t) is not None}
+        spoken = frozenset(coordinates(*roots))
+
+        def attached(terms: Iterable[Term]) -> list[Term]:
+            found = (pair for term in terms for pair in self.attached.get(term, ()))
+            return [fact for fact, rests in found if rests <= spoken]
+
         facts: dict[Term, None] = {}
         seen: set[Term] = set()
         universals: list[Universal] = []
@@ -95,21 +103,19 @@ class Witnesses:
                     if (i, point) not in used:
                         used.add((i, point))
                         made.append(universal.instance(point))
-            # Last, because what was made may have attached more.
-            made += [f for term in seen for f in self.attached.get(term, ())]
-            made = [f for f in made if all(t in spoken for t in coordinates(f))]
+            made = [f for f in made if spoken.issuperset(coordinates(f))]
+            made += attached(seen)  # last, because what was made may have attached more
             facts.update(dict.fromkeys(made))
             fresh = [t for t in walk(made) if t not in seen]
             if not fresh or len(facts) > _MOST:
                 break
-        last = (f for term in fresh for f in self.attached.get(term, ()))
-        facts.update((f, None) for f in last if all(t in spoken for t in coordinates(f)))
+        facts.update(dict.fromkeys(attached(fresh)))
         return list(facts)
 
 
-def coordinates(term: Term) -> list[Term]:
-    """Return the coordinates that a term speaks of."""
-    return [t for t in walk([term]) if limit_of(t) is not None]
+def coordinates(*terms: Term) -> list[Term]:
+    """Return the coordinates that terms speak of."""
+    return [t for t in walk(terms) if limit_of(t) is not None]
 
 
 def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
@@ -118,8 +124,3 @@ def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
         return [integer(i) for i in range(length)]
     own = sorted(points, key=lambda p: points[p] is not limit)  # those of its own axis first
     return [ZERO, subtract(limit, ONE), *own[:_GUESSES]]
-
-
-def guarded(point: Term, limit: Term, fact: Term) -> Term:
-    """Return that a fact holds if a point is one of an axis."""
-    return implies(at_most(ZERO, point), implies(at_most(point, subtract(limit, ONE)), fact))

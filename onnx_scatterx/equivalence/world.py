@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.logic import FALSE, TRUE, equal, negation
+from onnx_scatterx.equivalence.arithmetic import ZERO
+from onnx_scatterx.equivalence.logic import FALSE, TRUE, both, equal, implies, negation, within
 from onnx_scatterx.equivalence.masks import Masks
 from onnx_scatterx.equivalence.solver import Solver
-from onnx_scatterx.equivalence.tensor import Tensor
+from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.terms import Term, limit_of
 from onnx_scatterx.equivalence.witnesses import Witnesses
 
@@ -58,6 +60,15 @@ class World:
         """
         if self.owing or not any(limit_of(p) is not None for p in points):
             self.need(condition, what)
+
+    def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
+        """Tell a fact of each element of a tensor that is asked for, if it is one of its own."""
+
+        def told(at: Coordinates, element: Term) -> None:
+            there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))
+            self.witnesses.attach(element, at, implies(there, fact(at, element)))
+
+        tensor.watch(told)
 
     def decide(self, condition: Term) -> bool | None:
         """Return whether a condition follows from the facts, or its contrary; else None."""

@@ -13,7 +13,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.equivalence import arithmetic, logic
-from onnx_scatterx.equivalence.terms import variable
+from onnx_scatterx.equivalence.terms import apply, variable
 from onnx_scatterx.equivalence.witnesses import Witnesses, coordinates
 from onnx_scatterx.equivalence.world import World
 from onnx_scatterx.errors import VerifyError
@@ -174,8 +174,8 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     with pytest.raises(AssertionError, match="no one point"):
         world.solver.assume(logic.at_most(point, arithmetic.integer(3)))
     told = Witnesses()
-    other = variable("other")
-    told.attached[other] = {logic.at_most(point, other): None}
+    other = apply("other", (), "integer", 0, 9)
+    told.attach(other, [], logic.at_most(point, other))
     assert all(not coordinates(fact) for fact in told.told([logic.at_most(other, size)]))
     assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
 

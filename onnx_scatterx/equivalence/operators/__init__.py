@@ -7,10 +7,12 @@ outputs. It raises UnsupportedError for what is not modelled.
 from __future__ import annotations
 
 from onnx_scatterx.equivalence.operators import (
+    casting,
     creation,
     elementwise,
     logical,
     movement,
+    padding,
     reads,
     reductions,
     reshapes,
@@ -20,10 +22,12 @@ from onnx_scatterx.equivalence.operators import (
 from onnx_scatterx.equivalence.operators.registry import OPERATORS
 
 FAMILIES = (
+    casting,
     creation,
     elementwise,
     logical,
     movement,
+    padding,
     reads,
     reductions,
     reshapes,

@@ -8,15 +8,15 @@ from onnx import numpy_helper
 from onnx_scatterx.equivalence.arithmetic import (
     ZERO,
     add,
-    divide,
     integer,
     maximum,
     number,
     scale,
     subtract,
 )
+from onnx_scatterx.equivalence.division import divide
 from onnx_scatterx.equivalence.logic import at_most, choose, equal, negation
-from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
+from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, scalar
 from onnx_scatterx.equivalence.reading import Node, dtype_name
 from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError, tensor_of
 from onnx_scatterx.equivalence.terms import Term
@@ -44,7 +44,7 @@ def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dtype = tensors[0].dtype
     if sort_of(dtype) != "integer":
         raise UnsupportedError("Range of floats")
-    start, end, step = (_scalar(t) for t in tensors)
+    start, end, step = (scalar(t, world, "Range: bounds are numbers") for t in tensors)
     world.need(negation(equal(step, ZERO)), "Range: the step is not 0")
     known = number(step)
     if known is None:
@@ -55,10 +55,6 @@ def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         length = divide(add(subtract(start, end), integer(-known - 1)), integer(-known))
     dims = (maximum(length, ZERO),)
     return [Tensor(dtype, dims, lambda at: add(start, scale(at[0], known)))]
-
-
-def _scalar(tensor: Tensor) -> Term:
-    return tensor.at(tuple(ZERO for _ in tensor.shape))
 
 
 def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:

@@ -8,37 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from onnx_scatterx.equivalence.arithmetic import (
     ZERO,
     add,
-    divide,
     integer,
     maximum,
     minimum,
-    modulo,
     multiply,
     scale,
     subtract,
 )
+from onnx_scatterx.equivalence.division import divide, modulo
 from onnx_scatterx.equivalence.logic import (
     at_most,
     below,
     both,
     choose,
-    either,
     equal,
     from_condition,
     implies,
     negation,
 )
 from onnx_scatterx.equivalence.operators import broadcasting
-from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
-from onnx_scatterx.equivalence.reading import Node, dtype_name
+from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
+from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
 from onnx_scatterx.equivalence.terms import Term, apply
-from onnx_scatterx.equivalence.types import constant, range_of, sort_of, wrapped
+from onnx_scatterx.equivalence.types import float_constant, range_of, sort_of, wrapped
 from onnx_scatterx.equivalence.world import World
 
 UNARY = (
@@ -85,14 +81,6 @@ INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
 }
 
 
-def _neutral(dtype: str, value: float) -> Term | None:
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        return None
-    return constant(kind.type(value), dtype) if kind.kind == "f" else None
-
-
 def _known_branch(term: Term, neutral: Term) -> bool:
     return term.op == "choose" and neutral in term.args[1:]
 
@@ -102,7 +90,7 @@ def float_binary(name: str, dtype: str, a: Term, b: Term) -> Term:
     sides = {"Mul": (1.0, True), "Add": (-0.0, True), "Sub": (0.0, False)}
     if name in sides:
         value, both_ways = sides[name]
-        neutral = _neutral(dtype, value)
+        neutral = float_constant(dtype, value)
         if neutral is not None:
             if b is neutral:
                 return a
@@ -153,8 +141,7 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
 
 
 def _flavour(node: Node) -> str:
-    kept = [a for a in node.kind[3] if a[0] not in ("axis", "axes")]
-    return f" {kept}" if kept else ""
+    return f" {node.kind[3]}" if node.kind[3] else ""
 
 
 @operator(*BINARY)
@@ -166,6 +153,13 @@ def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         exist = both(*(below(ZERO, d) for d in dims))
         nonzero = negation(equal(b.at(points), ZERO))
         world.need_all(points, implies(exist, nonzero), f"{node.op}: not by 0")
+        least = integer(range_of(a.dtype)[0])
+        if world.owing and least is not ZERO:  # the quotient would be one too large for the type
+            at = Tensor(a.dtype, dims, a.define).points("divided")
+            x = broadcasting.read(a, dims, at, world)
+            y = broadcasting.read(b, dims, at, world)
+            fits = negation(both(equal(x, least), equal(y, integer(-1))))
+            world.need(fits, f"{node.op}: the quotient fits")
     if node.op == "Pow" and a.dtype != b.dtype:
         raise UnsupportedError("Pow of two types")
 
@@ -214,67 +208,19 @@ def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 @operator("Clip")
 def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    bounds = [t for t in inputs[1:] if t is not None]
-    if sort_of(a.dtype) == "integer" and len(inputs) < 3:
-        inputs = [*inputs, None, None]
+    bounds = [
+        None if t is None else scalar(t, world, "Clip: bounds are numbers")
+        for t in (given(inputs, 1), given(inputs, 2))
+    ]
 
     def define(at: Coordinates) -> Term:
-        x = a.at(at)
+        x, (low, high) = a.at(at), bounds
         if x.sort == "integer" and node.version >= 11:
-            low, high = inputs[1], inputs[2]
-            x = x if low is None else maximum(x, low.at(()))
-            return x if high is None else minimum(x, high.at(()))
-        given = "".join("-" if t is None else "+" for t in inputs[1:])
-        limits = range_of(a.dtype)
-        name = f"Clip{_flavour(node)} {given} {a.dtype}"
-        return apply(name, (x, *(t.at(()) for t in bounds)), x.sort, *limits)
+            x = x if low is None else maximum(x, low)
+            return x if high is None else minimum(x, high)
+        there = "".join("-" if t is None else "+" for t in bounds)
+        name = f"Clip{_flavour(node)} {there} {a.dtype}"
+        known = (t for t in bounds if t is not None)
+        return apply(name, (x, *known), x.sort, *range_of(a.dtype))
 
     return [Tensor(a.dtype, a.shape, define)]
-
-
-@operator("Cast")
-def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    to = dtype_name(node.get("to"))
-    if a.dtype == to:
-        return [a]
-    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to))]
-
-
-def converted(x: Term, dtype: str, to: str) -> Term:
-    """Return an element as another type has it."""
-    target = sort_of(to)
-    low, high = range_of(to)
-    if x.op == "choose":
-        condition, yes, no = x.args
-        return choose(condition, converted(yes, dtype, to), converted(no, dtype, to))
-    if x.sort == "condition":
-        if target == "integer":
-            return from_condition(x)
-        zero, one = _neutral(to, 0.0), _neutral(to, 1.0)
-        if zero is not None and one is not None:
-            return choose(x, one, zero)
-        return choose(x, apply(f"true as {to}", ()), apply(f"false as {to}", ()))
-    if x.sort == "integer":
-        if target == "integer":
-            return wrapped(x, to)
-        if target == "condition":
-            return either(below(x, ZERO), below(ZERO, x))
-        if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
-            return constant(np.dtype(to).type(x.data), to)
-        return apply(f"Cast {dtype} {to}", (x,))
-    if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
-        return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
-    return apply(f"Cast {dtype} {to}", (x,), target, low, high)
-
-
-@operator("Identity")
-def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    return [needed(inputs, 0)]
-
-
-@operator("Dropout")
-def dropout(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    if len(node.outputs) > 1 or len(inputs) > 2:
-        raise UnsupportedError("Dropout that may train")
-    return [needed(inputs, 0)]

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx_scatterx.equivalence.logic import (
-    at_most,
-    below,
-    both,
-    choose,
-    either,
-    equal,
-    negation,
-)
+from onnx_scatterx.equivalence.logic import at_most, below, both, choose, either, equal, negation
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
 from onnx_scatterx.equivalence.reading import Node

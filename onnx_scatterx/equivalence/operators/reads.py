@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number, scale
-from onnx_scatterx.equivalence.logic import at_most, below, both, choose, equal, implies
+from onnx_scatterx.equivalence.logic import TRUE, at_most, below, both, choose, equal, implies
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, positive
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
@@ -25,38 +25,42 @@ def in_range(index: Term, d: Term) -> Term:
 
 
 def need_in_range(
-    indices: Tensor, d: Term, world: World, what: str, column: int | None = None
+    indices: Tensor,
+    d: Term,
+    world: World,
+    what: str,
+    column: int | None = None,
+    read: Term = TRUE,
 ) -> None:
-    """Take it as needed that all elements of a tensor, or of one column, are in range."""
+    """Take it as needed that all elements of a tensor, or of one column, are in range.
+
+    Where ``read`` is false, they are not looked at.
+    """
     if indices.array is not None:
         part = indices.array if column is None else indices.array[..., column]
         if part.size:
             for extreme in (part.min(), part.max()):
-                world.need(in_range(integer(int(extreme)), d), what)
+                world.need(implies(read, in_range(integer(int(extreme)), d)), what)
         return
     points = list(indices.points("index"))
     if column is not None:
         points[-1] = integer(column)
-    world.need_all(tuple(points), in_range(indices.at(points), d), what)
+    world.need_all(tuple(points), implies(read, in_range(indices.at(points), d)), what)
     if world.owing:
         return
 
-    def told(at: Coordinates, element: Term) -> None:
-        if column is not None and number(at[-1]) != column:
-            return
-        there = [
-            both(at_most(ZERO, c), below(c, n)) for c, n in zip(at, indices.shape, strict=True)
-        ]
-        world.witnesses.attach(element, implies(both(*there), in_range(element, d)))
+    def told(at: Coordinates, element: Term) -> Term:
+        own = TRUE if column is None else equal(at[-1], integer(column))
+        return implies(both(own, read), in_range(element, d))
 
-    indices.watch(told)
+    world.hold(indices, told)
     # What holds for all positions holds for the first and the last: facts on the sizes.
     for corner in ({ZERO}, {ONE}):
         at = [
             c if number(c) is not None else (ZERO if ZERO in corner else add(n, scale(ONE, -1)))
             for c, n in zip(points, indices.shape, strict=True)
         ]
-        exist = both(*(below(ZERO, n) for n in indices.shape))
+        exist = both(read, *(below(ZERO, n) for n in indices.shape))
         element = indices.at(at)
         world.solver.assume(implies(exist, in_range(element, d)))
 
@@ -106,9 +110,10 @@ def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("GatherND with an unknown number of columns")
     for k in range(batch):
         world.need(equal(a.shape[k], indices.shape[k]), "GatherND: the batches agree")
+    whole = both(*(below(ZERO, n) for n in a.shape[batch + columns :]))
     for k in range(columns):
         d = a.shape[batch + k]
-        need_in_range(indices, d, world, "GatherND: the indices are in range", k)
+        need_in_range(indices, d, world, "GatherND: the indices are in range", k, whole)
     outer = indices.rank - 1
 
     def define(at: Coordinates) -> Term:

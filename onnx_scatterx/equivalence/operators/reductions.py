@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    integer,
-    maximum,
-    minimum,
-    number,
-)
+from collections.abc import Iterable
+
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, maximum, minimum, number
 from onnx_scatterx.equivalence.logic import (
     as_condition,
     at_most,
@@ -33,7 +27,7 @@ from onnx_scatterx.equivalence.operators.registry import (
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, tensor_of
 from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
-from onnx_scatterx.equivalence.types import sort_of
+from onnx_scatterx.equivalence.types import range_of, sort_of
 from onnx_scatterx.equivalence.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.world import World
 
@@ -69,22 +63,24 @@ def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor("int64", (integer(a.rank), view.count), define)]
 
 
-def _counts(a: Tensor) -> bool:
-    """Return whether all elements are known to be 0 or 1."""
-    if sort_of(a.dtype) != "integer":
-        return False
-    x = a.at(a.points("counted"))
-    return x.low >= 0 and x.high <= 1
+def _summed(a: Tensor, left: Iterable[Term], world: World, what: str) -> View:
+    """Return a mask that is summed as a whole: of 0 and 1, with sums for one place only."""
+    x = a.at(a.points("summed"))
+    if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
+        raise UnsupportedError(what)
+    world.assume("fewer than 2^31 elements of a mask are true")
+    return _mask(a, world)
 
 
 @operator("CumSum")
 def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    axis = positive(numbers(needed(inputs, 1), "axes")[0], a.rank)
-    others = [d for k, d in enumerate(a.shape) if k != axis]
-    if not _counts(a) or any(d is not ONE for d in others) or node.get("reverse"):
-        raise UnsupportedError("CumSum of what is no mask of one axis")
-    view = _mask(a, world)
+    axes = numbers(needed(inputs, 1), "axes")
+    if len(axes) != 1 or node.get("reverse"):
+        raise UnsupportedError("CumSum backwards, or along other than one axis")
+    axis = positive(axes[0], a.rank)
+    others = (d for k, d in enumerate(a.shape) if k != axis)
+    view = _summed(a, others, world, "CumSum of what is no mask of one axis")
 
     def define(at: Coordinates) -> Term:
         before = view.rank(at)
@@ -99,10 +95,8 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     axes = _reduced_axes(node, inputs, a)
     if axes is None:
         return [a]
-    left = [d for k, d in enumerate(a.shape) if k not in axes]
-    if not _counts(a) or any(d is not ONE for d in left):
-        raise UnsupportedError("ReduceSum of what is no whole mask")
-    view = _mask(a, world)
+    left = (d for k, d in enumerate(a.shape) if k not in axes)
+    view = _summed(a, left, world, "ReduceSum of what is no whole mask")
     return [Tensor(a.dtype, _kept(node, a, axes), lambda _: view.count)]
 
 
@@ -169,7 +163,8 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def value_at(at: Coordinates) -> Term:
         sample = own(at, variable("any", limit=limit))
-        return apply(value_name, at, "integer", sample.low, sample.high)
+        low, high = (sample.low, sample.high) if limit.low > 0 else range_of(a.dtype)
+        return apply(value_name, at, "integer", low, high)
 
     def facts(term: Term) -> list[Term]:
         at = term.args

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import number
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, number
+from onnx_scatterx.equivalence.logic import equal
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError
+from onnx_scatterx.equivalence.terms import Term
 from onnx_scatterx.equivalence.world import World
 
 Inputs = Sequence[Tensor | None]
@@ -39,9 +41,18 @@ def needed(inputs: Inputs, position: int) -> Tensor:
     return found
 
 
+def scalar(tensor: Tensor, world: World, what: str) -> Term:
+    """Return the element of a tensor that must have one only."""
+    if tensor.rank > 1:
+        raise UnsupportedError(f"{what}, which has rank {tensor.rank}")
+    for d in tensor.shape:
+        world.need(equal(d, ONE), what)
+    return tensor.at(tuple(ZERO for _ in tensor.shape))
+
+
 def numbers(tensor: Tensor, what: str) -> list[int]:
-    """Return the elements of a vector that must be known."""
-    found = [number(t) for t in tensor.elements()]
+    """Return the elements of a vector, or the element of a scalar, that must be known."""
+    found = [number(t) for t in ([tensor.at(())] if tensor.rank == 0 else tensor.elements())]
     if any(n is None for n in found):
         raise UnsupportedError(f"{what} that are not constant")
     return [n for n in found if n is not None]

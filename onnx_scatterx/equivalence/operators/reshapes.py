@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import (
-    ONE,
-    ZERO,
-    divide,
-    exact_quotient,
-    integer,
-    multiply,
-    number,
-)
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, integer, multiply, number
+from onnx_scatterx.equivalence.division import divide, exact_quotient
 from onnx_scatterx.equivalence.logic import at_most, below, choose, equal, negation
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
 from onnx_scatterx.equivalence.reading import Node

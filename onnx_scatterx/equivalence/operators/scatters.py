@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, modulo, number, subtract
+from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number, subtract
+from onnx_scatterx.equivalence.division import modulo
 from onnx_scatterx.equivalence.inversion import Inversion, Origin
 from onnx_scatterx.equivalence.logic import (
+    TRUE,
     at_most,
     below,
     both,
@@ -20,13 +22,7 @@ from onnx_scatterx.equivalence.logic import (
 from onnx_scatterx.equivalence.operators.elementwise import binary
 from onnx_scatterx.equivalence.operators.logical import compared
 from onnx_scatterx.equivalence.operators.reads import counted_from_front, need_in_range
-from onnx_scatterx.equivalence.operators.registry import (
-    Inputs,
-    given,
-    needed,
-    operator,
-    positive,
-)
+from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, positive
 from onnx_scatterx.equivalence.reading import Node
 from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
 from onnx_scatterx.equivalence.terms import Term, substitute
@@ -102,7 +98,9 @@ def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             for k in range(columns)
         )
 
-    inversion = Inversion(indices.shape[:-1], target, world.name(indices, data.shape), world)
+    inversion = Inversion(
+        indices.shape[:-1], target, f"{node.op} {world.name(indices, data.shape)}", world
+    )
 
     def update(origin: Origin, at: Coordinates) -> Term:
         return updates.at((*origin.point, *at[columns:]))
@@ -128,7 +126,7 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         own = counted_from_front(indices.at(tuple(point)), data.shape[axis], world)
         return (*point[:axis], own, *point[axis + 1 :])
 
-    name = world.name(indices, (*data.shape, integer(axis)))
+    name = f"{node.op} {world.name(indices, (*data.shape, integer(axis)))}"
     inversion = Inversion(indices.shape, target, name, world)
     return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
 
@@ -148,22 +146,16 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     world.need(at_most(length, extent), "TensorScatter: no more than there are")
     if starts is not None:
         world.need(equal(starts.shape[0], data.shape[0]), "TensorScatter: a start each")
+
+        def fits(_: Coordinates, start: Term) -> Term:
+            through = TRUE if circular else at_most(add(start, length), extent)
+            return both(at_most(ZERO, start), through)
+
         points = starts.points("start")
-        first = starts.at(points)
-        fits = at_most(ZERO, first)
-        if not circular:
-            fits = both(fits, at_most(add(first, length), extent))
-        world.need_all(points, fits, "TensorScatter: the starts are in range")
-
-        def told(at: Coordinates, start: Term) -> None:
-            bound = both(at_most(ZERO, at[0]), below(at[0], starts.shape[0]))
-            fits = at_most(ZERO, start)
-            if not circular:
-                fits = both(fits, at_most(add(start, length), extent))
-            world.witnesses.attach(start, implies(bound, fits))
-
+        what = "TensorScatter: the starts are in range"
+        world.need_all(points, fits(points, starts.at(points)), what)
         if not world.owing:
-            starts.watch(told)
+            world.hold(starts, fits)
 
     def define(at: Coordinates) -> Term:
         start = ZERO if starts is None else starts.at((at[0],))

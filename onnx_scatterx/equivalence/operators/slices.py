@@ -6,7 +6,6 @@ from onnx_scatterx.equivalence.arithmetic import (
     ONE,
     ZERO,
     add,
-    divide,
     integer,
     maximum,
     minimum,
@@ -14,6 +13,7 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
+from onnx_scatterx.equivalence.division import divide
 from onnx_scatterx.equivalence.logic import below, choose, either, equal
 from onnx_scatterx.equivalence.operators.registry import (
     Inputs,
@@ -47,7 +47,8 @@ def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         steps = [1] * len(starts)
         if steps_given is not None:
             steps = numbers(steps_given, "steps")
-    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+    twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
         world.need(equal(ZERO, ONE), "Slice: as many starts, ends, axes and steps")
         raise UnsupportedError("Slice with starts, ends, axes and steps that do not fit")
     dims = list(a.shape)
