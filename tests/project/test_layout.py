@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.resources
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -24,7 +25,8 @@ PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|work|mnt)/\w")
 
 def texts() -> Iterator[Path]:
     for top in ROOT.iterdir():
-        if (top.name.startswith(".") and top.name != ".ci") or top.name in ("build", "dist"):
+        hidden = top.name.startswith(".") and top.name not in (".ci", ".github")
+        if hidden or top.name in ("build", "dist"):
             continue
         for path in [top] if top.is_file() else sorted(top.rglob("*")):
             if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts:
@@ -35,6 +37,20 @@ def test_the_rules_are_a_folder_of_the_package() -> None:
     link = ROOT / "onnx_scatterx" / "rewrites"
     assert link.is_dir()
     assert link.samefile(ROOT / "rewrites")
+
+
+def test_a_clone_without_links_says_what_to_do(tmp_path: Path) -> None:
+    """There the link is a text file, as git writes it if the system has no symbolic links."""
+    package = tmp_path / "onnx_scatterx"
+    package.mkdir()
+    shutil.copy(ROOT / "onnx_scatterx" / "__init__.py", package)
+    (package / "rewrites").write_text("../rewrites")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import onnx_scatterx"
+    command = [sys.executable, "-S", "-c", program]  # without what is installed
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ImportError: onnx_scatterx/rewrites must be a link" in done.stderr
+    assert "git config core.symlinks true" in done.stderr
 
 
 def test_import_is_light() -> None:
