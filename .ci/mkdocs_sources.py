@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")  # relative ones
+FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 KINDS = {".py": "python", ".cc": "cpp", ".h": "cpp", ".toml": "toml", ".sh": "sh"}
 LOG = logging.getLogger("mkdocs.hooks.sources")
 
@@ -31,7 +32,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     found: set[str] = set()
     for file in waiting:
         folder = _folder(file.src_uri)
-        for target, _ in LINK.findall(file.content_string):
+        for target, _ in LINK.findall(FENCED.sub("", file.content_string)):
             source = posixpath.normpath(posixpath.join(folder, target))
             if _is_outside(source) and source not in found and (ROOT / source).exists():
                 found.add(source)
@@ -61,7 +62,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             to = _page(source)
         return f"]({posixpath.relpath(to, posixpath.dirname(here) or '.')}{match[2] or ''})"
 
-    return LINK.sub(changed, markdown)
+    parts = FENCED.split(markdown)  # text and code in turns
+    parts[::2] = [LINK.sub(changed, text) for text in parts[::2]]
+    return "".join(parts)
 
 
 def _folder(page: str) -> str:

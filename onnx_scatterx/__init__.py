@@ -49,10 +49,10 @@ __all__ = [
 if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
     # The folder of the rules is a link. A clone without symbolic links has a text file there.
     raise ImportError(
-        "onnx_scatterx/rewrites must be a link to the folder rewrites, and is a text file: git made "
-        "this clone without symbolic links. In the clone, run `git config core.symlinks true`, then "
-        "`git checkout -- onnx_scatterx/rewrites`, and install again (on Windows, turn on Developer "
-        "Mode first)"
+        "onnx_scatterx/rewrites must be a link to the folder rewrites, and is a text file: git "
+        "made this clone without symbolic links. In the clone, run `git config core.symlinks true` "
+        "and `git checkout -- onnx_scatterx/rewrites`, and install again (on Windows, turn on "
+        "Developer Mode first)"
     )
 
 # Heavy libraries are imported when a name is first used.

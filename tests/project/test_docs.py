@@ -12,8 +12,11 @@ import onnx_scatterx
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
-FOLDER = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
+PAGES = [*DOCS, *sorted((ROOT / ".github").glob("*.md"))]
+CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
@@ -22,10 +25,19 @@ def test_examples(path: Path) -> None:
     assert not failures
 
 
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_links(path: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (FOLDER / link).exists()] == []
+    links = re.findall(r"\]\(([^)#:]+)[)#]", CODE.sub("", path.read_text(encoding="utf-8")))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_site_has_every_page() -> None:
+    """Once, and the index leads to each of them, too."""
+    names = [path.name for path in DOCS]
+    configuration = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"- (\w+\.md)$", configuration, re.M)) == names
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert {"index.md", *re.findall(r"\]\((\w+\.md)\)", index)} == set(names)
 
 
 def test_pictures() -> None:
