@@ -16,6 +16,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.rewrites import RULES
 
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".cpp", ".h", ".hpp", ".cc", ".txt", ".yml", ".yaml", ".svg", ""}
@@ -37,6 +38,14 @@ def test_the_rules_are_a_folder_of_the_package() -> None:
     link = ROOT / "onnx_scatterx" / "rewrites"
     assert link.is_dir()
     assert link.samefile(ROOT / "rewrites")
+
+
+def test_a_rule_is_a_file_with_a_test() -> None:
+    """All but what becomes ScatterX: that is tested with the operator."""
+    files = {path.stem for path in (ROOT / "rewrites").glob("*.py")} - {"__init__"}
+    assert files == {rule.name for rule in RULES} | {"overlay", "scatterx"}
+    tests = {path.stem for path in (ROOT / "tests" / "rewrites").glob("test_*.py")}
+    assert tests == {f"test_{rule.name}" for rule in RULES}
 
 
 def test_a_clone_without_links_says_what_to_do(tmp_path: Path) -> None:
