@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
@@ -18,7 +19,7 @@ from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
 from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import Symbol, as_term
+from onnx_scatterx.symbolic.terms import symbol_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _INT64 = ir.DataType.INT64
@@ -66,12 +67,10 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
     target = s.index_exprs[axis]
-    (atom,) = target.atoms if len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target is not as_term(atom):
-        return False
-    value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
-    node = made_by(value, "TopK") if isinstance(value, ir.Value) else None
-    if node is None or node.outputs[1] is not value:
+    atom = symbol_of(target)
+    value = read_value(atom)
+    node = made_by(value, "TopK")
+    if atom is None or node is None or node.outputs[1] is not value:
         return False
     keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
     along = [d for d, part in enumerate(atom.parts) if dim in part.coords]

@@ -80,7 +80,7 @@ def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.
         if context.constants.splat(value) is not None and _unit(value, context) is not None:
             return value
         node = value.producer()
-        if node is None or node.domain not in ("", "ai.onnx") or not node.inputs:
+        if node is None or node.domain != "" or not node.inputs:
             return None
         (first, *_) = node.inputs
         if first is None:

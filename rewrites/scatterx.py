@@ -15,7 +15,7 @@ from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.native.encoding import Layout, encode
 from onnx_scatterx.native.nodes import make_node
-from onnx_scatterx.native.unique import UNIQUE, is_unique
+from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 RANK = 16  # the most that the operator takes
@@ -55,8 +55,8 @@ class ScatterXRule(ScatterRule):
             layout = encode(scatter, provenance, version)
         except RefusedError as error:
             return error.refusal
-        unique = scatter.node.meta[UNIQUE] = is_unique(scatter, provenance)
-        return Plan(lambda: _write(scatter, layout, unique, context))
+        unique = is_unique(scatter, provenance)
+        return Plan(lambda: _write(scatter, layout, unique, context), unique=unique)
 
 
 def has_kernel(dtype: ir.DataType, reduction: str) -> bool:

@@ -28,7 +28,7 @@ Exclusion: TypeAlias = "tuple[Term, int]"
 def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
     """Yield what would have to be excluded for more to be known of a node's first result."""
     x = call.input(0)
-    if x is None or not x.shape or not results or call.node.domain not in ("", "ai.onnx"):
+    if x is None or not x.shape or not results or call.node.domain != "":
         return
     if call.node.op_type == "Reshape":
         try:

@@ -17,6 +17,7 @@ from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
 from onnx_scatterx.analysis.degenerate_sizes import Exclusion, fact_of, suspected_sizes
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
@@ -113,9 +114,9 @@ class Interpreter:
             # Older exporters wrote -1; ONNX Runtime takes any size.
             name = None if isinstance(d, int) else d.value
             if name and not self.distrust_dims:
-                found = size(name, ("dim", name))
+                found = size(name, DeclaredDim(name))
             else:
-                found = size(name or f"{value.name}.{axis}", (value, axis))
+                found = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))
             called = name or f"{value.name}[{axis}]"
             symbols.setdefault(called, []).append(found)
             self.declared.setdefault(found, called)
@@ -183,7 +184,7 @@ class Interpreter:
         if self.speculate and doubted:
             scope.facts.add(map(fact_of, doubted))
             results = self._results(call, scope)
-        if live and node.domain in ("", "ai.onnx"):
+        if live and node.domain == "":
             scope.facts.add(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
@@ -198,7 +199,7 @@ class Interpreter:
         function = called_function(self.model, node)
         if function is not None:
             return self._function(function, call, scope)
-        if node.domain in ("", "ai.onnx") and call.version:
+        if node.domain == "" and call.version:
             if node.op_type in _CONTROL:
                 return _CONTROL[node.op_type](self, call, scope)
             transfer = TRANSFERS.get(node.op_type)
@@ -212,7 +213,7 @@ class Interpreter:
         for attribute in node.attributes.values():
             for body in attribute_graphs(attribute):
                 self.body(body, [None] * len(body.inputs), scope)
-        if node.domain not in ("", "ai.onnx") or not call.version:
+        if node.domain != "" or not call.version:
             return [TensorValue(v.dtype, None) for v in node.outputs]
         return shapes.infer(call)
 

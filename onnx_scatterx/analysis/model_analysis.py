@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import onnx_ir as ir
 
@@ -24,11 +24,17 @@ class ModelAnalysis:
     """
 
     def __init__(
-        self, model: ir.Model, *, distrust_dims: bool = False, assumed: Sequence[Clause] = ()
+        self,
+        model: ir.Model,
+        *,
+        distrust_dims: bool = False,
+        assumed: Sequence[Clause] = (),
+        learn: Callable[[Knowledge], None] = lambda _: None,
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
+        self.learn = learn  # adds what nodes prove by having run
         self._found: tuple[Interpreter, Knowledge] | None = None
 
     def _interpreted(self) -> tuple[Interpreter, Knowledge]:
@@ -36,6 +42,7 @@ class ModelAnalysis:
             self._found = converged(
                 self.model, distrust_dims=self.distrust_dims, assumed=self.assumed
             )
+            self.learn(self._found[1])
         return self._found
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.symbolic.prove import Facts
@@ -56,10 +57,9 @@ class ScalarLoad:
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     """Return the tensor that an element is of, and its place, or None where that is not known."""
-    source = leaf.source
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    found = scope.values.get(value) if isinstance(value, ir.Value) else None
-    if found is None or found.shape is None or found.index_map is None:
+    value = read_value(leaf)
+    found = None if value is None else scope.values.get(value)
+    if value is None or found is None or found.shape is None or found.index_map is None:
         return None
     places = [part.constant for part in leaf.parts]
     if found.dtype not in (_INT64, ir.DataType.INT32) or len(places) != len(found.shape):
@@ -70,7 +70,6 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
         return None
     if any(n.constant != 1 for n in found.shape[:-1]) or None in places:
         return None
-    assert isinstance(value, ir.Value)
     place = places[-1] if places else 0
     assert place is not None
     padded = bool(places) and not scope.facts.is_nonnegative(found.shape[-1] - place - 1)

@@ -157,7 +157,7 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
     for graph in graphs(proto):
         texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ())]
         for node in graph.node:
-            if node.domain in ("", "ai.onnx") and node.op_type != "Constant":
+            if node.domain == "" and node.op_type != "Constant":
                 texts += [(a, node.name or node.op_type) for a in node.attribute]
         for attribute, place in texts:
             try:

@@ -20,7 +20,7 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
     Functions and operators of other domains may have the same names.
     """
     node = None if value is None else value.producer()
-    if node is None or node.op_type not in op_types or node.domain not in ("", "ai.onnx"):
+    if node is None or node.op_type not in op_types or node.domain != "":
         return None
     return node
 
@@ -63,7 +63,7 @@ def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     ONNX leaves it to the runtime which of two that have one name it is. ONNX Runtime takes the
     operator, and in the default domain there are no functions for it, whatever their names.
     """
-    return None if node.domain in ("", "ai.onnx") else model.functions.get(node.op_identifier())
+    return None if node.domain == "" else model.functions.get(node.op_identifier())
 
 
 def may_be_operator(function: ir.Function) -> bool:

@@ -36,7 +36,7 @@ class Gather(Access):
 
 def is_gather(node: ir.Node) -> bool:
     """Return whether a node is one of the three operators that read by indices."""
-    return node.op_type in READS and node.domain in ("", "ai.onnx")
+    return node.op_type in READS and node.domain == ""
 
 
 def is_arithmetic(node: ir.Node, scope: Scope) -> bool:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.domain.wraparound import without_wraparound
@@ -63,7 +64,7 @@ class Scatter(Access):
 
 def is_scatter(node: ir.Node) -> bool:
     """Return whether a node is one of the four scatter operators."""
-    return node.op_type in SCATTERS and node.domain in ("", "ai.onnx")
+    return node.op_type in SCATTERS and node.domain == ""
 
 
 def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
@@ -116,7 +117,7 @@ def formula_of(call: Call, i: int, found: TensorValue) -> Term:
         raise RefusedError(Reason.UNKNOWN_RANK, "indices")
     value = value_of(call, i)
     coords = [coord(d) for d in range(len(found.shape))]
-    return element((call.scope, value), coords, name=value.name or "?")
+    return element(ElementOf(call.scope, value), coords, name=value.name or "?")
 
 
 def _axis(call: Call, default: int, rank: int) -> int:

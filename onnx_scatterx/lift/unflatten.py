@@ -89,7 +89,7 @@ def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
     """Yield the tensors that have the same elements in the same order, the nearest first."""
     for _ in range(_LONGEST):
         node = value.producer()
-        if node is None or not node.inputs or node.domain not in ("", "ai.onnx"):
+        if node is None or not node.inputs or node.domain != "":
             return
         source = node.inputs[0]
         if source is None or not (node.op_type in _RESHAPES or _reads_all(node, scope)):

@@ -33,6 +33,7 @@ class Commit:
         self.rules: dict[ir.Node, frozenset[Rule]] = {}
         self.work: dict[ir.Node, Term] = {}
         self.selected: set[ir.Node] = set()
+        self.unique: dict[ir.Node, bool] = {}
         # In the graph's order: a node that is made once stands before all that use it.
         for node in list(round_.graph):
             if node in choice.shapes:
@@ -43,6 +44,8 @@ class Commit:
                 if rewriting.work is not None:
                     self.work[node] = rewriting.work
                 self.rules[node] = rewriting.rules
+                if rewriting.unique is not None:
+                    self.unique[node] = rewriting.unique
             for value in [v for v in node.outputs if v in choice.values]:
                 plan, passed = choice.values[value], round_.provenance.absorbed[value]
                 self._write(value, plan.write, passed, node)

@@ -196,11 +196,11 @@ class RewriteRound:
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
-        context = self._context
+        context = self._context if part is None else part.context
         try:
             found = rule.plan(scatter, context)
             if part is not None and isinstance(found, Plan):
-                found = part.whole(found, context)
+                found = part.whole(found)
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):

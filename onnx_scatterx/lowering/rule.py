@@ -36,6 +36,7 @@ class Plan:
     weight: float = 0.0  # what plans are compared by: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
     reads: tuple[ir.Value, ...] = ()  # values of the graph
+    unique: bool | None = None  # of ScatterX: whether it is proven that no two updates meet
 
 
 @dataclass(frozen=True)

@@ -31,21 +31,21 @@ class SubBox:
     scatter: Scatter
     inner: Scatter
     within: dict[int, tuple[Term, Term]]
+    context: Context  # which knows that value
 
-    def whole(self, found: Plan, context: Context) -> Plan:
+    def whole(self, found: Plan) -> Plan:
         """Return a rewriting of the inner scatter as one of the whole."""
         cuts, data = list(self.within.items()), self.scatter.data
-        return Plan(lambda: self._written(cuts, data, found.write, context), found.work)
+        return Plan(lambda: self._written(cuts, data, found.write), found.work)
 
     def _written(
         self,
         cuts: list[tuple[int, tuple[Term, Term]]],
         x: ir.Value,
         write: Callable[[], ir.Value],
-        context: Context,
     ) -> ir.Value:
         """Cut a tensor axis by axis, write what is left, and put the rest around it."""
-        w, dtype = context.writer, self.scatter.dtype
+        w, dtype = self.context.writer, self.scatter.dtype
         if not cuts:
             w.replaced[self.inner.data] = w.resolve(x)
             return write()
@@ -54,8 +54,9 @@ class SubBox:
         def cut(start: ir.Value, end: ir.Value) -> ir.Value:
             return w.slice_dynamic(x, dtype, axis, start, end, 1)
 
-        first, last = context.numbers.vector(low), context.numbers.vector(high)
-        parts = [self._written(others, cut(first, last), write, context)]
+        numbers = self.context.numbers
+        first, last = numbers.vector(low), numbers.vector(high)
+        parts = [self._written(others, cut(first, last), write)]
         if low.constant != 0:
             parts.insert(0, cut(w.constant([0]), first))
         if not self.scatter.facts.equal(high, self.scatter.data_shape[axis]):
@@ -85,9 +86,9 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
         within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
     )
     data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
-    context.provenance.scope.values[data] = TensorValue(scatter.dtype, shape)
     inner = replace(scatter, data=data, data_shape=shape, index_exprs=tuple(targets))
-    return SubBox(scatter, inner, within)
+    described = context.provenance.describing(data, TensorValue(scatter.dtype, shape))
+    return SubBox(scatter, inner, within, replace(context, provenance=described))
 
 
 def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:

@@ -23,7 +23,7 @@ def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
     """
 
     def is_move(node: ir.Node) -> bool:
-        return node.op_type in moves and node.domain in ("", "ai.onnx") and node.graph is graph
+        return node.op_type in moves and node.domain == "" and node.graph is graph
 
     found = {n for n in graph if is_scatter(n)}
     stack = list(found)

@@ -44,7 +44,7 @@ class Constants:
         if tensor is not None:
             return self._uniform(tensor)
         node = value.producer()
-        if node is None or node.domain not in ("", "ai.onnx"):
+        if node is None or node.domain != "":
             return None
         if node.op_type == "ConstantOfShape":
             attribute = node.attributes.get("value")

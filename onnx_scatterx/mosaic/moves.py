@@ -146,7 +146,7 @@ def _read(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     """A read of boxes is a Slice of each, put side by side."""
     x = _first(provenance, call)
     gather = provenance.gather(call.node)
-    return [] if x is None else [read(gather, x, provenance.facts_at(call.node))]
+    return [] if x is None else [read(gather, x, provenance.facts)]
 
 
 MOVES: dict[str, Move] = {

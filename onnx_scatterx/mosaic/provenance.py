@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,8 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.lift.gathers import Gather, is_gather, lift_gather
+from onnx_scatterx.lift.gathers import Gather, lift_gather
 from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
 from onnx_scatterx.lift.unflatten import unflattened
 from onnx_scatterx.mosaic.coalesce import coalesced
@@ -21,10 +21,8 @@ from onnx_scatterx.mosaic.existing_view import ExistingView
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.mosaic.reads import learn_bounds
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
-from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _CELLS = 400  # of one mosaic, at most
@@ -81,18 +79,16 @@ class Provenance:
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
         self.absorbed: dict[ir.Value, frozenset[ir.Node]] = {}
+        self._described: dict[ir.Value, TensorValue] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
-        self._live = live_nodes(graph)
         reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
             if is_scatter(node):
                 self._scatter(node)
-            elif node.domain not in ("", "ai.onnx") or node.op_type not in MOVES:
+            elif node.domain != "" or node.op_type not in MOVES:
                 continue
             elif node in reached:
                 self._move(node)
-            elif is_gather(node):
-                self._learn_bounds(node)
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is taken together with what was written to its data before."""
@@ -107,7 +103,7 @@ class Provenance:
         found: dict[ir.Value, list[ExistingView]] = {}
         stays: set[ir.Value] = set()
         for node in reversed(list(self.graph)):
-            is_move = node.op_type in MOVES and node.domain in ("", "ai.onnx")
+            is_move = node.op_type in MOVES and node.domain == ""
             for value in node.outputs:
                 if value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses()):
                     stays.add(value)
@@ -149,11 +145,14 @@ class Provenance:
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return what the interpreter knows of a value."""
-        return self.scope.values.get(value) or TensorValue(value.dtype, None)
+        found = self._described.get(value) or self.scope.values.get(value)
+        return found or TensorValue(value.dtype, None)
 
-    def facts_at(self, node: ir.Node) -> Facts:
-        """Return the facts that a node's own checks may add to: those of a dead node bind none."""
-        return self.facts if node in self._live else self.facts.assuming()
+    def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
+        """Return the same with what is known of a value that is in no graph."""
+        found = copy.copy(self)
+        found._described = {**self._described, value: known}
+        return found
 
     def gather(self, node: ir.Node) -> Gather:
         """Return a node that reads in canonical form, or refuse."""
@@ -193,16 +192,6 @@ class Provenance:
                 if passed:
                     self.absorbed[value] = passed
 
-    def _learn_bounds(self, node: ir.Node) -> None:
-        """Learn what a node that reads shows by having run, whatever it reads."""
-        shape = None if node.inputs[0] is None else self.abstract(node.inputs[0]).shape
-        if shape is None:
-            return
-        try:
-            learn_bounds(self.gather(node), self.facts_at(node))
-        except (RefusedError, UnknownAttributeError, LookupError):
-            return
-
     def _scatter(self, node: ir.Node) -> None:
         lifted = lift(node, self.scope)
         if isinstance(lifted, Refusal):
@@ -219,16 +208,16 @@ class Provenance:
     def _write(self, scatter: Scatter) -> Refusal | None:
         """Give a scatter's output the mosaic of what it writes, or return why it has none."""
         node = scatter.node
-        facts, (output,) = self.facts_at(node), node.outputs
+        (output,) = node.outputs
         try:
-            mosaic, passed = self._written(scatter, facts)
+            mosaic, passed = self._written(scatter)
         except RefusedError as error:
             return error.refusal
-        self._mosaics[output] = coalesced(mosaic, facts)
+        self._mosaics[output] = coalesced(mosaic, self.facts)
         self.absorbed[output] = passed | {node}
         return None
 
-    def _written(self, scatter: Scatter, facts: Facts) -> tuple[Mosaic, frozenset[ir.Node]]:
+    def _written(self, scatter: Scatter) -> tuple[Mosaic, frozenset[ir.Node]]:
         """Return what a scatter writes over its data, and the scatters that made what it takes.
 
         Where it cannot be said over what was written before, it is over the data as they are.
@@ -243,12 +232,12 @@ class Provenance:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(written(scatter, data, updates, facts)), before | others
+                return _few(written(scatter, data, updates, self.facts)), before | others
             except RefusedError:
                 if not before:
                     raise
         data = Mosaic.of(scatter.data, scatter.data_shape)
-        return _few(written(scatter, data, updates, facts)), others
+        return _few(written(scatter, data, updates, self.facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and of what it is."""
@@ -279,4 +268,4 @@ def _few(mosaic: Mosaic) -> Mosaic:
 
 
 def _is_reshape(node: ir.Node) -> bool:
-    return node.op_type == "Reshape" and node.domain in ("", "ai.onnx")
+    return node.op_type == "Reshape" and node.domain == ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.lift.footprint import Line, Piece, pieces
+from onnx_scatterx.lift.bounds import read_line
+from onnx_scatterx.lift.footprint import Piece, pieces
 from onnx_scatterx.lift.gathers import Gather
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.span import ONE
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Term, maximum, minimum
+from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
@@ -25,18 +25,11 @@ def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
     return Mosaic(gather.shape, tuple(cells))
 
 
-def learn_bounds(gather: Gather, facts: Facts) -> None:
-    """Learn where a gather cannot but read, or refuse, as ``read`` does for any data."""
-    for piece in pieces(gather):
-        for axis, line in enumerate(piece.lines):
-            _start(gather, piece, axis, line, facts)
-
-
 def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the box of the data that a piece reads, in the axes of the output."""
     for axis, line in enumerate(piece.lines):
-        count = ONE if line.dim is None else piece.counts[line.dim]
-        start, step = _start(gather, piece, axis, line, facts), line.step or 1
+        bounded = read_line(gather, piece, axis, line, facts)
+        start, count, step = bounded.line.start, bounded.positions, line.step or 1
         if step < -1:  # the same positions upwards, then the other way round
             start = start + step * (count - 1)
         part = data.sliced(axis, start, count, abs(step) if step < -1 else step, facts)
@@ -68,32 +61,3 @@ def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
     if any(c is None for c in cells):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"where strided regions start: {offset}")
     return Mosaic(box.shape, tuple(c for c in cells if c is not None))
-
-
-def _start(gather: Gather, piece: Piece, axis: int, line: Line, facts: Facts) -> Term:
-    """Return where a line starts that lies within the data, or refuse.
-
-    The original has checked every index, unless one of the ``checked_dims`` is empty. Where only
-    the line's own dim may be empty, its start is clamped, and the check bounds its end.
-    """
-    size, start = gather.data_shape[axis], line.start
-    count = ONE if line.dim is None else piece.counts[line.dim]
-    last = start + line.step * (count - 1)
-    low, high = (start, last) if line.step >= 0 else (last, start)
-    if facts.is_nonnegative(low) and facts.is_nonnegative(size - 1 - high):
-        return start
-    if facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1):
-        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    if not all(
-        facts.is_nonnegative(piece.counts[d] - 1) for d in gather.checked_dims if d != line.dim
-    ):
-        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-    if facts.is_nonnegative(count - 1):
-        facts.add([low, size - 1 - high])
-        return start
-    if line.step != 1:
-        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-    start = start if facts.is_nonnegative(start) else maximum(start, 0)
-    start = start if facts.is_nonnegative(size - start) else minimum(start, size)
-    facts.add([size - start - count])
-    return start

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
+from onnx_scatterx.lift.bounds import written_line
 from onnx_scatterx.lift.footprint import Line, Piece, pieces
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.cells import Cell, full_box
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import AxisMap, Reduced
-from onnx_scatterx.mosaic.span import ONE, StridedInterval
+from onnx_scatterx.mosaic.span import StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Term, minimum
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
@@ -54,7 +54,7 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
     lines = _paired(piece, facts)
     limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
     for axis, line in enumerate(lines):
-        line, limit = _bounded(scatter, piece, lines, axis, line, facts)
+        line, limit, _ = written_line(scatter, piece, axis, line, facts)
         lines[axis] = line
         if line.dim is not None:
             limits[line.dim] = limit
@@ -90,47 +90,6 @@ def _paired(piece: Piece, facts: Facts) -> list[Line]:
             fixed.remove(axis)
             lines[axis] = Line(lines[axis].start, 1, d)
     return lines
-
-
-def _bounded(
-    scatter: Scatter, piece: Piece, lines: list[Line], axis: int, line: Line, facts: Facts
-) -> tuple[Line, Term]:
-    """Return a line and its count such that the line stays within the data.
-
-    The original has checked every index; there is one to check unless a dim that the index tensor
-    runs over is empty. Where only the line's own dim may be empty, its start is clamped, and the
-    check bounds its end; else the count is cut to what fits.
-    """
-    size = scatter.data_shape[axis]
-    count = ONE if line.dim is None else piece.counts[line.dim]
-    last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
-    if facts.is_nonnegative(size - 1 - last) or (
-        abs(line.step) == 1 and facts.is_nonnegative(size - last - 1)
-    ):
-        return line, count
-    if facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1):
-        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    checked = all(
-        facts.is_nonnegative(piece.counts[d] - 1) for d in scatter.index_dims if d != line.dim
-    )
-    if line.dim is None:
-        if not checked:
-            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-        facts.add([size - 1 - line.start])
-        return line, count
-    if checked and facts.is_nonnegative(count - 1):
-        facts.add([size - 1 - last])
-        return line, count
-    if line.step != 1:
-        return line, count  # cut to the data afterwards
-    start = line.start if facts.is_nonnegative(size - line.start) else minimum(line.start, size)
-    if checked:
-        facts.add([size - start - count])
-        return Line(start, 1, line.dim), count
-    room = size - start
-    return Line(start, 1, line.dim), count if facts.is_nonnegative(room - count) else minimum(
-        count, room
-    )
 
 
 def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:

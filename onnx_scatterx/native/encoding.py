@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term, coord
+from onnx_scatterx.symbolic.terms import IndexVar, Term, coord, symbol_of
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -175,14 +176,11 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
 
     A dim of extent 1 that is read at 0 goes.
     """
-    atoms = target.atoms
-    (atom,) = atoms if len(atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target.items != (((atom,), 1),):
+    atom = symbol_of(target)
+    if atom is None or not isinstance(atom.source, ElementOf):
         return None
-    source = atom.source
-    token, value = source if isinstance(source, tuple) and len(source) == 2 else (None, None)
-    # A graph input is told apart by itself, any other value by the visit of its graph.
-    if not isinstance(value, ir.Value) or token not in (value, provenance.scope.visit_id):
+    visit, value = atom.source
+    if visit not in (value, provenance.scope.visit_id):
         return None
     found = provenance.abstract(value)
     if not _is_in(value, provenance.graph) or found.shape is None:

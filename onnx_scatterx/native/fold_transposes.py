@@ -95,7 +95,7 @@ def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
 
 def _perm_of(node: ir.Node, rank: int | None) -> Perm | None:
     """Return the perm of a Transpose, None where it has none, or the node is another."""
-    if node.op_type != "Transpose" or node.domain not in ("", "ai.onnx"):
+    if node.op_type != "Transpose" or node.domain != "":
         return None
     attribute = node.attributes.get("perm")
     if attribute is None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import ElementOf
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Symbol, coord, term
+from onnx_scatterx.symbolic.terms import Symbol, coord, symbol_of, term
 
-UNIQUE = "onnx_scatterx.unique"  # in the `meta` of a scatter that is rewritten: the answer
 _NUMBERS = 1 << 18  # targets that are looked at one by one
 
 
@@ -37,20 +37,19 @@ def _counts_on(scatter: Scatter) -> bool:
 
 def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
     """The coordinates of a mask's true elements, all of them, are different."""
-    sources, depth = set(), 0
+    origins, depth = set[object](), 0
     for target in scatter.index_exprs:
         atoms = target.atoms
         (atom,) = atoms if len(atoms) == 1 else (None,)
         if not isinstance(atom, Symbol) or atom.parts != (term(depth), coord(0)):
             break
-        if target.items != (((atom,), 1),):
+        if symbol_of(target) is None:
             return False
-        sources.add(atom.source)
+        origins.add(atom.source)
         depth += 1
-    source = sources.pop() if len(sources) == 1 else None
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    node = value.producer() if isinstance(value, ir.Value) else None
-    if node is None or node.op_type != "NonZero" or node.domain not in ("", "ai.onnx"):
+    origin = origins.pop() if len(origins) == 1 else None
+    node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
+    if node is None:
         return False
     # All rows of the NonZero must be there: else positions repeat.
     indices = scatter.indices

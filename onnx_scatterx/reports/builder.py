@@ -17,7 +17,7 @@ from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import told as told_work
-from onnx_scatterx.native.unique import UNIQUE, is_unique
+from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
@@ -170,7 +170,7 @@ def _collisions(
     if canonical is None:
         return unique, None
     if unique == "unknown" and not goes:
-        proven = node.meta.get(UNIQUE)
+        proven = outcome.unique.get(node)
         if proven is None and isinstance(canonical.access, Scatter):
             proven = is_unique(canonical.access, outcome.provenance)
         unique = "proven" if proven else unique

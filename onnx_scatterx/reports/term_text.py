@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Access
@@ -109,7 +110,7 @@ def _numbers(array: np.ndarray) -> str:
 
 
 def _is_declared(leaf: Symbol) -> bool:
-    return leaf.source == ("dim", leaf.name)
+    return leaf.source == DeclaredDim(leaf.name)
 
 
 def _origin(leaf: Symbol) -> str:

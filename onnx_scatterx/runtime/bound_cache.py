@@ -120,7 +120,7 @@ def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:
         if shared.isdisjoint(read_by(node)):
             continue
         yield node
-        if node.op_type in _VIEWS and node.domain in ("", "ai.onnx"):
+        if node.op_type in _VIEWS and node.domain == "":
             shared.update(node.outputs)
             yield from (v for v in node.outputs if v.is_graph_output())
 

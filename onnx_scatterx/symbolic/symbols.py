@@ -110,6 +110,20 @@ def coord(dim: int) -> Term:
 _coords: dict[int, Term] = {}
 
 
+def symbol_of(t: Term) -> Symbol | None:
+    """Return the symbol that a term is, if it is one.
+
+    >>> n = size("n")
+    >>> print(symbol_of(n), symbol_of(n + 1))
+    n None
+    """
+    if len(t.items) != 1:
+        return None
+    ((monomial, factor),) = t.items
+    (atom,) = monomial if len(monomial) == 1 else (None,)
+    return atom if factor == 1 and isinstance(atom, Symbol) else None
+
+
 def size(name: str, source: object = None) -> Term:
     """Return a size: a number that is never negative, told apart by its source (or its name)."""
     return element(source if source is not None else name, (), name=name, low=0)

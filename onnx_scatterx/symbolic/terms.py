@@ -45,7 +45,16 @@ from onnx_scatterx.symbolic.polynomial import (
     polynomial,
     term,
 )
-from onnx_scatterx.symbolic.symbols import IndexVar, Lookup, Symbol, coord, element, size, table
+from onnx_scatterx.symbolic.symbols import (
+    IndexVar,
+    Lookup,
+    Symbol,
+    coord,
+    element,
+    size,
+    symbol_of,
+    table,
+)
 
 __all__ = [
     "Atom",
@@ -73,6 +82,7 @@ __all__ = [
     "pos",
     "size",
     "step",
+    "symbol_of",
     "table",
     "term",
     "where",

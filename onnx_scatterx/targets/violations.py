@@ -87,7 +87,7 @@ def _of_node(
     node: ir.Node, target: Target, shapes: dict[ir.Value, Shape], declared: set[Symbol]
 ) -> Iterator[str]:
     name = node.op_type
-    if node.domain not in ("", "ai.onnx") and not is_scatterx_domain(node.domain):
+    if node.domain != "" and not is_scatterx_domain(node.domain):
         name = f"{node.domain}.{name}"
     if not target.has(name):
         yield f"{target.name} has no {name}"

@@ -38,7 +38,7 @@ class CancelTransposes(Pass):
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     (inside,), (result,) = outer.inputs, outer.outputs
     inner = None if inside is None else inside.producer()
-    if inner is None or inner.op_type != "Transpose" or inner.domain not in ("", "ai.onnx"):
+    if inner is None or inner.op_type != "Transpose" or inner.domain != "":
         return
     (source,) = inner.inputs
     a, b = _perm(inner), _perm(outer)

@@ -61,7 +61,7 @@ class InlineKnownIfs(Pass):
 
 
 def _is_if(node: ir.Node) -> bool:
-    return node.op_type == "If" and node.domain in ("", "ai.onnx")
+    return node.op_type == "If" and node.domain == ""
 
 
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:

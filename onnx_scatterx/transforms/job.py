@@ -13,6 +13,7 @@ from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.lift.gathers import Gather, is_arithmetic, is_gather, lift_gather
 from onnx_scatterx.lift.node_names import NodeNames, names_of
 from onnx_scatterx.lift.scatters import is_scatter
@@ -43,7 +44,9 @@ class Job:
     def analysis(self) -> ModelAnalysis:
         """What is known of the model."""
         distrust = self.settings.distrust_dims
-        return ModelAnalysis(self.model, distrust_dims=distrust, assumed=self.assumed)
+        return ModelAnalysis(
+            self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
+        )
 
     @cached_property
     def names(self) -> Names:

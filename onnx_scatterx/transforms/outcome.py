@@ -26,12 +26,15 @@ class Outcome:
     work: dict[ir.Node, Term] = field(default_factory=dict)
     """Of dense forms: how many elements the largest tensor has."""
     selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
+    unique: dict[ir.Node, bool] = field(default_factory=dict)
+    """Of scatters that became ScatterX: whether it is proven that no two updates meet."""
 
     def add(self, written: Commit) -> None:
         """Add what was written."""
         self.rules.update(written.rules)
         self.work.update(written.work)
         self.selected |= written.selected
+        self.unique.update(written.unique)
 
 
 def is_read(value: ir.Value) -> bool:

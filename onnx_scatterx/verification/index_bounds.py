@@ -55,7 +55,7 @@ class _Backwards:
         for node in reversed(graph):
             if node.op_type in ("If", "Loop"):
                 self.bodies(node)
-            elif node.domain in ("", "ai.onnx"):
+            elif node.domain == "":
                 self.node(node)
 
     def ask(self, value: ir.Value | None, demands: IndexConstraints) -> None:

@@ -128,7 +128,7 @@ def require_same_names(before: Interface, after: Interface) -> None:
 def require_deterministic(model: ir.Model, what: str) -> None:
     """Raise `VerifyError` if a node of the model draws random numbers."""
     for node in _nodes(model):
-        if node.domain in ("", "ai.onnx") and (node.op_type in _RANDOM or _trains(node)):
+        if node.domain == "" and (node.op_type in _RANDOM or _trains(node)):
             raise VerifyError(
                 f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "
                 f"({node.op_type}) draws random numbers"

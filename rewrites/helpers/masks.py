@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
@@ -85,10 +86,9 @@ class Masked:
         return all(self.scatter.facts.equal(a, b) for a, b in pairs)
 
 
-def mask_under(source: object, context: Context) -> Mask | None:
-    """Return the mask that a NonZero counts, given the source of its elements."""
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    node = made_by(value, "NonZero") if isinstance(value, ir.Value) else None
+def mask_under(origin: object, context: Context) -> Mask | None:
+    """Return the mask that a NonZero counts, given the origin of its elements."""
+    node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
     if node is None or node.graph is not context.provenance.graph:
         return None
     (mask,) = node.inputs

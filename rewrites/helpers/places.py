@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reshape import reshape
@@ -24,7 +25,7 @@ from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Symbol, Term, term
+from onnx_scatterx.symbolic.terms import Term, symbol_of, term
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant
@@ -140,11 +141,9 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
 def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is the element of a tensor at coordinates of the update."""
     s, order = layout.scatter, layout.dims_in_order
-    (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target.items[0] != ((atom,), 1):
-        return None
-    value = atom.source[1] if isinstance(atom.source, tuple) and len(atom.source) == 2 else None
-    if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
+    atom = symbol_of(target)
+    value = read_value(atom)
+    if atom is None or value is None or not context.numbers.is_available(value):
         return None
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term
+from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term, symbol_of
 
 _INT64 = ir.DataType.INT64
 
@@ -45,12 +46,9 @@ def positions(
 def _looked_up(
     target: Term, along: Mapping[int, int], scatter: Scatter, context: Context
 ) -> Positions | None:
-    (atom,) = target.atoms if len(target.items) == 1 and len(target.atoms) == 1 else (None,)
-    if not isinstance(atom, Symbol) or target.items[0] != ((atom,), 1):
-        return None
-    source = atom.source
-    value = source[1] if isinstance(source, tuple) and len(source) == 2 else None
-    if not isinstance(value, ir.Value) or not context.numbers.is_available(value):
+    atom = symbol_of(target)
+    value = read_value(atom)
+    if atom is None or value is None or not context.numbers.is_available(value):
         return None
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import clauses
@@ -209,7 +210,7 @@ def test_unique(assume: list[str], unique: str) -> None:
 def test_what_is_true_of_elements_says_nothing_where_there_are_none() -> None:
     text = "g (float[N] x, int64[K] idx, int64 p) => (float[N] y) { y = Neg (x) }"
     model = ir.from_proto(parse(text))
-    n, k = (size(s, ("dim", s)) for s in "NK")
+    n, k = (size(s, DeclaredDim(s)) for s in "NK")
     for assume, nonempty in (
         (["0 <= idx < N"], False),
         (["0 <= idx < N", "K >= 1"], True),
@@ -250,7 +251,7 @@ def test_proofs_about_one_size(
     if not allowed:
         return
     facts = interpret(model, assumed=clauses(said)).scopes[model.graph].facts
-    n = size("n", ("dim", "n"))
+    n = size("n", DeclaredDim("n"))
     a, b, c = claim
     term = a * n + b * floor_div(n + c, d) + c
     if facts.is_nonnegative(term):

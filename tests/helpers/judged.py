@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
 from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.interpreter import interpret
@@ -134,15 +135,14 @@ class Judged:
         """Return what the run gave for a leaf: a dim, an extent of a value, or an element of it."""
 
         def bound(leaf: Symbol, parts: list[Any]) -> Any:
-            source: Any = leaf.source
-            if source[0] == "dim":
-                return self._dim(source[1], env)
-            value = next((s for s in reversed(source) if isinstance(s, ir.Value)), None)
-            if value is None or value.name is None or value.name not in env:
+            origin = leaf.source
+            if isinstance(origin, DeclaredDim):
+                return self._dim(origin.name, env)
+            if not isinstance(origin, DimOf | ElementOf) or (origin.value.name or "") not in env:
                 raise UnboundError(leaf)
-            array = env[value.name]
-            if isinstance(source[-1], int):
-                return array.shape[source[-1]]
+            array = env[origin.value.name or ""]
+            if isinstance(origin, DimOf):
+                return array.shape[origin.axis]
             if not array.size:
                 return 0
             inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, array.shape, strict=True))

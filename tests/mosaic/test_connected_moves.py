@@ -2,7 +2,9 @@
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.mosaic.connected_moves import connected_moves
 from onnx_scatterx.mosaic.moves import MOVES
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -44,17 +46,29 @@ def test_a_graph_without_scatters_has_none() -> None:
     assert connected_moves(model.graph, MOVES) == set()
 
 
-def test_what_has_nothing_to_do_with_a_scatter_still_shows_bounds() -> None:
+def test_what_has_nothing_to_do_with_a_scatter_is_its_own_source_and_shows_bounds() -> None:
     model = parsed()
-    scope = interpret(model).scopes[model.graph]
-    m, n = (size(name, ("dim", name)) for name in "MN")
+    knowledge = interpret(model)
+    scope = knowledge.scopes[model.graph]
+    m, n = (size(name, DeclaredDim(name)) for name in "MN")
     assert not scope.facts.is_nonnegative(m - n)
+    learn_bounds(knowledge)
+    assert scope.facts.is_nonnegative(m - n)
     found = Provenance(model.graph, scope)
     read = next(v for v in model.graph.outputs if v.name == "read")
     mosaic = found.mosaic(read)
     assert mosaic is not None
     assert list(mosaic.cells[0].source.values()) == [read]
-    assert scope.facts.is_nonnegative(m - n)
+
+
+def test_planning_adds_no_facts() -> None:
+    model = parsed()
+    knowledge = interpret(model)
+    learn_bounds(knowledge)
+    scope = knowledge.scopes[model.graph]
+    before = list(scope.facts.known())
+    Provenance(model.graph, scope, whole=True)
+    assert list(scope.facts.known()) == before
 
 
 def test_the_whole_graph_is_looked_at_where_that_is_asked_for() -> None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DimOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import size
@@ -39,7 +40,7 @@ class Call:
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
         """Return sizes that nothing is known of, for an output of this visit of the node."""
         value = self.node.outputs[output]
-        return tuple(size(f"{value.name}.{d}", (self.scope, value, d)) for d in range(rank))
+        return tuple(size(f"{value.name}.{d}", DimOf(self.scope, value, d)) for d in range(rank))
 
     def attribute(self, name: str) -> ir.Attr | None:
         """Return an attribute, through a reference where it is one; None where it is absent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DimOf, ElementOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
@@ -28,7 +29,7 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     if has_negative_size(shape):
         return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
-        d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", (token, value, i))
+        d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", DimOf(token, value, i))
         for i, d in enumerate(shape)
     )
     content = found.content
@@ -45,7 +46,9 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
         assert found.dtype is not None
         low, high = _range(found.dtype)
         coords = [coord(d) for d in range(len(shape))]
-        content = element((token, value), coords, name=value.name or "?", low=low, high=high)
+        content = element(
+            ElementOf(token, value), coords, name=value.name or "?", low=low, high=high
+        )
     return TensorValue(found.dtype, shape, content)
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, capped
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_coords
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.symbolic.terms import Atom, Interval, Symbol, Term, interval_of, term
 
 _SUMS = 8  # that are looked into
@@ -53,12 +55,11 @@ def _written_out(index: Term, scope: Scope) -> Term | None:
 
 
 def _sum(leaf: Symbol, scope: Scope) -> Term | None:
-    source = leaf.source
-    if not isinstance(source, tuple) or len(source) != 2 or source[0] is not scope.visit_id:
+    origin = leaf.source
+    if not isinstance(origin, ElementOf) or origin.visit is not scope.visit_id:
         return None
-    value = source[1]
-    node = value.producer() if isinstance(value, ir.Value) else None
-    if node is None or node.op_type not in _SIGNS or node.domain not in ("", "ai.onnx"):
+    node = made_by(origin.value, *_SIGNS)
+    if node is None:
         return None
     whole = scope.values.get(node.outputs[0])
     parts = [None if v is None else scope.values.get(v) for v in node.inputs]

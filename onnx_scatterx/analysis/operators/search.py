@@ -11,6 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.terms import Term, coord, element, equals, floor_div, modulo, term
 
@@ -43,7 +44,7 @@ def position_of(call: Call, output: int, rank: int, size: int | None = None) -> 
     value = call.node.outputs[output]
     coords = [coord(d) for d in range(rank)]
     high = float("inf") if size is None else max(size - 1, 0)
-    return element((call.scope, value), coords, name=value.name or "?", low=0, high=high)
+    return element(ElementOf(call.scope, value), coords, name=value.name or "?", low=0, high=high)
 
 
 def top_k(call: Call) -> Result:

@@ -1,0 +1,40 @@
+"""What a symbol stands for: a declared dim, a dim of a tensor, or an element of a tensor.
+
+``visit`` tells the visits of one graph apart, since a body runs more than once. A graph input has
+one value in all of them: it is its own visit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.symbolic.terms import Symbol
+
+
+class DeclaredDim(NamedTuple):
+    """A dim that graph inputs declare by a name."""
+
+    name: str
+
+
+class DimOf(NamedTuple):
+    """A dim of a tensor that nothing else is known of."""
+
+    visit: object
+    value: ir.Value
+    axis: int
+
+
+class ElementOf(NamedTuple):
+    """The elements of a tensor; ``parts`` of the symbol are the indices."""
+
+    visit: object
+    value: ir.Value
+
+
+def read_value(symbol: Symbol | None) -> ir.Value | None:
+    """Return the tensor that a symbol is an element of, if it is one."""
+    origin = None if symbol is None else symbol.source
+    return origin.value if isinstance(origin, ElementOf) else None

@@ -1,0 +1,126 @@
+"""Where a box stands within the data, and what a node proves about it by having run.
+
+ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
+that is written or read lies within the data, unless there was no index to check.
+``learn_bounds`` adds that to the facts, once, before anything is planned. Planning asks the facts
+and adds none.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import UnknownAttributeError
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.ir.graphs import live_nodes
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.lift.footprint import Line, Piece, pieces
+from onnx_scatterx.lift.gathers import Gather, is_gather, lift_gather
+from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
+from onnx_scatterx.lift.unflatten import unflattened
+from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Term, maximum, minimum, term
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+
+class Bounded(NamedTuple):
+    """A line that lies within the data, how many positions it has, and what follows from a run."""
+
+    line: Line
+    positions: Term
+    proven: tuple[Term, ...] = ()  # never negative
+
+
+def learn_bounds(knowledge: Knowledge) -> None:
+    """Add what the scatters and gathers of a model prove by having run."""
+    for graph, scope in knowledge.scopes.items():
+        if scope.function is not None and is_scatterx_domain(scope.function.domain):
+            continue
+        live = live_nodes(graph)
+        for node in graph:
+            if node in live and (is_scatter(node) or is_gather(node)):
+                for access in _accesses(node, scope):
+                    _learn(access, scope.facts)
+
+
+def _accesses(node: ir.Node, scope: Scope) -> list[Access]:
+    try:
+        access = lift(node, scope) if is_scatter(node) else lift_gather(node, scope)
+        if isinstance(access, Refusal):
+            return []
+        whole = unflattened(access, scope) if isinstance(access, Scatter) else None
+        return [access] if whole is None else [access, whole]
+    except (RefusedError, UnknownAttributeError, LookupError):
+        return []
+
+
+def _learn(access: Access, facts: Facts) -> None:
+    bound = read_line if isinstance(access, Gather) else written_line
+    try:
+        for piece in pieces(access):
+            for axis, line in enumerate(piece.lines):
+                facts.add(bound(access, piece, axis, line, facts).proven)
+    except RefusedError:
+        return
+
+
+def written_line(scatter: Access, piece: Piece, axis: int, line: Line, facts: Facts) -> Bounded:
+    """Return a line of a box that is written such that it lies within the data, or refuse.
+
+    There was an index to check unless a dim that the index tensor runs over is empty. If only the
+    line's own dim may be empty, its start is clamped, and the check bounds its end. Else the count
+    is cut to what fits.
+    """
+    size = scatter.data_shape[axis]
+    count = term(1) if line.dim is None else piece.counts[line.dim]
+    last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
+    if facts.is_nonnegative(size - 1 - last) or (
+        abs(line.step) == 1 and facts.is_nonnegative(size - last - 1)
+    ):
+        return Bounded(line, count)
+    if facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1):
+        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    checked = _is_checked(scatter.index_dims, piece, line, facts)
+    if line.dim is None:
+        if not checked:
+            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+        return Bounded(line, count, (size - 1 - line.start,))
+    if checked and facts.is_nonnegative(count - 1):
+        return Bounded(line, count, (size - 1 - last,))
+    if line.step != 1:
+        return Bounded(line, count)  # cut to the data afterwards
+    start = line.start if facts.is_nonnegative(size - line.start) else minimum(line.start, size)
+    room = size - start
+    if checked:
+        return Bounded(Line(start, 1, line.dim), count, (room - count,))
+    fits = facts.is_nonnegative(room - count)
+    return Bounded(Line(start, 1, line.dim), count if fits else minimum(count, room))
+
+
+def read_line(gather: Access, piece: Piece, axis: int, line: Line, facts: Facts) -> Bounded:
+    """Return a line of a box that is read such that it lies within the data, or refuse."""
+    assert isinstance(gather, Gather)
+    size, start = gather.data_shape[axis], line.start
+    count = term(1) if line.dim is None else piece.counts[line.dim]
+    last = start + line.step * (count - 1)
+    low, high = (start, last) if line.step >= 0 else (last, start)
+    if facts.is_nonnegative(low) and facts.is_nonnegative(size - 1 - high):
+        return Bounded(line, count)
+    if facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1):
+        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    if not _is_checked(gather.checked_dims, piece, line, facts):
+        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    if facts.is_nonnegative(count - 1):
+        return Bounded(line, count, (low, size - 1 - high))
+    if line.step != 1:
+        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    start = start if facts.is_nonnegative(start) else maximum(start, 0)
+    start = start if facts.is_nonnegative(size - start) else minimum(start, size)
+    return Bounded(Line(start, 1, line.dim), count, (size - start - count,))
+
+
+def _is_checked(dims: tuple[int, ...], piece: Piece, line: Line, facts: Facts) -> bool:
+    """Return whether there was an index to check, unless the line's own dim is empty."""
+    return all(facts.is_nonnegative(piece.counts[d] - 1) for d in dims if d != line.dim)
