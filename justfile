@@ -15,11 +15,18 @@ lint:
     ruff format --check .
     ruff check .
     mypy
+    lint-imports
 
 # Put the code into its form.
 format:
     ruff format .
     ruff check --fix .
+
+# The pages as a site, in build/site; it fails on a link that leads nowhere.
+docs:
+    python -m venv build/docs
+    build/docs/bin/pip install --quiet -r .ci/docs-requirements.txt
+    build/docs/bin/mkdocs build --strict --config-file .ci/mkdocs.yml
 
 # Tests and lint.
 check: lint test

@@ -9,6 +9,7 @@ verdicts, drawings, on NumPy, and in ``theory.conventions`` how frameworks say "
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ __all__ = [
     "session",
     "verify",
 ]
+
+if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
+    # The folder of the rules is a link. A clone without symbolic links has a text file there.
+    raise ImportError(
+        "onnx_scatterx/rewrites must be a link to the folder rewrites, and is a text file: git "
+        "made this clone without symbolic links. In the clone, run `git config core.symlinks true` "
+        "and `git checkout -- onnx_scatterx/rewrites`, and install again (on Windows, turn on "
+        "Developer Mode first)"
+    )
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {

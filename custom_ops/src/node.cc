@@ -104,7 +104,8 @@ bool Overlap(const char* a, std::size_t a_bytes, const char* b, std::size_t b_by
 
 }  // namespace
 
-Node::Node(const OrtApi* api, bool lends_dims, const OrtKernelInfo* info, ElementType type, bool wide)
+Node::Node(const OrtApi* api, bool lends_dims, const OrtKernelInfo* info, ElementType type,
+           bool wide)
     : api_(api), lends_dims_(lends_dims), type_(type), wide_(wide) {
   picks_ = {ReadInts(api_, info, "p1"), ReadInts(api_, info, "p2"), ReadInts(api_, info, "p")};
   reduction_ = ReadReduction(api_, info);

@@ -25,8 +25,8 @@ class Node {
   const ort::Api& api() const { return api_; }
 
  private:
-  // What a run leaves for the next: what shapes alone decide, and where f is a constant of the model,
-  // the plan as well.
+  // What a run leaves for the next: what shapes alone decide, and where f is a constant of the
+  // model, the plan as well.
   struct Prepared {
     Nest nest;
     Outline outline;

@@ -223,11 +223,9 @@ void CountsDoNotOverflow() {
   CHECK(nest.row_count == 0) << nest.row_count;
   CHECK(nest.rows == (Ints{0})) << ToString(nest.rows);
   const Example rows = {{{0, 0, 0}, {}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 1}, {}};
-  CHECK(MessageOf(rows) ==
-        "the shape [2097152, 2097152, 2097152, 1] has too many elements")
+  CHECK(MessageOf(rows) == "the shape [2097152, 2097152, 2097152, 1] has too many elements")
       << MessageOf(rows);
-  const Nest ones =
-      MakeNest({{}, {0, 0, 0, 1}, {0, 1, 2, 3}}, {1, 1, 1, kMost}, {1, kMost}, {0});
+  const Nest ones = MakeNest({{}, {0, 0, 0, 1}, {0, 1, 2, 3}}, {1, 1, 1, kMost}, {1, kMost}, {0});
   CHECK(ones.targets == (Ints{0, 1})) << ToString(ones.targets);
 }
 

@@ -30,11 +30,11 @@ using Entry = OrtStatus* (*)(OrtSessionOptions*, const ort::ApiBase*);
 
 void TooOld(Entry entry) {
   static void* first_table[] = {reinterpret_cast<void*>(&CreateStatus)};
-  const ort::ApiBase old = {
-      [](std::uint32_t version) {
-        return version == 1 ? reinterpret_cast<const OrtApi*>(first_table) : nullptr;
-      },
-      [] { return "1.17.3"; }};
+  const ort::ApiBase old = {[](std::uint32_t version) {
+                              return version == 1 ? reinterpret_cast<const OrtApi*>(first_table)
+                                                  : nullptr;
+                            },
+                            [] { return "1.17.3"; }};
   CHECK(entry(nullptr, &old) != nullptr);
   CHECK(status_code == ort::kFail);
   CHECK(status_message == "onnx_scatterx needs ONNX Runtime 1.18 or newer, and this is 1.17.3")
@@ -80,8 +80,8 @@ struct Runtime {
     table[28] = reinterpret_cast<void*>(&AddCustomOpDomain);
     table[61] = reinterpret_cast<void*>(&GetDimensionsCount);
     table[268] = reinterpret_cast<void*>(&GetInputTypeShape);
-    const ort::ApiBase base = {
-        [](std::uint32_t) { return reinterpret_cast<const OrtApi*>(table); }, version};
+    const ort::ApiBase base = {[](std::uint32_t) { return reinterpret_cast<const OrtApi*>(table); },
+                               version};
     CHECK(entry(nullptr, &base) == nullptr) << status_message;
   }
 };

@@ -49,8 +49,8 @@ void NarrowMatricesHavePanels() {
   CHECK(HasPanels(Elements(64, 2000, 2000, 2000)));
   CHECK(!HasPanels(Elements(64, 2048, 2000, 2048))) << "parts of a page";
   CHECK(!HasPanels(MakeNest({{0}, {1}, {0, 1}}, {1000, 64}, {50000, 64}, {50000, 1}))) << "runs";
-  CHECK(!HasPanels(MakeNest({{0, 1, 2}, {0, 2}, {1, 0, 2}}, {16, 100, 64}, {16, 500, 64},
-                            {16, 500, 64, 1})))
+  CHECK(!HasPanels(
+      MakeNest({{0, 1, 2}, {0, 2}, {1, 0, 2}}, {16, 100, 64}, {16, 500, 64}, {16, 500, 64, 1})))
       << "whole bands for each thread";
   CHECK(!HasPanels(MakeNest({{0}, {}, {0}}, {1000}, {500000}, {500000, 1}))) << "no columns";
   CHECK(!HasPanels(MakeNest({{0, 1}, {}, {0, 1}}, {1000, 64}, {5000, 64}, {5000, 64, 2})))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.reports.rendering import table, text_of
-from onnx_scatterx.reports.report import NEEDS
+from onnx_scatterx.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         return {
+            "schema": SCHEMA,
             "summary": self.summary(),
             "seconds": round(self.seconds, 3),
             "models": [outcome.to_dict() for outcome in self.outcomes],

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
 
+SCHEMA = 1
+"""The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -76,6 +79,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {
+            "schema": SCHEMA,
             "target": self.target,
             "planned": self.planned,
             "scatters": [s.to_dict() for s in self.scatters],

@@ -77,7 +77,9 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     assert [o.source for o in summary.outcomes] == paths
     assert {o.same for o in summary.outcomes} == {True, None}
     assert len(str(summary).splitlines()) >= 6
-    assert json.loads(summary.to_json())["models"][0]["source"] == str(paths[0])
+    content = json.loads(summary.to_json())
+    assert content["schema"] == 1
+    assert content["models"][0]["source"] == str(paths[0])
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")

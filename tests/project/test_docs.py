@@ -3,17 +3,23 @@
 import doctest
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.pipeline import PIPELINE
+from onnx_scatterx.targets.profile import _KINDS
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
-FOLDER = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
+PAGES = [*DOCS, *sorted((ROOT / ".github").glob("*.md"))]
+CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
@@ -22,10 +28,40 @@ def test_examples(path: Path) -> None:
     assert not failures
 
 
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_links(path: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (FOLDER / link).exists()] == []
+    links = re.findall(r"\]\(([^)#:]+)[)#]", CODE.sub("", path.read_text(encoding="utf-8")))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_site_has_every_page() -> None:
+    """Once, and the index leads to each of them, too."""
+    names = [path.name for path in DOCS]
+    configuration = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"- (\w+\.md)$", configuration, re.M)) == names
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert {"index.md", *re.findall(r"\]\((\w+\.md)\)", index)} == set(names)
+
+
+def first_column(page: str, heading: str) -> list[str]:
+    """Return the names in the first column of the table under a heading."""
+    text = (FOLDER / page).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    cells = re.findall(r"^\| (`.*?) \|", text.split("\n## ")[0], re.M)
+    return [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+
+
+def test_the_architecture_is_that_of_the_code() -> None:
+    """The passes, and the layers of the import contract."""
+    assert first_column("architecture.md", "The pipeline") == [step.name for step in PIPELINE]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    named = [name for layer in layers for name in re.findall(r"\w+", layer)]
+    told = first_column("architecture.md", "The layers")
+    assert sorted(told) == sorted(set(named) - {"__main__"})
+
+
+def test_what_is_stable_has_all_keys_of_a_profile() -> None:
+    assert sorted(first_column("stability.md", "The keys of a profile")) == sorted(_KINDS)
 
 
 def test_pictures() -> None:

@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.resources
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.rewrites import RULES
 
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".cpp", ".h", ".hpp", ".cc", ".txt", ".yml", ".yaml", ".svg", ""}
@@ -24,7 +26,8 @@ PATH = re.compile(r"(?<![\w.])/(?:home|root|Users|work|mnt)/\w")
 
 def texts() -> Iterator[Path]:
     for top in ROOT.iterdir():
-        if (top.name.startswith(".") and top.name != ".ci") or top.name in ("build", "dist"):
+        hidden = top.name.startswith(".") and top.name not in (".ci", ".github")
+        if hidden or top.name in ("build", "dist"):
             continue
         for path in [top] if top.is_file() else sorted(top.rglob("*")):
             if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts:
@@ -35,6 +38,28 @@ def test_the_rules_are_a_folder_of_the_package() -> None:
     link = ROOT / "onnx_scatterx" / "rewrites"
     assert link.is_dir()
     assert link.samefile(ROOT / "rewrites")
+
+
+def test_a_rule_is_a_file_with_a_test() -> None:
+    """All but what becomes ScatterX: that is tested with the operator."""
+    files = {path.stem for path in (ROOT / "rewrites").glob("*.py")} - {"__init__"}
+    assert files == {rule.name for rule in RULES} | {"overlay", "scatterx"}
+    tests = {path.stem for path in (ROOT / "tests" / "rewrites").glob("test_*.py")}
+    assert tests == {f"test_{rule.name}" for rule in RULES}
+
+
+def test_a_clone_without_links_says_what_to_do(tmp_path: Path) -> None:
+    """There the link is a text file, as git writes it if the system has no symbolic links."""
+    package = tmp_path / "onnx_scatterx"
+    package.mkdir()
+    shutil.copy(ROOT / "onnx_scatterx" / "__init__.py", package)
+    (package / "rewrites").write_text("../rewrites")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import onnx_scatterx"
+    command = [sys.executable, "-S", "-c", program]  # without what is installed
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ImportError: onnx_scatterx/rewrites must be a link" in done.stderr
+    assert "git config core.symlinks true" in done.stderr
 
 
 def test_import_is_light() -> None:

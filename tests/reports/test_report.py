@@ -108,6 +108,7 @@ def test_the_table_has_every_word() -> None:
 def test_json_has_everything() -> None:
     content = json.loads(REPORT.to_json())
     assert content == REPORT.to_dict()
+    assert next(iter(content.items())) == ("schema", 1)
     assert [s["action"] for s in content["scatters"]] == ["removed", "kept", "dead"]
     assert content["scatters"][1]["reason"] == "unknown_indices"
     assert content["scatters"][1]["why"] == (

@@ -104,7 +104,7 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
         assert_same(proto, result.model, [feed])
 
 
-@pytest.mark.parametrize("name", ["coreml", "nnapi", "qnn", "rknn", "webnn"])
+@pytest.mark.parametrize("name", profile_names())
 @pytest.mark.parametrize("path", EXAMPLES[::4], ids=lambda path: path.stem)
 def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:
     target, original = target_of(name), onnx.load(path)

@@ -52,9 +52,9 @@ inline bool GuessAffine(const Nest& nest, const Table& table, Affine& guess) {
   return true;
 }
 
-// Are rows [begin, end) of f as guessed? A few rows at a time are compared, number by number, within
-// a line: rows that differ in the last dim only. `kCount` columns, or any number where it is 0. The
-// sums are known to fit into an Int.
+// Are rows [begin, end) of f as guessed? A few rows at a time are compared, number by number,
+// within a line: rows that differ in the last dim only. `kCount` columns, or any number where it is
+// 0. The sums are known to fit into an Int.
 template <class Int, std::size_t kCount>
 SCATTERX_INLINE bool LinesAreAffine(const Int* values, const Nest& nest, const Affine& guess,
                                     std::int64_t begin, std::int64_t end) {
@@ -77,8 +77,7 @@ SCATTERX_INLINE bool LinesAreAffine(const Int* values, const Nest& nest, const A
     std::int64_t rest = row;
     for (std::size_t d = rank; d-- > 0 && rest > 0; rest /= nest.table[d]) {
       const auto at = static_cast<Bits>(rest % nest.table[d]);
-      for (std::size_t j = 0; j < count; ++j)
-        first[j] += at * static_cast<Bits>(guess.step[d][j]);
+      for (std::size_t j = 0; j < count; ++j) first[j] += at * static_cast<Bits>(guess.step[d][j]);
     }
     for (std::size_t k = 0; k < lanes; ++k) expected[k] = first[k % count] + offset[k];
     const Int* stop = value + rows * static_cast<std::int64_t>(count);

@@ -1,6 +1,6 @@
-// Copying and scattering a block at a time, while it is in the nearest caches. It takes a plan whose
-// outermost steps go to bands of the output that follow each other: then the updates of a block
-// follow each other too.
+// Copying and scattering a block at a time, while it is in the nearest caches. It takes a plan
+// whose outermost steps go to bands of the output that follow each other: then the updates of a
+// block follow each other too.
 #pragma once
 
 #include <algorithm>

@@ -24,8 +24,8 @@ struct Parallel {
     return static_cast<std::size_t>(tasks < 1 ? 1 : tasks < most ? tasks : most);
   }
 
-  // The same for work that is as cheap in smaller pieces. Several for each thread: where one is late
-  // the others go on.
+  // The same for work that is as cheap in smaller pieces. Several for each thread: where one is
+  // late the others go on.
   std::size_t PiecesFor(std::int64_t bytes) const {
     constexpr std::size_t kPieces = 4;
     Parallel finer = *this;

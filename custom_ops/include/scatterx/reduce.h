@@ -70,12 +70,8 @@ struct Min {
   T operator()(T x, T u) const {
     return x < u ? x : u;
   }
-  Half operator()(Half x, Half u) const {
-    return internal::Choose(IsLess(x, u), x, u);
-  }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const {
-    return internal::Choose(IsLess(x, u), x, u);
-  }
+  Half operator()(Half x, Half u) const { return internal::Choose(IsLess(x, u), x, u); }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return internal::Choose(IsLess(x, u), x, u); }
   Bool operator()(Bool x, Bool u) const { return Mul{}(x, u); }
 };
 
@@ -84,12 +80,8 @@ struct Max {
   T operator()(T x, T u) const {
     return x > u ? x : u;
   }
-  Half operator()(Half x, Half u) const {
-    return internal::Choose(IsLess(u, x), x, u);
-  }
-  BFloat16 operator()(BFloat16 x, BFloat16 u) const {
-    return internal::Choose(IsLess(u, x), x, u);
-  }
+  Half operator()(Half x, Half u) const { return internal::Choose(IsLess(u, x), x, u); }
+  BFloat16 operator()(BFloat16 x, BFloat16 u) const { return internal::Choose(IsLess(u, x), x, u); }
   Bool operator()(Bool x, Bool u) const { return Add{}(x, u); }
 };
 

@@ -23,12 +23,8 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
   const auto size = static_cast<std::int64_t>(moves.bytes);
   const Reach reach{plan.data_count * size >= kFar,
                     plan.runs * plan.run * size >= kBytesPastCaches};
-  const internal::Work work{plan,
-                            table,
-                            moves,
-                            static_cast<const char*>(updates),
-                            static_cast<char*>(output),
-                            reach};
+  const internal::Work work{
+      plan, table, moves, static_cast<const char*>(updates), static_cast<char*>(output), reach};
   const char* from = static_cast<const char*>(data);
   if (output != data) {
     const auto grid = moves.copies ? GridOf(plan, work.Bytes()) : std::nullopt;
