@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.ir.collection import fewer_collections
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
@@ -19,6 +20,8 @@ from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import own_budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.targets.violations import violations
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
@@ -85,7 +88,8 @@ def optimize_ir(
         reads=settings.reads,
     )
     idle = tuple(str(c) for c in given if c not in kept)
-    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    with own_budget(_steps(model)):
+        left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     return replace(report, not_needed=idle, violations=left), accounts
 
 
@@ -114,16 +118,23 @@ def _rewritten(
     assumed: tuple[Clause, ...],
     watch: Watch | None = None,
 ) -> tuple[NodeRecord, ...]:
-    """Run the pipeline on these assumptions alone."""
+    """Run the pipeline on these assumptions alone, within a budget."""
     job = Job(model, settings, assumed)
     if not job.has_scatters:
         return ()
-    for step in PIPELINE:
-        if step.applies(settings):
-            step.run(job)
-            if watch is not None:
-                watch(step.name, model)
-    return records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+    steps = _steps(model)
+    with own_budget(steps):
+        for step in PIPELINE:
+            if step.applies(settings):
+                step.run(job)
+                if watch is not None:
+                    watch(step.name, model)
+    with own_budget(steps):
+        return records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+
+
+def _steps(model: ir.Model) -> int:
+    return LIMITS.steps_of(sum(len(graph) for graph in all_graphs(model)))
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -10,12 +10,11 @@ from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Term, size
 
 if TYPE_CHECKING:
     from onnx_scatterx.analysis.interpreter import Interpreter
-
-_ROUNDS = 4  # attempts to find what holds in every iteration of a loop
 
 
 def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
@@ -103,7 +102,7 @@ def _invariant(
     guess = [TensorValue(c.dtype, c.shape) for c in carried]  # the content changes
     free: set[Term] = set()
     skip = len(head) // 2  # a Loop's body gives its condition first
-    for _ in range(_ROUNDS):
+    for _ in range(LIMITS.rounds):
         results = interpreter.body(body, [*head, *guess, *tail], scope)
         after = results[skip : skip + len(guess)]
         if all(_keeps(g, a, free) for g, a in zip(guess, after, strict=True)):

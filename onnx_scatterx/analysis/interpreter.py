@@ -7,7 +7,7 @@ what a rewriting of the body may rest on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
+from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.analysis.operators import generators as creation
 from onnx_scatterx.analysis.transfers import TRANSFERS
@@ -29,13 +30,21 @@ from onnx_scatterx.ir.graphs import (
     attribute_graphs,
     called_function,
     callers_first,
+    graphs_of,
     live_nodes,
     may_be_operator,
 )
+from onnx_scatterx.symbolic.budget import (
+    Budget,
+    LimitError,
+    SpentError,
+    TooLargeError,
+    budget,
+    own_budget,
+)
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size, term
-
-_VISITS = 2000  # of functions, at most: nested calls multiply
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
@@ -66,7 +75,7 @@ class Interpreter:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
-        self.ruled_out = tuple(ruled_out)
+        self.ruled_out = dict.fromkeys(ruled_out)
         self.speculate = speculate
         self.probe = probe
         self.declared: dict[Term, str] = {}
@@ -76,15 +85,17 @@ class Interpreter:
         self.shared: dict[Term, str] = {}
         self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
         self.visits = 0
+        self.depth = 0  # of bodies and functions that are being visited
         self.inputs = set(model.graph.inputs)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
         scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
-        self._inputs(graph, scope.facts)
+        with own_budget():  # linear in the inputs and in what the user says of them
+            self._inputs(graph, scope.facts)
         self._visit(graph, scope)
         for function in callers_first(self.model):
-            self._visit(function, functions.joined(self, function))
+            self._visit(function, self._joined(function))
         doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.suspected)
         return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
 
@@ -136,13 +147,36 @@ class Interpreter:
             if value.const_value is not None:
                 scope.values[value] = creation.of_tensor(value.const_value)
 
-    def _visit(self, graph: ir.Graph | ir.Function, scope: Scope) -> None:
+    def _joined(self, function: ir.Function) -> Scope:
+        with own_budget():  # linear in the calls
+            return functions.joined(self, function)
+
+    def _visit(self, graph: ir.Graph | ir.Function, scope: Scope) -> bool:
+        """Visit the nodes of a graph; return whether the steps of the model lasted.
+
+        If not, nothing is known of what the nodes compute.
+        """
         inner = graph.graph if isinstance(graph, ir.Function) else graph
         self.scopes[inner] = scope
         self._initializers(inner, scope)
         live = live_nodes(inner)
         for node in inner:
-            self._node(node, scope, node in live)
+            try:
+                budget().work(4 + len(node.inputs) + len(node.outputs))
+                self._node(node, scope, node in live)
+            except TooLargeError:
+                self._forget_node(node, scope)
+            except SpentError:
+                forget(inner, scope, self.scopes, node)
+                return False
+        return True
+
+    def _forget_node(self, node: ir.Node, scope: Scope) -> None:
+        """Know nothing of the outputs of a node, nor of what is in its bodies."""
+        for value in node.outputs:
+            scope.values[value] = TensorValue(value.dtype, None)
+        for body in graphs_of(node):
+            forget(body, scope.inner(), self.scopes)
 
     def add(self, nodes: Iterable[ir.Node]) -> None:
         """Visit nodes that were added after the run.
@@ -162,7 +196,10 @@ class Interpreter:
                 ):
                     scope.values[value] = creation.of_tensor(value.const_value)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
-            self._node(node, scope, live=False)
+            try:
+                self._node(node, scope, live=False)
+            except LimitError:
+                self._forget_node(node, scope)
             scope.values.update(known)
 
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
@@ -175,10 +212,7 @@ class Interpreter:
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
             raise InfeasibleError
-        known = (*self.ruled_out, *self.suspected)
-        found = (
-            p for p in suspected_sizes(call, results) if p[0] in self.declared and p not in known
-        )
+        found = (p for p in suspected_sizes(call, results) if self._is_doubted(p))
         doubted = dict.fromkeys(found)
         self.suspected.update(doubted)
         if self.speculate and doubted:
@@ -190,6 +224,10 @@ class Interpreter:
             scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
         for value in node.outputs[len(results) :]:
             scope.values[value] = TensorValue(value.dtype, None)
+
+    def _is_doubted(self, pair: Exclusion) -> bool:
+        known = pair in self.suspected or pair in self.ruled_out
+        return pair[0] in self.declared and not known
 
     def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
         return scope.values.get(value) or TensorValue(value.dtype, None)
@@ -222,10 +260,21 @@ class Interpreter:
     ) -> list[TensorValue]:
         """Visit a subgraph, and return what it gives for these inputs (None: not known)."""
         inner = scope.inner()
-        for value, given in zip(graph.inputs, inputs, strict=True):
-            found = given or TensorValue(value.dtype, None)
-            inner.values[value] = widened(value, found, inner.visit_id, inner.facts)
-        self._visit(graph, inner)
+        self.depth += 1
+        try:
+            if self.depth > LIMITS.depth:
+                raise TooLargeError(f"{self.depth} bodies in each other")
+            budget().work(1)
+            for value, given in zip(graph.inputs, inputs, strict=True):
+                found = given or TensorValue(value.dtype, None)
+                inner.values[value] = widened(value, found, inner.visit_id, inner.facts)
+            lasted = self._visit(graph, inner)
+        except LimitError:
+            lasted = False
+        finally:
+            self.depth -= 1
+        if not lasted:
+            forget(graph, inner, self.scopes)
         return [self._input(v, inner) for v in graph.outputs]
 
     def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[TensorValue]:
@@ -233,12 +282,13 @@ class Interpreter:
         found = (list(call.inputs), call.node, scope.attributes)
         self.calls.setdefault(function.identifier(), []).append(found)
         self.visits += 1
-        if self.visits > _VISITS or may_be_operator(function):
+        deep = self.depth >= LIMITS.depth or self.visits > LIMITS.visits
+        if deep or may_be_operator(function):
             return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
-        quiet.visits = self.visits
+        quiet.visits, quiet.depth = self.visits, self.depth + 1
         quiet._visit(function, inner)
         self.visits = quiet.visits
         return [quiet._input(v, inner) for v in function.outputs]
@@ -263,21 +313,41 @@ def converged(
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
     walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
+    with budget().share(1 / 2) as own:
+        found = _without_doubts(walk, own)
+    if found is None:
+        last = walk()
+        found = last, last.run()
+    return found
+
+
+def _without_doubts(
+    walk: Callable[..., Interpreter], own: Budget
+) -> tuple[Interpreter, Knowledge] | None:
+    """Interpret until no more sizes are ruled out at which the model cannot run.
+
+    None if the budget does not last for it.
+    """
     excluded: tuple[Exclusion, ...] = ()
     while True:
         interpreter = walk(ruled_out=excluded, speculate=True)
         knowledge = interpreter.run()
         doubted = interpreter.suspected
+        if own.steps < 0:
+            return None
         if not doubted:
             return interpreter, knowledge
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
-            p for p in doubted if _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
+            p
+            for p in doubted
+            if own.steps >= 0 and _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
         ]
         found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
         if not found:
             last = walk(ruled_out=excluded)
-            return last, last.run()
+            knowledge = last.run()
+            return None if own.steps < 0 else (last, knowledge)
         excluded = (*excluded, *found)
 
 

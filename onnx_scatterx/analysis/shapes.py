@@ -20,6 +20,7 @@ from onnx import numpy_helper
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Term, term
 
 
@@ -51,7 +52,6 @@ COMPARED = frozenset(_COMPARED.split())
 _COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
 _LENGTHS = {"DFT"}  # where the length of the signal is not known, inference takes that of the axis
 _BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
-_SMALL = 64  # elements of a constant that inference may want to see
 
 
 def infer(call: Call) -> list[TensorValue]:
@@ -77,7 +77,11 @@ def infer(call: Call) -> list[TensorValue]:
             return unknown
         types[name] = _type(given, names)
         known = given.constant
-        if known is not None and known.size <= _SMALL and known.dtype.kind in "iufb":
+        if (
+            known is not None
+            and known.size <= LIMITS.inferred_elements
+            and known.dtype.kind in "iufb"
+        ):
             data[name] = numpy_helper.from_array(known)
     proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
     try:

@@ -11,6 +11,7 @@ import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Term
 
 
@@ -48,6 +49,7 @@ def _facts_of(call: Call) -> list[Term]:
 def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     if indices is None or not indices.size or extent.constant is not None:
         return []
+    budget().work(1 + indices.size // 32)
     low, high = int(indices.min()), int(indices.max())
     needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
     return [extent - needed]

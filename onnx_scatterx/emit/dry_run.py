@@ -14,6 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -53,6 +54,7 @@ class DryRun:
         """Return the output of a node that is not made, or refuse it."""
         given = ((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
         key = op, tuple(inputs), tuple(given)
+        budget().work(2)
         if key in self._made:
             return self._made[key]
         if not self.target.has(op):

@@ -8,6 +8,7 @@ and adds none.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import onnx_ir as ir
@@ -20,6 +21,7 @@ from onnx_scatterx.lift.footprint import Line, Piece, pieces
 from onnx_scatterx.lift.gathers import Gather, is_gather, lift_gather
 from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
 from onnx_scatterx.lift.unflatten import unflattened
+from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -34,15 +36,16 @@ class Bounded(NamedTuple):
 
 
 def learn_bounds(knowledge: Knowledge) -> None:
-    """Add what the scatters and gathers of a model prove by having run."""
+    """Add what the scatters and gathers of a model prove by having run, as far as limits allow."""
     for graph, scope in knowledge.scopes.items():
         if scope.function is not None and is_scatterx_domain(scope.function.domain):
             continue
         live = live_nodes(graph)
         for node in graph:
             if node in live and (is_scatter(node) or is_gather(node)):
-                for access in _accesses(node, scope):
-                    _learn(access, scope.facts)
+                with suppress(LimitError):
+                    for access in _accesses(node, scope):
+                        _learn(access, scope.facts)
 
 
 def _accesses(node: ir.Node, scope: Scope) -> list[Access]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from onnx_scatterx.lift.footprint import Piece, pieces
 from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
@@ -22,8 +23,6 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Table
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge
-
-_NUMBERS = 1 << 16  # coordinates of targets that are computed one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Canonical:
         shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
         if shape is None or data_shape is None or any(t.leaves() for t in s.index_exprs):
             return None
-        if math.prod(shape) * len(data_shape) > _NUMBERS:
+        if math.prod(shape) * len(data_shape) > LIMITS.targets:
             return None
         provision = np.empty((*shape, len(data_shape)), np.int64)
         for axis, target in enumerate(s.index_exprs):

@@ -14,15 +14,13 @@ from typing import NamedTuple
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.lift.runs import Interval, narrowed, runs
 from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import FloorDiv, IndexVar, Indicator, Lookup, Term, coord, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
-_PIECES = 64  # boxes that one scatter is cut into, at most
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
-_DEPTH = 8  # nested cuts
-_BLOCKS = 4  # equal blocks of unknown length that a dim is cut into
 
 
 class Line(NamedTuple):
@@ -74,8 +72,8 @@ def _pieces(access: Access) -> list[Piece]:
     found = []
     for piece in _cut(access, access.index_exprs, zero, access.shape, access.facts):
         found.append(piece)
-        if len(found) > _PIECES:
-            raise RefusedError(Reason.IRREGULAR, f"more than {_PIECES} boxes")
+        if len(found) > LIMITS.boxes:
+            raise RefusedError(Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
     return found
 
 
@@ -93,7 +91,7 @@ def _cut(
     depth: int = 0,
 ) -> Iterator[Piece]:
     """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
-    if depth > _DEPTH:
+    if depth > LIMITS.cuts:
         raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
     lines: list[Line] = []
     for axis, target in enumerate(targets):
@@ -195,7 +193,7 @@ def _spans(
     if any(not isinstance(a, IndexVar | Lookup) for a in target.all_atoms()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
     dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
-    if len(spans) > _PIECES:
+    if len(spans) > LIMITS.boxes:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
     return dim, spans
 
@@ -206,7 +204,7 @@ def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     line = line_along(place)
     if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:
         return None
-    for many in range(2, _BLOCKS + 1):
+    for many in range(2, LIMITS.blocks + 1):
         if counts[line.dim] is many * length:
             return line.dim, [(i * length, (i + 1) * length) for i in range(many)]
     return None

@@ -7,14 +7,13 @@ from typing import TypeAlias
 import numpy as np
 
 from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, table
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 Interval: TypeAlias = "tuple[Term | int, Term | int]"
 """A stretch of a dim: its first coordinate, and the one after its last."""
-
-_LOOKED_AT = 1 << 16  # positions of a table that are looked at
 
 
 def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, list[Interval]]:
@@ -23,7 +22,7 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
     if any(n is None for n in extents.values()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
     numbers = {d: n for d, n in extents.items() if n is not None}
-    if np.prod(list(numbers.values())) > _LOOKED_AT:
+    if np.prod(list(numbers.values())) > LIMITS.table_positions:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
     dims = sorted(numbers)
     try:

@@ -16,6 +16,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Plan, RegionRule, Rule
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.existing_view import ExistingViews
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term
@@ -70,6 +71,7 @@ class Planner:
         plans: list[Plan] = []
         refusals: list[Refusal] = []
         for rule in self.rules:
+            budget().work(4)
             try:
                 found = rule.plan(region, self)
             except RefusedError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -19,6 +20,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
@@ -66,8 +68,17 @@ class RewriteRound:
     def plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value that moves, written in front of its producer."""
         if value not in self._plans:
-            self._plans[value] = self._planned(value)
+            with self._asking(value.producer()):
+                self._plans[value] = self._planned(value)
         return self._plans[value]
+
+    @contextmanager
+    def _asking(self, node: ir.Node | None) -> Iterator[None]:
+        """Note about which scatters a question was given up."""
+        before = budget().unanswered
+        yield
+        if node is not None and budget().unanswered > before:
+            self.provenance.unanswered.add(node)
 
     def _planned(self, value: ir.Value) -> Plan | Refusal:
         producer = value.producer()
@@ -144,6 +155,10 @@ class RewriteRound:
         Else the reason why the last one that was about to do so did not; None where there is none,
         or for any other node.
         """
+        with self._asking(node):
+            return self._rewriting(node)
+
+    def _rewriting(self, node: ir.Node) -> Plan | Refusal | None:
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
@@ -196,6 +211,7 @@ class RewriteRound:
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
+        budget().work(16)
         context = self._context if part is None else part.context
         try:
             found = rule.plan(scatter, context)

@@ -10,8 +10,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.symbolic.limits import LIMITS
 
-_LOOKED_AT = 1 << 22  # bytes of a constant that is looked at
+_MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile")
 
 
 class Constants:
@@ -35,34 +37,34 @@ class Constants:
 
     def splat(self, value: ir.Value) -> np.ndarray | None:
         """Return the number (as an array without dims) that every element of a tensor is."""
-        if value not in self._found:
-            self._found[value] = self._fill(value)
-        return self._found[value]
+        moved = []  # no recursion: a chain can be long
+        while value not in self._found:
+            moved.append(value)
+            first = self._moves(value)
+            if first is None:
+                self._found[value] = self._fill(value)
+                break
+            value = first
+        found = self._found[value]
+        self._found.update(dict.fromkeys(moved, found))
+        return found
+
+    def _moves(self, value: ir.Value) -> ir.Value | None:
+        """Return the tensor of which a node moves all elements to make a value."""
+        node = made_by(value, *_MOVES)
+        return None if node is None or self.tensor(value) is not None else node.inputs[0]
 
     def _fill(self, value: ir.Value) -> np.ndarray | None:
         tensor = self.tensor(value)
         if tensor is not None:
             return self._uniform(tensor)
-        node = value.producer()
-        if node is None or node.domain != "":
+        node = made_by(value, "ConstantOfShape")
+        if node is None:
             return None
-        if node.op_type == "ConstantOfShape":
-            attribute = node.attributes.get("value")
-            if attribute is None:
-                return np.zeros((), np.float32)
-            return None if attribute.is_ref() else self._uniform(attribute.value)
-        if node.op_type in (
-            "Expand",
-            "Identity",
-            "Reshape",
-            "Unsqueeze",
-            "Squeeze",
-            "Transpose",
-            "Tile",
-        ):
-            (first, *_) = node.inputs
-            return None if first is None else self.splat(first)
-        return None
+        attribute = node.attributes.get("value")
+        if attribute is None:
+            return np.zeros((), np.float32)
+        return None if attribute.is_ref() else self._uniform(attribute.value)
 
     def _uniform(self, tensor: ir.TensorProtocol) -> np.ndarray | None:
         if not _is_readable(tensor) or not tensor.size:
@@ -80,7 +82,11 @@ class Constants:
             return tensor.numpy() if _is_readable(tensor) else None
         number = self.splat(value)
         shape = (self.scope.values.get(value) or TensorValue(None, None)).static_shape
-        if number is None or shape is None or math.prod(shape) * number.itemsize > _LOOKED_AT:
+        if (
+            number is None
+            or shape is None
+            or math.prod(shape) * number.itemsize > LIMITS.fill_bytes
+        ):
             return None
         return np.broadcast_to(number, shape)
 
@@ -88,4 +94,4 @@ class Constants:
 def _is_readable(tensor: ir.TensorProtocol) -> bool:
     if tensor.dtype.is_string() or tensor.dtype.bitwidth < 8:
         return False
-    return tensor.nbytes <= _LOOKED_AT
+    return tensor.nbytes <= LIMITS.fill_bytes

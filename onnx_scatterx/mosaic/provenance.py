@@ -23,10 +23,9 @@ from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
 from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
-
-_CELLS = 400  # of one mosaic, at most
-_CHAIN = 16  # nodes that are counted to see what a value costs
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,9 @@ class Provenance:
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
     ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that a value's
     mosaic makes needless. The scatters in ``opaque`` are sources, whatever they write; of those
-    ``split_before`` the data are. Unless ``whole``, only what has to do with scatters is looked at:
-    any other value is its own source.
+    ``split_before`` the data are. About those ``unanswered`` a question was given up. If it is
+    ``given_up``, nothing is looked at. Unless ``whole``, only what has to do with scatters is
+    looked at: any other value is its own source.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Provenance:
         constants: Constants | None = None,
         split_before: Collection[ir.Node] = (),
         whole: bool = False,
+        given_up: Refusal | None = None,
     ) -> None:
         self.opaque = opaque or {}
         self.split_before = split_before
@@ -78,17 +79,30 @@ class Provenance:
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
+        self.unanswered: set[ir.Node] = set()
         self.absorbed: dict[ir.Value, frozenset[ir.Node]] = {}
         self._described: dict[ir.Value, TensorValue] = {}
         self._mosaics: dict[ir.Value, Mosaic | None] = {}
+        if given_up is not None:
+            scatters = filter(is_scatter, graph)
+            self.scatters = {node: Lifted(node, None, given_up) for node in scatters}
+            return
         reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
+            budget().work(8 + len(node.inputs))
             if is_scatter(node):
                 self._scatter(node)
             elif node.domain != "" or node.op_type not in MOVES:
                 continue
             elif node in reached:
                 self._move(node)
+
+    def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
+        """Name the budget of a question in a refusal, if one was given up about a scatter."""
+        if node not in self.unanswered:
+            return why
+        told = f"{LIMITS.question_steps} steps; without the answer, {why}"
+        return Refusal(Reason.QUESTION_LIMIT, told)
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is taken together with what was written to its data before."""
@@ -120,7 +134,7 @@ class Provenance:
     def _nodes_for(self, node: ir.Node, stays: set[ir.Value]) -> int:
         """Return how many nodes go when nothing reads a node any more (up to a limit)."""
         going, stack = {node}, [node]
-        while stack and len(going) < _CHAIN:
+        while stack and len(going) < LIMITS.chain:
             for value in stack.pop().inputs:
                 producer = None if value is None else value.producer()
                 if producer is None or producer in going or producer.graph is not self.graph:
@@ -187,12 +201,18 @@ class Provenance:
         if node in self.gathers_to_remove:
             passed |= {node}
         for value, mosaic in zip(node.outputs, found, strict=False):
-            if mosaic is not None and len(mosaic.cells) <= _CELLS:
+            if mosaic is not None and len(mosaic.cells) <= LIMITS.cells:
                 self._mosaics[value] = coalesced(mosaic, self.facts)
                 if passed:
                     self.absorbed[value] = passed
 
     def _scatter(self, node: ir.Node) -> None:
+        before = budget().unanswered
+        self._lift(node)
+        if budget().unanswered > before:
+            self.unanswered.add(node)
+
+    def _lift(self, node: ir.Node) -> None:
         lifted = lift(node, self.scope)
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
@@ -262,7 +282,7 @@ class Provenance:
 
 def _few(mosaic: Mosaic) -> Mosaic:
     """Return a mosaic, or refuse one of too many cells."""
-    if len(mosaic.cells) > _CELLS:
+    if len(mosaic.cells) > LIMITS.cells:
         raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
     return mosaic
 

@@ -12,10 +12,9 @@ from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.encoding import is_narrow
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import Symbol, coord, symbol_of, term
-
-_NUMBERS = 1 << 18  # targets that are looked at one by one
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
@@ -79,7 +78,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
     extents = {d: n for d, n in known if n is not None}
     if len(extents) < len(known):
         return False
-    if math.prod(extents.values()) * max(len(columns), 1) > _NUMBERS:
+    if math.prod(extents.values()) * max(len(columns), 1) > LIMITS.unique_targets:
         return False
     found = []
     for axis, target in columns:

@@ -21,6 +21,7 @@ from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
+from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
@@ -67,7 +68,11 @@ def records_of(
         for node, access in accesses:
             canonical = Canonical(access) if isinstance(access, Access) else None
             called = names[node]
-            entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+            try:
+                entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+            except LimitError:
+                canonical = None
+                entry = _entry(node, None, outcome, where, called.name, knowledge)
             called_by = (called.inputs, called.output)
             found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
     return tuple(found)
@@ -122,6 +127,8 @@ def _entry(
         # It is gone, and still a scatter: why it is no slice is worth knowing. A gather of it is
         # only gone.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
+        if refusal is not None:
+            refusal = outcome.provenance.with_limit(node, refusal)
     told: dict[str, Any] = {
         "node": name,
         "op": node.op_type,

@@ -27,7 +27,7 @@ _DEPTH = 54  # bits of a place below an atom's depth
 class Atom:
     """An indivisible factor. Interned: equal atoms are the same object."""
 
-    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place")
+    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place", "weight")
     coords: frozenset[int]
     """The coordinates that the atom depends on."""
     leaves: frozenset[Symbol]
@@ -35,6 +35,8 @@ class Atom:
     parts: tuple[Term, ...]
     piecewise: bool
     """Whether there are cases in it that facts may decide, at any depth."""
+    weight: int
+    """How many monomials and atoms there are in the atom, each as often as it stands there."""
     place: int
     """Where the atom stands among all others, and its hash: inner ones are before outer ones."""
 
@@ -89,6 +91,7 @@ def one_atom(
         atom.parts = parts
         atom.coords = union(p.coords for p in parts)
         atom.leaves = union(p.leaves() for p in parts)
+        atom.weight = 1 + sum([p.weight for p in parts])
         atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
         for name, value in fields.items():
             setattr(atom, name, value)

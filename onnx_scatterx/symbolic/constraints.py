@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.terms import (
     Atom,
@@ -28,8 +30,6 @@ from onnx_scatterx.symbolic.terms import (
 )
 
 T = TypeVar("T")
-
-_TRIED = 32  # numbers tried for the least one that a fact allows
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,10 @@ class Elements:
 
 
 class ConstraintSet:
-    """Terms that are never negative, and the range of every coordinate."""
+    """Terms that are never negative, and the range of every coordinate.
+
+    Of what is ``passing`` nobody asks what was learnt when: it holds while one question is open.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,9 @@ class ConstraintSet:
         known: Iterable[Term] = (),
         *,
         below: ConstraintSet | None = None,
+        passing: bool = False,
     ) -> None:
+        self._passing = passing
         inherited = {} if below is None else below.extents
         self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
         self._layers: tuple[ConstraintSet, ...] = (self, *(() if below is None else below._layers))
@@ -88,19 +93,25 @@ class ConstraintSet:
         """Return what was worked out for a key under these facts, or work it out.
 
         A model writes many boxes at the same positions. All is forgotten when something is learnt,
-        here or below, so that the answer is the one that would be found now.
+        here or below, so that the answer is the one that would be found now. Where a question was
+        given up, nothing is remembered.
         """
-        now = sum([layer._learnt for layer in self._layers])
+        now = self._learnt_below()
         if now != self._recalled_at:
             self._recalled.clear()
             self._recalled_at = now
         if key in self._recalled:
             found: T = self._recalled[key]
             return found
+        unanswered = budget().unanswered
         made = work()
-        if now == sum([layer._learnt for layer in self._layers]):
+        if now == self._learnt_below() and unanswered == budget().unanswered:
             self._recalled[key] = made
         return made
+
+    def _learnt_below(self) -> int:
+        """Return how many facts were learnt here and below."""
+        return sum([layer._learnt for layer in self._layers])
 
     def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold wherever these are used from now on."""
@@ -191,8 +202,8 @@ class ConstraintSet:
         self._seen[fact] = None
         self._learnt += 1
         self.memo.clear()
-        for leaf in self._related(fact):
-            self._news[leaf] = self._learnt
+        if not self._passing:
+            self._news.update(dict.fromkeys(self._related(fact), self._learnt))
         parts = [item for item in fact.items if item[0]]
         single = len(parts) == 1 and len(parts[0][0]) == 1
         if single:
@@ -228,7 +239,7 @@ class ConstraintSet:
         low, high = self._atom_interval(leaf)
         if leaf.parts or math.isinf(low):
             return
-        for n in range(int(low), int(low) + _TRIED):
+        for n in range(int(low), int(low) + LIMITS.least_numbers):
             if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
                 break
             self._bound(leaf, n + 1, high)
@@ -246,12 +257,15 @@ class ConstraintSet:
         """Return the leaves that a fact can say something of, by itself or through others."""
         found = set(fact.leaves())
         stack = list(found)
+        seen: set[Term] = set()
         while stack:
             leaf = stack.pop()
             for layer in self._layers:
                 for other in layer._by_leaf.get(leaf, ()):
-                    stack.extend(other.leaves() - found)
-                    found |= other.leaves()
+                    if other not in seen:
+                        seen.add(other)
+                        stack.extend(other.leaves() - found)
+                        found |= other.leaves()
         return found
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
+from onnx_scatterx.symbolic.budget import TooLargeError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 
 if TYPE_CHECKING:
     from onnx_scatterx.symbolic.symbols import Symbol
@@ -35,6 +37,7 @@ class Term:
         "never_negative_from",
         "offset",
         "piecewise",
+        "weight",
     )
     items: tuple[tuple[Monomial, int], ...]
     constant: int | None
@@ -43,8 +46,10 @@ class Term:
     """The polynomial's constant coefficient."""
     coords: frozenset[int]
     piecewise: bool
-    never_negative_from: dict[tuple[int, tuple[Term, ...]], bool | None] | None
-    """What ``eventual`` found out."""
+    never_negative_from: dict[tuple[int, tuple[Term, ...]], tuple[bool | None, int]] | None
+    """What ``eventual`` found out, and how many steps it took."""
+    weight: int
+    """How many monomials and atoms there are at every depth, each as often as it stands there."""
     _interval: Interval | None
     _leaves: frozenset[Symbol] | None
 
@@ -84,6 +89,10 @@ class Term:
             return self._times(other.constant)
         if self.constant is not None:
             return other._times(self.constant)
+        count = len(self.items) * len(other.items)
+        if count > LIMITS.product_monomials:
+            raise TooLargeError(f"a product of {count} monomials")
+        budget().work(count)
         sums: dict[Monomial, int] = {}
         for (m, c), (n, d) in itertools.product(self.items, other.items):
             monomial = _product(m, n)
@@ -143,9 +152,14 @@ class Term:
                 rest[monomial] = coefficient
         return polynomial(slope), polynomial(rest)
 
-    def replace(self, values: Mapping[Atom, Number]) -> Term:
-        """Return the term with atoms replaced by other terms, at every depth."""
-        return _replace(self, values, {})
+    def replace(
+        self, values: Mapping[Atom, Number], seen: dict[Atom, Term | None] | None = None
+    ) -> Term:
+        """Return the term with atoms replaced by other terms, at every depth.
+
+        ``seen`` keeps what becomes of atoms, for terms in which the same are replaced.
+        """
+        return _replace(self, values, {} if seen is None else seen)
 
     def at(self, coords: Mapping[int, Number]) -> Term:
         """Return the term with coordinates replaced, all at once."""
@@ -197,6 +211,8 @@ _place = attrgetter("place")
 def _product(m: Monomial, n: Monomial) -> Monomial:
     if not m or not n:
         return m or n
+    if len(m) + len(n) > LIMITS.degree:
+        raise TooLargeError(f"a product of {len(m) + len(n)} factors")
     atoms = sorted((*m, *n), key=_place)
     return tuple(
         [
@@ -216,6 +232,19 @@ def polynomial(sums: Mapping[Monomial, int]) -> Term:
     return _interned(tuple(items))
 
 
+def summed(terms: Iterable[Term]) -> Term:
+    """Return the sum of many terms: each monomial is looked at once.
+
+    >>> summed([term(1), term(2)])
+    3
+    """
+    sums: dict[Monomial, int] = {}
+    for t in terms:
+        for monomial, c in t.items:
+            sums[monomial] = sums.get(monomial, 0) + c
+    return polynomial(sums)
+
+
 def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
     found = _terms.get(items)
     return _new_term(items) if found is None else found
@@ -228,6 +257,7 @@ def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
     made.constant = made.offset if len(items) == bool(made.offset) else None
     atoms = [a for m, _ in items for a in m]
     made.coords = union([a.coords for a in atoms])
+    made.weight = len(items) + sum([a.weight for a in atoms])
     made.piecewise = any(a.piecewise for a in atoms)
     made.never_negative_from = made._interval = made._leaves = None
     with _lock:  # another thread may have been faster
@@ -249,11 +279,16 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
         if not atom.parts:
             return None
         if atom not in seen:
+            if only is not None and not (only.leaves <= atom.leaves and only.coords <= atom.coords):
+                seen[atom] = None
+                return None
             parts = tuple(_replace(p, values, seen) for p in atom.parts)
             kept = all(p is q for p, q in zip(parts, atom.parts, strict=True))
             seen[atom] = None if kept else atom.rebuild(parts)
         return seen[atom]
 
+    only = next(iter(values)) if len(values) == 1 else None
+    budget().work(len(t.items))
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
@@ -269,6 +304,8 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
+        if len(sums) + len(product.items) > LIMITS.product_monomials:
+            raise TooLargeError(f"a sum of {len(sums) + len(product.items)} monomials")
         rest = tuple(kept)
         for m, c in product.items:
             m = _product(rest, m)

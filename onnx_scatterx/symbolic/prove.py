@@ -8,13 +8,17 @@ False is "not proven".
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.constraints import ConstraintSet
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.quasi_polynomial import at, never_negative
+from onnx_scatterx.symbolic.sample import EVERYWHERE, Sample, Values
 from onnx_scatterx.symbolic.terms import (
     Atom,
     FloorDiv,
@@ -28,10 +32,6 @@ from onnx_scatterx.symbolic.terms import (
     size,
     term,
 )
-
-_DEPTH = 5
-_ORDERS = 3  # cases that are tried as the first
-_LISTED = 4096  # numbers that are all looked at
 
 
 class Facts(ConstraintSet):
@@ -53,34 +53,48 @@ class Facts(ConstraintSet):
         known: Iterable[Term] = (),
         *,
         below: Facts | None = None,
+        passing: bool = False,
     ) -> None:
         self._proven: set[Term] = set()
         self._refuted: dict[Term, int] = {}
         self._nonempty: dict[int, Facts] = {}
         self._about: dict[tuple[Term, ...], Facts] = {}
-        super().__init__(extents, known, below=below)
+        self._sample: Sample = Sample() if below is None else below._sample
+        self._allowed = 0, EVERYWHERE
+        self._below = below
+        super().__init__(extents, known, below=below, passing=passing)
+        same = below is not None and self.extents is below.extents
+        self._at_points: dict[Atom, Values] = below._at_points if below and same else {}
 
     def _forget(self) -> None:
         super()._forget()
         self._refuted.clear()
+        self._allowed = 0, EVERYWHERE
 
     def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
         """Return these facts and more."""
         return Facts(extents, known, below=self)
 
     def is_nonnegative(self, t: Number) -> bool:
-        """Return whether ``t >= 0`` is proven, for every point within the extents."""
+        """Return whether ``t >= 0`` is proven, for every point within the extents.
+
+        What is not proven before the steps of a question are spent is asked again the next time.
+        """
         t = term(t)
+        asking = budget()
+        asking.work(1)
         if t in self._proven:
             return True
         when = self._refuted.get(t)
         if when is not None and not self.has_new_facts(t, when):
             return False
-        if self._prove(t, _DEPTH) or self._by_elements(t):
+        depth = LIMITS.proof_depth
+        answer = asking.ask(lambda: self._prove(t, depth) or self._by_elements(t))
+        if answer:
             self._proven.add(t)
-            return True
-        self._refuted[t] = self._learnt
-        return False
+        elif answer is False:
+            self._refuted[t] = self._learnt
+        return bool(answer)
 
     def _by_elements(self, t: Term) -> bool:
         """Take what is known of the elements that a term names; it is no fact about others."""
@@ -93,8 +107,9 @@ class Facts(ConstraintSet):
         if not facts:
             return False
         if facts not in self._about:
-            self._about[facts] = self.assuming(*facts)
-        return self._about[facts]._prove(t, _DEPTH)
+            with budget().aside():
+                self._about[facts] = self.assuming(*facts)
+        return self._about[facts]._prove(t, LIMITS.proof_depth)
 
     def equal(self, a: Number, b: Number) -> bool:
         """Return whether two terms are proven equal."""
@@ -106,11 +121,45 @@ class Facts(ConstraintSet):
         return self.is_nonnegative(difference) and self.is_nonnegative(-difference)
 
     def _prove(self, t: Term, depth: int) -> bool:
+        spending = budget()
+        spending.charge(1 + len(t.items))
         low, high = self.interval(t)
         if low >= 0:
             return True
         if high < 0 or t.constant is not None or depth == 0:
             return False
+        # How deep a proof was looked for before, within the question that is open.
+        key = self, t
+        tried = spending.memo.get(key, 0)
+        if tried >= depth:
+            return bool(tried == math.inf)
+        hard = spending.question < LIMITS.question_steps - LIMITS.easy_steps
+        found = not (hard and self._is_refuted(t)) and self._prove_anew(t, depth)
+        spending.memo[key] = math.inf if found else depth
+        return found
+
+    def _is_refuted(self, t: Term) -> bool:
+        """Return whether a term is negative at a point that the facts allow."""
+        values = self._values(t)
+        return bool((values.right & (values.numbers < 0) & self._points()).any())
+
+    def _values(self, t: Term) -> Values:
+        return self._sample.of(t, self.extents, self._at_points)
+
+    def _points(self) -> np.ndarray:
+        """Return which points of the sample the facts allow."""
+        count, allowed = self._allowed
+        if not count:
+            for leaf, (modulus, residue) in self._residues.items():
+                numbers = self._values(as_term(leaf)).numbers
+                allowed = allowed & (numbers % modulus == residue)
+        for fact in itertools.islice(self._seen, count, None):
+            values = self._values(fact)
+            allowed = allowed & values.right & (values.numbers >= 0)
+        self._allowed = len(self._seen), allowed
+        return allowed if self._below is None else allowed & self._below._points()
+
+    def _prove_anew(self, t: Term, depth: int) -> bool:
         decided = self._by_one_size(t)
         if decided is not None:
             return decided
@@ -149,7 +198,7 @@ class Facts(ConstraintSet):
 
     def _by_all_numbers(self, t: Term, leaf: Symbol, low: int, high: int) -> bool | None:
         """Look at every number that a size may be, where they are few."""
-        if high - low >= _LISTED:
+        if high - low >= LIMITS.listed_numbers:
             return None
         known = [
             fact
@@ -194,7 +243,8 @@ class Facts(ConstraintSet):
     def _at_nonempty(self, dim: int) -> Facts:
         """Return these facts where the coordinate of a dim exists."""
         if dim not in self._nonempty:
-            self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
+            with budget().aside():
+                self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
         return self._nonempty[dim]
 
     def _by_known(self, t: Term, depth: int) -> bool:
@@ -221,24 +271,40 @@ class Facts(ConstraintSet):
         # The innermost first: what it decides, the outer ones may use. It decides most where it
         # stands in most of them.
         piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.place))
-        tried = piecewise[: _ORDERS if depth == _DEPTH else 1]
+        tried = piecewise[: LIMITS.first_cases if depth == LIMITS.proof_depth else 1]
         return any(self._in_both_cases(atom, t, depth) for atom in tried)
 
     def _in_both_cases(self, atom: Atom, t: Term, depth: int) -> bool:
         inner = atom.parts[0]
-        is_pos = isinstance(atom, PositivePart)
-        cases = ((inner, inner if is_pos else 1), (-inner - (not is_pos), 0))
-        for condition, value in cases:
-            if self.interval(condition)[1] < 0:
+        for positive, value in ((True, inner if isinstance(atom, PositivePart) else 1), (False, 0)):
+            facts = self._in_case(atom, positive, value)
+            if facts is None:
                 continue  # this case never happens
-            facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
-            known = [f.replace({atom: value}) for f in facts_of_atom]
-            if any((f.constant or 0) < 0 for f in known):
-                continue
-            facts = self.assuming(condition, *known)
-            if not facts._prove(facts._decided(t.replace({atom: value})), depth - 1):
+            seen = budget().memo.setdefault((atom, positive), {})
+            if not facts._prove(facts._decided(t.replace({atom: value}, seen)), depth - 1):
                 return False
         return True
+
+    def _in_case(self, atom: Atom, positive: bool, value: Number) -> Facts | None:
+        """Return these facts and those of a case, for as long as a question is open."""
+        memo = budget().memo
+        key = self, atom, positive
+        if key not in memo:
+            memo[key] = self._with_case(atom, positive, value)
+        found: Facts | None = memo[key]
+        return found
+
+    def _with_case(self, atom: Atom, positive: bool, value: Number) -> Facts | None:
+        inner = atom.parts[0]
+        condition = inner if positive else -inner - (not isinstance(atom, PositivePart))
+        if self.interval(condition)[1] < 0:
+            return None
+        facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
+        seen = budget().memo.setdefault((atom, positive), {})
+        known = [f.replace({atom: value}, seen) for f in facts_of_atom]
+        if any((f.constant or 0) < 0 for f in known):
+            return None
+        return Facts(known=(condition, *known), below=self, passing=True)
 
     def _decided(self, t: Term) -> Term:
         """Return a term without the cases that bounds decide, so that what is in them cancels."""

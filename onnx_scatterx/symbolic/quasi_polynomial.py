@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import (
     Atom,
     FloorDiv,
@@ -23,8 +25,6 @@ from onnx_scatterx.symbolic.terms import (
     Term,
 )
 
-_FEW = 32  # numbers looked at first: where a term is negative, it mostly is so at small ones
-_LIMIT = 4096  # numbers looked at, and residue classes kept, before the answer is "unknown"
 _NARROW = 1 << 62  # below this 64 bits hold what is computed
 
 
@@ -75,22 +75,27 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
     key = low, known
     if key not in t.never_negative_from:  # the leaf is the term's only one
         t.never_negative_from[key] = _decide(t, leaf, low, known)
-    return t.never_negative_from[key]
+    answer, steps = t.never_negative_from[key]
+    budget().charge(steps)
+    return answer
 
 
-def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> bool | None:
-    if not _holds(t, known, low, low + _FEW):
-        return False
+def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[bool | None, int]:
+    """Return the answer and how many steps it takes."""
+    steps = 1 + t.weight + sum(each.weight for each in known)
+    if steps > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
+        return (None if steps > LIMITS.weight else False), steps
     forms = [_eventually(each, leaf) for each in (t, *known)]
     settled = [form for form in forms if form is not None]
     period = math.lcm(1, *(form.period for form in settled))
-    if len(settled) < len(forms) or period > _LIMIT:
-        return None
+    steps += steps * period // 64
+    if len(settled) < len(forms) or period > LIMITS.listed_numbers:
+        return None, steps
     # Past this point every class is affine and keeps its sign: one look at each is enough.
     last = max(low, *(form.settled() for form in settled)) + period
-    if last - low > _LIMIT:
-        return None
-    return _holds(t, known, low, last)
+    if last - low > LIMITS.listed_numbers:
+        return None, steps
+    return _holds(t, known, low, last), steps + steps * (last - low) // 1024
 
 
 def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
@@ -149,7 +154,7 @@ def _eventually(t: Term, leaf: Symbol) -> _Eventually | None:
             product = multiplied
         parts.append((coefficient, product))
     period = math.lcm(1, *(p.period for _, p in parts))
-    if period > _LIMIT:
+    if period > LIMITS.listed_numbers:
         return None
     refined = [(c, p.refined(period)) for c, p in parts]
     return _Eventually(
@@ -161,7 +166,7 @@ def _eventually(t: Term, leaf: Symbol) -> _Eventually | None:
 
 def _multiply(a: _Eventually, b: _Eventually) -> _Eventually | None:
     period = math.lcm(a.period, b.period)
-    if period > _LIMIT:
+    if period > LIMITS.listed_numbers:
         return None
     a, b = a.refined(period), b.refined(period)
     if any(s and u for s, u in zip(a.slopes, b.slopes, strict=True)):
@@ -184,7 +189,7 @@ def _eventually_atom(atom: object, leaf: Symbol) -> _Eventually | None:
         return None
     if isinstance(atom, FloorDiv):
         divisor = atom.parts[1].constant
-        if divisor is None or divisor <= 0 or inner.period * divisor > _LIMIT:
+        if divisor is None or divisor <= 0 or inner.period * divisor > LIMITS.listed_numbers:
             return None
         inner = inner.refined(inner.period * divisor)
         return _Eventually(

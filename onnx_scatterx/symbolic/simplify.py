@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
     Atom,
@@ -28,8 +29,10 @@ def simplify(t: Term, facts: Facts) -> Term:
     known = facts.simplified.get(t)
     if known is not None and not facts.has_new_facts(t, known[0]):
         return known[1]
+    unanswered = budget().unanswered
     found = _simplified(t, facts)
-    facts.simplified[t] = facts.learnt, found
+    if unanswered == budget().unanswered:
+        facts.simplified[t] = facts.learnt, found
     return found
 
 

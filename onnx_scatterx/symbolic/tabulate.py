@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.polynomial import Term, interval_of
 
 _NARROW = 1 << 62
-_MANY = 1 << 12  # values that are computed with Python's numbers
 
 
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
@@ -29,10 +30,11 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     [0, 1, 1]
     """
     shape = tuple(extents.values())
+    budget().work((1 + math.prod(shape) // 256) * t.weight)
     if _is_narrow(t, extents):
         grid = dict(zip(extents, np.indices(shape, np.int64, sparse=True), strict=True))
         return np.broadcast_to(t.evaluate(_no_leaf, lambda d: grid[d]), shape)
-    if math.prod(shape) > _MANY:
+    if math.prod(shape) > LIMITS.exact_values:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
     found = np.empty(shape, np.int64)
     for index in np.ndindex(shape):  # Python's numbers do not wrap

@@ -43,6 +43,7 @@ from onnx_scatterx.symbolic.polynomial import (
     as_term,
     interval_of,
     polynomial,
+    summed,
     term,
 )
 from onnx_scatterx.symbolic.symbols import (
@@ -82,6 +83,7 @@ __all__ = [
     "pos",
     "size",
     "step",
+    "summed",
     "symbol_of",
     "table",
     "term",

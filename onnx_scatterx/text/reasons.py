@@ -32,6 +32,8 @@ class Reason(enum.Enum):
     NO_GAIN = "nothing cheaper is known"
     TOO_COSTLY = "the slices would cost more nodes than are worth it"
     TOO_LARGE = "comparing all positions with all updates would be too large"
+    QUESTION_LIMIT = "the steps that one question to the prover may take were spent"
+    MODEL_LIMIT = "the steps that one model may take were spent"
     NO_RULE = "none of the chosen rules writes this form"
 
 

@@ -7,6 +7,7 @@ import onnx_ir as ir
 from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
 from onnx_scatterx.native.nodes import new_nodes
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import own_budget
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
 
@@ -22,5 +23,6 @@ class AttachFallbacks(Pass):
         places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
         found = any(True for place in places for _ in new_nodes(place))
         if found:
-            attach_fallbacks(model)
+            with own_budget():  # what was planned is written whole
+                attach_fallbacks(model)
         return found

@@ -26,12 +26,12 @@ from onnx_scatterx.lift.uniqueness import SETTLED
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Refusal, RefusedError
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
-
-_ROWS = 1 << 16  # indices that are compared
 
 
 class DropOverwrittenUpdates(Pass):
@@ -59,11 +59,11 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     )
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
-        scatter = lift(node, scope)
-        if isinstance(scatter, Refusal) or scatter.reduction != "none":
-            continue
         # What is refused stays as it is, and the report says so.
-        with suppress(RefusedError), writer.at(node, node.outputs[0].name):
+        with suppress(RefusedError, LimitError), writer.at(node, node.outputs[0].name):
+            scatter = lift(node, scope)
+            if isinstance(scatter, Refusal) or scatter.reduction != "none":
+                continue
             _drop(scatter, scope, writer)
         if node.meta.get(SETTLED):
             changed.append(node)
@@ -195,7 +195,7 @@ def _rows(scatter: Scatter) -> np.ndarray | None:
     extents = [scatter.shape[d].constant for d in scatter.index_dims]
     sizes = [n for n in extents if n is not None]
     named = len(scatter.data_shape) - (len(scatter.shape) - len(scatter.index_dims))
-    if len(sizes) < len(extents) or np.prod(sizes) * named > _ROWS or 0 in sizes:
+    if len(sizes) < len(extents) or np.prod(sizes) * named > LIMITS.rows or 0 in sizes:
         return None
     columns = []
     for axis, target in enumerate(scatter.index_exprs[:named]):

@@ -19,6 +19,7 @@ from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.names import Names
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
 
@@ -41,7 +42,8 @@ class InlineKnownIfs(Pass):
         if (model.ir_version or 0) < 4:
             return False  # initializers are inputs, which a graph cannot be given more of
         while any(_is_if(node) for node in model.graph.all_nodes()):
-            known = Interpreter(model, distrust_dims=True).run()
+            with budget().share(1 / 4):
+                known = Interpreter(model, distrust_dims=True).run()
             found = [
                 (node, taken)
                 for graph, scope in known.scopes.items()

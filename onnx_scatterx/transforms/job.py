@@ -8,6 +8,7 @@ from functools import cached_property
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
@@ -21,9 +22,10 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.cost_model.costs import Costs
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 
 
@@ -73,7 +75,7 @@ class Job:
         for context in self.contexts() if self.settings.reads else ():
             graph, scope = context.graph, context.scope
             found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
-            self.gathers[graph] = {n: lift_gather(n, scope) for n in found}
+            self.gathers[graph] = {n: _lifted(n, scope) for n in found}
             self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
@@ -108,3 +110,10 @@ class Job:
         if (self.model.ir_version or 0) < 4:
             return set()
         return {v for v in graph.inputs if v.name in graph.initializers}
+
+
+def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
+    try:
+        return lift_gather(node, scope)
+    except LimitError as error:
+        return Refusal(Reason.MODEL_LIMIT, str(error))

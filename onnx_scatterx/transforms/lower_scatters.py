@@ -7,6 +7,9 @@ written is kept, with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import onnx_ir as ir
 
 from onnx_scatterx.lift.scatters import is_scatter
@@ -15,6 +18,7 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import ScatterSelection
 from onnx_scatterx.mosaic.provenance import Provenance
+from onnx_scatterx.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -40,17 +44,39 @@ class LowerScatters(Pass):
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
     """Rewrite one graph; return what became of its scatters, and the new nodes.
 
+    If planning exceeds a limit, the graph stays as it is.
+    """
+    try:
+        planned = _planned(context)
+    except (LimitError, RecursionError) as error:
+        return _untouched(context, error), []
+    with own_budget():  # what was planned is written whole
+        return _written(context, planned)
+
+
+class _Planned(NamedTuple):
+    """What is to be written: the last round, the selection in it, and why scatters are opaque."""
+
+    round: RewriteRound
+    selection: ScatterSelection
+    opaque: Mapping[ir.Node, Refusal]
+
+
+def _planned(context: GraphContext) -> _Planned:
+    """Plan a graph.
+
     A scatter whose result cannot be written is opaque: its result is looked at as a tensor of its
     own, and planning starts again. So does it if a chain of scatters must be split.
     """
-    graph, scope = context.graph, context.scope
-    scatters = [n for n in graph if is_scatter(n)]
-    unread = {n for n in scatters if not any(map(is_read, n.outputs))}
     opaque: dict[ir.Node, Refusal] = {}
     split_before: dict[ir.Node, None] = {}
     while True:
         found = Provenance(
-            graph, scope, opaque, split_before=split_before, constants=context.constants
+            context.graph,
+            context.scope,
+            opaque,
+            split_before=split_before,
+            constants=context.constants,
         )
         round_ = RewriteRound(context, found)
         preferred = round_.preferred()
@@ -61,8 +87,15 @@ def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
         opaque.update(selection.refused)
         split_before.update(selection.split_before)
         if not selection.must_replan:
-            break
+            return _Planned(round_, selection, opaque)
+
+
+def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:
+    """Write what was planned into its graph."""
+    round_, selection, opaque = planned
+    found = round_.provenance
     lifted = found.scatters
+    unread = {n for n in lifted if not any(map(is_read, n.outputs))}
     gone = [n for n, s in lifted.items() if s.refusal is None or n in selection.rewritings]
     indices = index_nodes(context, gone)
     written = Commit(round_, selection)
@@ -71,12 +104,20 @@ def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
         for node, scatter in lifted.items()
         if scatter.refusal is not None and node not in selection.rewritings
     }
-    refusals = {n: why for n, why in refused.items() if n.graph is not None}
-    for node in scatters:
-        if node.graph is not None:
-            refusals.setdefault(node, Refusal(Reason.TOO_COSTLY))
+    refusals = {
+        node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
+        for node in lifted
+        if node.graph is not None
+    }
     # What was read only by scatters that are gone is gone as well, whatever is known of it.
     dead = {n for n in [*unread, *refused] if n.graph is None}
-    outcome = Outcome(graph, found, refusals, dead, indices)
+    outcome = Outcome(context.graph, found, refusals, dead, indices)
     outcome.add(written)
     return outcome, round_.writer.made
+
+
+def _untouched(context: GraphContext, error: Exception) -> Outcome:
+    """Return what becomes of a graph that is left as it is."""
+    why = Refusal(Reason.MODEL_LIMIT, str(error))
+    found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
+    return Outcome(context.graph, found, dict.fromkeys(found.scatters, why), set(), set())

@@ -20,6 +20,7 @@ from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lowering.commit import REPLACES
 from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.transforms.base import Pass
@@ -52,7 +53,10 @@ class ShortenShapeComputations(Pass):
             if found and context.graph not in found:
                 continue
             indices = found[context.graph] if found else set(context.graph)
-            made = shorten_shapes(context, indices)
+            try:
+                made = shorten_shapes(context, indices)
+            except LimitError:
+                continue  # the shapes stay as they are
             if made is not None:
                 job.analysis.add(made)
                 modified = True
@@ -100,7 +104,8 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
         numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
         worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
         if len(worth) == len(shapes):
-            _write(shapes, numbers)
+            with own_budget():  # what was planned is written whole
+                _write(shapes, numbers)
             return writer.made
         shapes = worth
     return None

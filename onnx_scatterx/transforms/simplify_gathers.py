@@ -19,6 +19,7 @@ from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import GatherSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -39,20 +40,46 @@ class SimplifyGathers(Pass):
             if not gathers:
                 continue
             outcome = job.outcome_of(context)
-            written, made = _simplify(context, list(gathers), job.unread, outcome)
-            outcome.add(written)
-            job.analysis.add(made)
-            modified |= bool(written.rules)
+            done = _simplify(context, list(gathers), job.unread, outcome)
+            if done is not None:
+                written, made = done
+                outcome.add(written)
+                job.analysis.add(made)
+                modified |= bool(written.rules)
         return modified
 
 
 def _simplify(
     context: GraphContext, gathers: list[ir.Node], unread: set[ir.Node], outcome: Outcome
-) -> tuple[Commit, list[ir.Node]]:
-    """Rewrite the gathers of one graph; return what was written, and the new nodes."""
+) -> tuple[Commit, list[ir.Node]] | None:
+    """Rewrite the gathers of one graph; return what was written, and the new nodes.
+
+    If planning exceeds a limit, the graph stays as it is.
+    """
+    there = {n for n in gathers if n.graph is not None}
+    outcome.dead |= {n for n in unread if n.graph is None}
+    try:
+        round_, selection, kept = _planned(context, there)
+    except (LimitError, RecursionError) as error:
+        outcome.refusals.update(dict.fromkeys(there, Refusal(Reason.MODEL_LIMIT, str(error))))
+        return None
+    with own_budget():  # what was planned is written whole
+        written = Commit(round_, selection)
+    found = round_.provenance
+    for node in there:
+        if node.graph is not None:
+            why = found.unmoved.get(node) or kept.get(node)
+            outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
+    outcome.dead |= {n for n in unread if n.graph is None}
+    return written, round_.writer.made
+
+
+def _planned(
+    context: GraphContext, there: set[ir.Node]
+) -> tuple[RewriteRound, GatherSelection, dict[ir.Node, Refusal]]:
+    """Return the last round, the selection in it, and why gathers are kept."""
     graph, scope = context.graph, context.scope
     opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
-    there = {n for n in gathers if n.graph is not None}
     kept: dict[ir.Node, Refusal] = {}
     while True:
         wanted = there - kept.keys()
@@ -65,11 +92,4 @@ def _simplify(
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)
         if not stay:
-            break
-    written = Commit(round_, selection)
-    for node in there:
-        if node.graph is not None:
-            why = found.unmoved.get(node) or kept.get(node)
-            outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
-    outcome.dead |= {n for n in unread if n.graph is None}
-    return written, round_.writer.made
+            return round_, selection, kept

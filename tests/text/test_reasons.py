@@ -8,6 +8,7 @@ import pytest
 from onnx_scatterx import Reason, inspect, optimize
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
+from tests.analysis.test_limits import limited
 
 OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
 
@@ -154,9 +155,22 @@ def test_too_large() -> None:
     assert scatter.reason is Reason.TOO_LARGE
 
 
+def test_budget_of_the_model() -> None:
+    with limited(model_steps=100, node_steps=0):
+        (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS)).scatters
+    assert scatter.reason is Reason.MODEL_LIMIT
+
+
+def test_budget_of_a_question() -> None:
+    with limited(question_steps=5):
+        (scatter,) = inspect(onnx.parser.parse_model(EVERY_SEVENTEENTH)).scatters
+    assert scatter.reason is Reason.QUESTION_LIMIT
+
+
 def test_every_reason_is_provoked() -> None:
     others = {
         *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.NO_GAIN),
         *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
+        *(Reason.MODEL_LIMIT, Reason.QUESTION_LIMIT),
     }
     assert {*PROVOKED, *others} == set(Reason)

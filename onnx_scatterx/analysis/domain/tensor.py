@@ -24,7 +24,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.fitting import fitted
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import (
@@ -41,10 +43,7 @@ from onnx_scatterx.symbolic.terms import (
 
 Shape: TypeAlias = "tuple[Term, ...]"
 
-_EXPLICIT = 64  # elements of an array of terms
-_SPELT_OUT = 16  # elements of an array of terms that one term can hold
 _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
-_EVALUATED = 1 << 20  # elements of an array that is computed from a term
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ class TensorValue:
         shape = self.static_shape
         if self.content is None or shape is None or self.dtype is None or self.content.leaves():
             return None
-        if math.prod(shape) > _EVALUATED:
+        if math.prod(shape) > LIMITS.elements:
             return None
         try:
             values = tabulated(self.content, dict(enumerate(shape)))
@@ -123,7 +122,7 @@ class TensorValue:
         shape = self.static_shape
         if shape is None or self.content is None or not self.is_integer:
             return None
-        if math.prod(shape) > _EXPLICIT:
+        if math.prod(shape) > LIMITS.listed_terms:
             return None
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
@@ -145,12 +144,13 @@ class TensorValue:
         coords = [coord(d) for d in range(self.content.ndim)]
         if self.content.dtype == object:
             found = fitted(self.content)
-            if found is not None or self.content.size > _SPELT_OUT:
+            if found is not None or self.content.size > LIMITS.spelt_out:
                 return found
         if self.content.dtype != object:
             wide = self.content.dtype == np.uint64 and self.content.size
             if wide and self.content.max() >= 1 << 63:
                 return None
+            budget().work(1 + self.content.size // 32)
             return table(self.content, coords)
         total = term(0)
         for index in np.ndindex(self.content.shape):

@@ -7,12 +7,33 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import DimOf, ElementOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Term, coord, element, size
+from onnx_scatterx.symbolic.terms import Indicator, Term, coord, element, size
 
-_LONG_SIZE = 12  # monomials of a size
-_LONG_CONTENT = 64  # monomials of an element
+
+def _is_light(t: Term) -> bool:
+    """Return whether it is worth to look for cases in a term that the facts decide."""
+    return t.piecewise and t.weight <= LIMITS.weight
+
+
+def _most(t: Term) -> int:
+    """Return how many monomials a size may have."""
+    chosen = any(isinstance(atom, Indicator) for atom in t.atoms)
+    return LIMITS.choice_monomials if chosen else LIMITS.size_monomials
+
+
+def _is_short(t: Term, monomials: int) -> bool:
+    """Return whether a term is followed further."""
+    if t.weight <= min(LIMITS.nesting, monomials):
+        return True
+    return (
+        len(t.items) <= monomials
+        and t.weight <= LIMITS.weight
+        and all(atom.depth <= LIMITS.nesting for atom in t.atoms)
+    )
 
 
 def has_negative_size(shape: Shape | None) -> bool:
@@ -25,22 +46,24 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     shape = found.shape
     if shape is None:
         return found
-    shape = tuple(simplify(d, facts) if d.piecewise else d for d in shape)
+    budget().work(len(shape))
+    shape = tuple(simplify(d, facts) if _is_light(d) else d for d in shape)
     if has_negative_size(shape):
         return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
-        d if len(d.items) <= _LONG_SIZE else size(f"{value.name}.{i}", DimOf(token, value, i))
+        d if _is_short(d, _most(d)) else size(f"{value.name}.{i}", DimOf(token, value, i))
         for i, d in enumerate(shape)
     )
     content = found.content
     terms = [content] if isinstance(content, Term) else []
     if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
         assert found.dtype is not None
-        terms = [simplify(t, facts) for t in content.ravel()]
+        budget().work(content.size)
+        terms = [simplify(t, facts) if _is_light(t) else t for t in content.ravel()]
         simpler = np.empty(content.shape, dtype=object)
         simpler.ravel()[:] = terms
         content = TensorValue.explicit(simpler, found.dtype).content
-    if any(len(t.items) > _LONG_CONTENT for t in terms):
+    if not all(_is_short(t, LIMITS.content_monomials) for t in terms):
         content = None
     if content is None and found.is_integer:
         assert found.dtype is not None

@@ -14,9 +14,9 @@ from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, capped
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_coords
 from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Atom, Interval, Symbol, Term, interval_of, term
 
-_SUMS = 8  # that are looked into
 _ROOM = (1 << 64) - 2 * AXIS_LIMIT
 _SIGNS = {"Add": (1, 1), "Sub": (1, -1)}
 
@@ -26,7 +26,7 @@ def without_wraparound(index: Term, scope: Scope) -> Term:
 
     It is the same number wherever a node has checked that it lies within its axis.
     """
-    for _ in range(_SUMS):
+    for _ in range(LIMITS.sums):
         larger = _written_out(index, scope)
         if larger is None:
             return index

@@ -8,7 +8,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.overflow import fits
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.analysis.operators.elementwise import FOLDED, combine
+from onnx_scatterx.analysis.operators.elementwise import combine
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, equals
 
@@ -29,7 +30,12 @@ def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
     # Narrower floats: runtimes round in one step or in two.
     arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
     known = x.constant
-    if known is not None and known.size <= FOLDED and arithmetic and known.dtype.kind in "iufb":
+    if (
+        known is not None
+        and known.size <= LIMITS.folded
+        and arithmetic
+        and known.dtype.kind in "iufb"
+    ):
         limits = np.iinfo(to.numpy()) if to.is_integer() else None
         if known.dtype.kind == "f" and limits is not None:
             # Out of range, a conversion from floats is not defined.

@@ -16,10 +16,10 @@ from onnx_scatterx.analysis.domain.tensor import (
     broadcast_coords,
     broadcast_shapes,
 )
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
-
-FOLDED = 1 << 16  # elements of a constant that is computed
 
 
 def combine(
@@ -44,7 +44,8 @@ def combine(
     # Half types are computed wider in some runtimes: their rounding is not known.
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
-        if total <= FOLDED:
+        if total <= LIMITS.folded:
+            budget().work(1 + total // 32)
             with np.errstate(all="ignore"):
                 try:
                     result = np.asarray(numeric(*arrays))

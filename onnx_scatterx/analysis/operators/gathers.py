@@ -10,6 +10,7 @@ The interpreter follows contents through this form, and ``lift_reads`` gives it 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.movement import wrapped
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Number, Term, coord, term
 
 READS = frozenset({"Gather", "GatherElements", "GatherND"})
@@ -97,7 +100,11 @@ def gather(call: Call) -> Result:
     x, indices = call.inputs[0], call.inputs[1]
     if x is None or indices is None or x.shape is None or indices.shape is None:
         return None
-    if isinstance(x.content, np.ndarray) and indices.constant is not None:
+    if (
+        isinstance(x.content, np.ndarray)
+        and indices.constant is not None
+        and _is_small(call, x.content, indices.constant)
+    ):
         taken = _taken(call, x.content, indices.constant)
         if taken is not None:
             return _of_array(x, taken)
@@ -111,6 +118,20 @@ def gather(call: Call) -> Result:
     for axis in read.named:
         coords[axis] = wrapped(read.targets[axis], x.shape[axis])
     return [TensorValue(x.dtype, read.shape, x.index_map.at(coords))]
+
+
+def _is_small(call: Call, array: np.ndarray, indices: np.ndarray) -> bool:
+    """Return whether what a node reads from an array is not too large to be computed."""
+    size = indices.size
+    if call.node.op_type == "Gather" and array.ndim:
+        axis = call.integer("axis", 0) % array.ndim
+        size *= math.prod((*array.shape[:axis], *array.shape[axis + 1 :]))
+    elif call.node.op_type == "GatherND" and indices.ndim and indices.shape[-1]:
+        size = size // indices.shape[-1] * math.prod(array.shape[indices.shape[-1] :])
+    if size > LIMITS.elements:
+        return False
+    budget().work(1 + size // 32)
+    return True
 
 
 def _taken(call: Call, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:

@@ -10,11 +10,11 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import coord, equals, floor_div, modulo, pos, step, term
 
-_MADE = 1 << 20  # elements of a constant that is made
 _EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
-_KEPT_FLOATS = 1024  # elements of a floating-point constant that is looked at
 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
@@ -24,7 +24,7 @@ def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
     terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
     small_float = (
-        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= _KEPT_FLOATS
+        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
     )
     if not (numeric or small_float) or dtype.bitwidth < 8:
         return TensorValue(dtype, terms)
@@ -66,7 +66,7 @@ def constant_of_shape(call: Call) -> Result:
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):
         shape = [d.constant for d in dims if d.constant is not None]
-        if math.prod(shape) <= _KEPT_FLOATS:
+        if math.prod(shape) <= LIMITS.floats:
             return [TensorValue(dtype, tuple(dims), np.full(shape, value.ravel()[0]))]
     return [TensorValue(dtype, tuple(dims), content)]
 
@@ -126,7 +126,8 @@ def cum_sum(call: Call) -> Result:
         return [TensorValue(x.dtype, x.shape)]
     d = int(axis.constant.item()) % len(x.shape)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
-    if x.constant is not None:
+    if x.constant is not None and x.constant.size <= LIMITS.elements:
+        budget().work(1 + x.constant.size // 32)
         a = np.flip(x.constant, d) if reverse else x.constant
         total = np.cumsum(a, axis=d, dtype=a.dtype)
         total = total - a if exclusive else total

@@ -6,6 +6,7 @@ by NumPy itself. A transfer function returns None where nothing can be said.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from onnx_scatterx.analysis.domain.tensor import (
     broadcast_coords,
     broadcast_shapes,
 )
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import (
     Number,
@@ -25,6 +28,7 @@ from onnx_scatterx.symbolic.terms import (
     floor_div,
     modulo,
     step,
+    summed,
     term,
     where,
 )
@@ -138,10 +142,10 @@ def expand(call: Call) -> Result:
     coords = broadcast_coords(x.shape, shape, call.facts)
 
     def array(a: np.ndarray) -> np.ndarray | None:
-        numbers = [d.constant for d in shape]
-        if any(n is None for n in numbers):
+        numbers = [d.constant for d in shape if d.constant is not None]
+        if len(numbers) < len(shape) or math.prod(numbers) > LIMITS.elements:
             return None
-        return np.broadcast_to(a, [n for n in numbers if n is not None])
+        return np.broadcast_to(a, numbers)
 
     return moved(x, shape, coords, array)
 
@@ -171,20 +175,21 @@ def concat(call: Call) -> Result:
         found = _of_other_ranks(call, shapes)
         return None if found is None else [TensorValue(parts[0].dtype, found)]
     axis = call.integer("axis", 1) % len(shapes[0])
-    total = sum((s[axis] for s in shapes), start=term(0))
+    total = summed(s[axis] for s in shapes)
     shape = _concatenated(call, shapes, axis, total)
     dtype = parts[0].dtype
     arrays = [p.content if isinstance(p.content, np.ndarray) else p.element_exprs for p in parts]
     if (
         all(a is not None for a in arrays)
-        and sum(a.size for a in arrays if a is not None) < 1 << 16
+        and (size := sum(a.size for a in arrays if a is not None)) < LIMITS.folded
     ):
+        budget().work(1 + size // 32)
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
             return [TensorValue.explicit(joined, dtype)]
         return [TensorValue(dtype, shape, joined)]
     formulas = [p.index_map for p in parts]
-    if any(f is None for f in formulas):
+    if any(f is None for f in formulas) or len(formulas) > LIMITS.pieces:
         return [TensorValue(dtype, shape)]
     x = coord(axis)
     start = total
@@ -211,7 +216,7 @@ def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
     axis += len(chosen) if axis < 0 else 0
     if not all(0 <= axis < len(s) for s in shapes):
         return None
-    total = sum((s[axis] for s in shapes), start=term(0))
+    total = summed(s[axis] for s in shapes)
     return (*chosen[:axis], total, *chosen[axis + 1 :])
 
 

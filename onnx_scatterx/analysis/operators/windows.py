@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Term, floor_div, step, term, where
+from onnx_scatterx.symbolic.terms import Term, floor_div, pos, term
 
 
 def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...] | None:
@@ -36,7 +36,7 @@ def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...]
 def _truncated(room: Term, stride: int, facts: Facts) -> Term:
     if stride == 1 or facts.is_nonnegative(room):
         return floor_div(room, stride)
-    return where(step(room), floor_div(room, stride), -floor_div(-room, stride))
+    return pos(floor_div(room, stride)) - pos(floor_div(-room, stride))
 
 
 def conv(call: Call) -> list[TensorValue] | None:

@@ -1,0 +1,134 @@
+"""Budgets: how many steps may be spent on one question to the prover, and on one model.
+
+What a question costs depends on the question and on what is known alone: what it finds out on its
+way is forgotten when it ends, and what is remembered for longer costs what it cost at first. What a
+model costs is counted from its own beginning. So neither depends on the machine, on the order of
+hashes, or on what the process did before.
+
+If the steps of a question are spent, the answer is "unknown", and nobody may remember it. If the
+steps of a model are spent, ``SpentError`` ends whatever is being planned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from onnx_scatterx.symbolic.limits import LIMITS
+
+
+class LimitError(Exception):
+    """A limit is reached: what was to be computed stays unknown."""
+
+
+class TooLargeError(LimitError):
+    """A term would be too large."""
+
+
+class QuestionSpentError(LimitError):
+    """The steps of a question are spent."""
+
+
+class SpentError(LimitError):
+    """The steps of a model are spent: nothing more is found out about it."""
+
+
+class Budget:
+    """The steps that are left to a model, and to the question that is open.
+
+    ``memo`` holds what was found out while this question is open. ``unanswered`` counts the
+    questions that were given up.
+    """
+
+    __slots__ = ("given", "memo", "question", "steps", "unanswered")
+
+    def __init__(self, steps: float) -> None:
+        self.given = self.steps = steps
+        self.question = math.inf  # no question is open
+        self.memo: dict[Any, Any] = {}
+        self.unanswered = 0
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the model, and from the question that is open."""
+        self.work(steps)
+        self.question -= steps
+        if self.question < 0:
+            raise QuestionSpentError
+
+    def work(self, steps: int) -> None:
+        """Take steps from the model alone: for what outlives the question that asks for it."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise SpentError(f"{self.given:.0f} steps")
+
+    def ask(self, question: Callable[[], bool]) -> bool | None:
+        """Return the answer to a question, or None if its steps are spent.
+
+        A question within another one is part of it.
+        """
+        if self.question < math.inf:
+            return question()
+        self.question = LIMITS.question_steps
+        try:
+            return question()
+        except (QuestionSpentError, TooLargeError):
+            self.unanswered += 1
+            return None
+        finally:
+            self.question = math.inf
+            self.memo.clear()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Do work that outlives the question that is open, and so does not belong to it."""
+        question, self.question = self.question, math.inf
+        try:
+            yield
+        finally:
+            self.question = question
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[Budget]:
+        """Have a part of the steps that are left: if it is spent, the rest is still there."""
+        with own_budget(self.steps * part) as own:
+            own.given = self.given
+            given = own.steps
+            try:
+                yield own
+            finally:
+                self.unanswered += own.unanswered
+                if given < math.inf:
+                    self.steps -= given - max(own.steps, 0)
+
+
+_budget: ContextVar[Budget] = ContextVar("budget")
+
+
+def budget() -> Budget:
+    """Return the budget that holds; outside a model there is no limit but that of a question."""
+    found = _budget.get(None)
+    if found is None:
+        found = Budget(math.inf)
+        _budget.set(found)
+    return found
+
+
+@contextmanager
+def own_budget(steps: float = math.inf) -> Iterator[Budget]:
+    """Have a budget of one's own; afterwards the one from before holds again.
+
+    What is written after it was planned has one without a limit, since half of it would be wrong.
+
+    >>> with own_budget(10) as own:
+    ...     budget() is own, own.steps
+    (True, 10)
+    """
+    made = Budget(steps)
+    token = _budget.set(made)
+    try:
+        yield made
+    finally:
+        _budget.reset(token)
