@@ -34,9 +34,9 @@ import onnx
 from mutants import differs, key, mutate, replay
 
 import onnx_scatterx
+from onnx_scatterx.equivalence.core.tensor import UnsupportedError
 from onnx_scatterx.equivalence.judge import judge
 from onnx_scatterx.equivalence.proof import prove, verdicts
-from onnx_scatterx.equivalence.tensor import UnsupportedError
 
 SCATTERS = {"Scatter", "ScatterND", "ScatterElements", "TensorScatter"}
 LIMIT, SLOW = 90, 5

@@ -9,18 +9,25 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.computed_dims import computed_dims
+from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.logic import FALSE, below
+from onnx_scatterx.equivalence.core.masks import most
+from onnx_scatterx.equivalence.core.reading import (
+    Graph,
+    Input,
+    Node,
+    constant_of,
+    dtype_name,
+    node_of,
+)
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError, constant
+from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.core.types import range_of, sort_of
+from onnx_scatterx.equivalence.core.world import Debt, World
 from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
-from onnx_scatterx.equivalence.logic import FALSE, below
-from onnx_scatterx.equivalence.masks import most
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
-from onnx_scatterx.equivalence.reading import Graph, Input, Node, constant_of, dtype_name, node_of
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, constant
-from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
-from onnx_scatterx.equivalence.types import range_of, sort_of
-from onnx_scatterx.equivalence.world import Debt, World
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 

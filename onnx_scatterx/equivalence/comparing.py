@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from onnx_scatterx.equivalence.arithmetic import integer, number
-from onnx_scatterx.equivalence.logic import FALSE, TRUE, both, equal
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term, limit_of, walk
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.arithmetic import integer, number
+from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term, limit_of, walk
+from onnx_scatterx.equivalence.core.world import World
 
 _MOST, _CHUNK = 6000, 64
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number
-from onnx_scatterx.equivalence.division import divide
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Tensor
-from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number
+from onnx_scatterx.equivalence.core.division import divide
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term
 
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 

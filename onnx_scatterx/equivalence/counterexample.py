@@ -9,14 +9,14 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.comparing import Comparison
+from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.logic import at_most, both, equal, negation
+from onnx_scatterx.equivalence.core.solver import Solver
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.judge import Judgement
-from onnx_scatterx.equivalence.logic import at_most, both, equal, negation
-from onnx_scatterx.equivalence.solver import Solver
-from onnx_scatterx.equivalence.tensor import Tensor
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.types import sort_of
 
 _SMALL = (2, 4, 9)
 _ELEMENTS = 1 << 16  # of one input

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, subtract
-from onnx_scatterx.equivalence.division import modulo
-from onnx_scatterx.equivalence.logic import TRUE, at_most, below, both, equal, negation
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.types import sort_of
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, subtract
+from onnx_scatterx.equivalence.core.division import modulo
+from onnx_scatterx.equivalence.core.logic import TRUE, at_most, below, both, equal, negation
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.types import sort_of
+from onnx_scatterx.equivalence.core.world import World
 
 _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
     "<=": at_most,

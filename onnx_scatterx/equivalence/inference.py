@@ -8,10 +8,10 @@ import ml_dtypes
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import integer, number
-from onnx_scatterx.equivalence.reading import Node, dtype_name
-from onnx_scatterx.equivalence.tensor import Tensor
-from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.core.arithmetic import integer, number
+from onnx_scatterx.equivalence.core.reading import Node, dtype_name
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term
 
 
 def is_tensor(dtype: str) -> bool:

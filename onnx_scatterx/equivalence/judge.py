@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
+from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.logic import FALSE, equal
+from onnx_scatterx.equivalence.core.reading import Node, read
+from onnx_scatterx.equivalence.core.solver import ALL, Answer
+from onnx_scatterx.equivalence.core.tables import Table
+from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.witnesses import coordinates
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.givens import Given, take
-from onnx_scatterx.equivalence.logic import FALSE, equal
-from onnx_scatterx.equivalence.reading import Node, read
-from onnx_scatterx.equivalence.solver import ALL, Answer
-from onnx_scatterx.equivalence.tables import Table
-from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.witnesses import coordinates
-from onnx_scatterx.equivalence.world import World
 
 Progress = Callable[[int, int], None]
 SECONDS = 60.0

@@ -11,11 +11,11 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.equivalence.comparing import Comparison
+from onnx_scatterx.equivalence.core.solver import ALL
+from onnx_scatterx.equivalence.core.tensor import UnsupportedError
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
 from onnx_scatterx.equivalence.givens import Given
 from onnx_scatterx.equivalence.judge import SECONDS, Judgement, Progress, judge
-from onnx_scatterx.equivalence.solver import ALL
-from onnx_scatterx.equivalence.tensor import UnsupportedError
 
 Kind = Literal["proven", "proven for sizes", "refuted", "unknown"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]

@@ -12,10 +12,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.cli import main
-from onnx_scatterx.equivalence import arithmetic, logic
-from onnx_scatterx.equivalence.terms import apply, variable
-from onnx_scatterx.equivalence.witnesses import Witnesses, coordinates
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core import arithmetic, logic
+from onnx_scatterx.equivalence.core.terms import apply, variable
+from onnx_scatterx.equivalence.core.witnesses import Witnesses, coordinates
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.errors import VerifyError
 from tests.helpers.support import parse
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.equivalence.building import Builder
+from onnx_scatterx.equivalence.core.logic import equal, negation
+from onnx_scatterx.equivalence.core.reading import read
+from onnx_scatterx.equivalence.core.tensor import ELEMENTS, allowance
+from onnx_scatterx.equivalence.core.terms import walk
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.judge import deep
-from onnx_scatterx.equivalence.logic import equal, negation
-from onnx_scatterx.equivalence.reading import read
-from onnx_scatterx.equivalence.tensor import ELEMENTS, allowance
-from onnx_scatterx.equivalence.terms import walk
-from onnx_scatterx.equivalence.world import World
 from tests.helpers.equivalence_support import bound
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run

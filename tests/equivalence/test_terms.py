@@ -8,10 +8,10 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.equivalence import arithmetic, division, logic
-from onnx_scatterx.equivalence.encode import Encoder
-from onnx_scatterx.equivalence.terms import Term, substitute, variable, walk
-from onnx_scatterx.equivalence.types import range_of, wrapped
+from onnx_scatterx.equivalence.core import arithmetic, division, logic
+from onnx_scatterx.equivalence.core.encode import Encoder
+from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
+from onnx_scatterx.equivalence.core.types import range_of, wrapped
 
 
 def drawn(depth: int, rng: random.Random, variables: Sequence[Term]) -> Term:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import integer
 from onnx_scatterx.equivalence.building import Builder
+from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.logic import both, equal
+from onnx_scatterx.equivalence.core.reading import read
+from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, allowance
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.types import constant
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.judge import deep
-from onnx_scatterx.equivalence.logic import both, equal
 from onnx_scatterx.equivalence.proof import Proof, prove
-from onnx_scatterx.equivalence.reading import read
-from onnx_scatterx.equivalence.tensor import ELEMENTS, Tensor, allowance
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.types import constant
-from onnx_scatterx.equivalence.world import World
 from tests.helpers.pair import agree, rejections
 from tests.helpers.support import parse, run
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, number
-from onnx_scatterx.equivalence.logic import choose, either, equal
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, number
+from onnx_scatterx.equivalence.core.logic import choose, either, equal
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.world import World
 
 
 def join(a: Term, b: Term, world: World, what: str) -> Term:

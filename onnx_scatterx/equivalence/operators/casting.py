@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ZERO,
     integer,
 )
-from onnx_scatterx.equivalence.logic import (
+from onnx_scatterx.equivalence.core.logic import (
     below,
     choose,
     either,
@@ -16,12 +16,18 @@ from onnx_scatterx.equivalence.logic import (
     from_condition,
     negation,
 )
+from onnx_scatterx.equivalence.core.reading import Node, dtype_name
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.types import (
+    constant,
+    float_constant,
+    range_of,
+    sort_of,
+    wrapped,
+)
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
-from onnx_scatterx.equivalence.reading import Node, dtype_name
-from onnx_scatterx.equivalence.tensor import Tensor
-from onnx_scatterx.equivalence.terms import Term, apply
-from onnx_scatterx.equivalence.types import constant, float_constant, range_of, sort_of, wrapped
-from onnx_scatterx.equivalence.world import World
 
 
 @operator("Cast")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import numpy_helper
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ZERO,
     add,
     integer,
@@ -14,14 +14,14 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.division import divide
-from onnx_scatterx.equivalence.logic import at_most, choose, equal, negation
+from onnx_scatterx.equivalence.core.division import divide
+from onnx_scatterx.equivalence.core.logic import at_most, choose, equal, negation
+from onnx_scatterx.equivalence.core.reading import Node, dtype_name
+from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError, tensor_of
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.types import constant, sort_of
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, scalar
-from onnx_scatterx.equivalence.reading import Node, dtype_name
-from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError, tensor_of
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.types import constant, sort_of
-from onnx_scatterx.equivalence.world import World
 
 
 @operator("Shape")

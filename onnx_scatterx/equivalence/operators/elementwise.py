@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ZERO,
     add,
     integer,
@@ -18,8 +18,8 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.division import divide, modulo
-from onnx_scatterx.equivalence.logic import (
+from onnx_scatterx.equivalence.core.division import divide, modulo
+from onnx_scatterx.equivalence.core.logic import (
     at_most,
     below,
     both,
@@ -29,13 +29,13 @@ from onnx_scatterx.equivalence.logic import (
     implies,
     negation,
 )
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.types import float_constant, range_of, sort_of, wrapped
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term, apply
-from onnx_scatterx.equivalence.types import float_constant, range_of, sort_of, wrapped
-from onnx_scatterx.equivalence.world import World
 
 UNARY = (
     *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh"),

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx_scatterx.equivalence.logic import at_most, below, both, choose, either, equal, negation
+from onnx_scatterx.equivalence.core.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    negation,
+)
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.terms import Term, apply
-from onnx_scatterx.equivalence.world import World
 
 _INTEGERS: dict[str, Callable[[Term, Term], Term]] = {
     "Less": below,

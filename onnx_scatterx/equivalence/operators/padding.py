@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
     add,
@@ -12,7 +12,12 @@ from onnx_scatterx.equivalence.arithmetic import (
     minimum,
     subtract,
 )
-from onnx_scatterx.equivalence.logic import at_most, below, both, choose, equal, implies
+from onnx_scatterx.equivalence.core.logic import at_most, below, both, choose, equal, implies
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.types import constant, sort_of
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import (
     Inputs,
     given,
@@ -22,11 +27,6 @@ from onnx_scatterx.equivalence.operators.registry import (
     positive,
     scalar,
 )
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.types import constant, sort_of
-from onnx_scatterx.equivalence.world import World
 
 
 @operator("Pad")

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, maximum, minimum, number
-from onnx_scatterx.equivalence.logic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    integer,
+    maximum,
+    minimum,
+    number,
+)
+from onnx_scatterx.equivalence.core.logic import (
     as_condition,
     at_most,
     below,
@@ -15,7 +23,13 @@ from onnx_scatterx.equivalence.logic import (
     implies,
     within,
 )
-from onnx_scatterx.equivalence.masks import View
+from onnx_scatterx.equivalence.core.masks import View
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError, tensor_of
+from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.core.types import range_of, sort_of
+from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import (
     Inputs,
     axes_of,
@@ -24,12 +38,6 @@ from onnx_scatterx.equivalence.operators.registry import (
     operator,
     positive,
 )
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError, tensor_of
-from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, variable
-from onnx_scatterx.equivalence.types import range_of, sort_of
-from onnx_scatterx.equivalence.witnesses import Definition, Universal
-from onnx_scatterx.equivalence.world import World
 
 _FEW = 8
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, number
-from onnx_scatterx.equivalence.logic import equal
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, number
+from onnx_scatterx.equivalence.core.logic import equal
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.world import World
 
 Inputs = Sequence[Tensor | None]
 Operator = Callable[[Node, Inputs, World], list[Tensor]]

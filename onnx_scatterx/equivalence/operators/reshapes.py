@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, integer, multiply, number
-from onnx_scatterx.equivalence.division import divide, exact_quotient
-from onnx_scatterx.equivalence.logic import at_most, below, choose, equal, negation
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, multiply, number
+from onnx_scatterx.equivalence.core.division import divide, exact_quotient
+from onnx_scatterx.equivalence.core.logic import at_most, below, choose, equal, negation
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.reshaping import Dims, remapped
+from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.reshaping import Dims, remapped
-from onnx_scatterx.equivalence.tensor import Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.world import World
 
 
 def reshaped(a: Tensor, dims: Dims, world: World) -> Tensor:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import onnx
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, integer, number, subtract
-from onnx_scatterx.equivalence.division import modulo
-from onnx_scatterx.equivalence.inversion import Inversion, Origin
-from onnx_scatterx.equivalence.logic import (
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number, subtract
+from onnx_scatterx.equivalence.core.division import modulo
+from onnx_scatterx.equivalence.core.inversion import Inversion, Origin
+from onnx_scatterx.equivalence.core.logic import (
     TRUE,
     at_most,
     below,
@@ -19,14 +19,14 @@ from onnx_scatterx.equivalence.logic import (
     equal,
     implies,
 )
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term, substitute
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.elementwise import binary
 from onnx_scatterx.equivalence.operators.logical import compared
 from onnx_scatterx.equivalence.operators.reads import counted_from_front, need_in_range
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, positive
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term, substitute
-from onnx_scatterx.equivalence.world import World
 
 
 def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
     add,
@@ -13,8 +13,12 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.division import divide
-from onnx_scatterx.equivalence.logic import below, choose, either, equal
+from onnx_scatterx.equivalence.core.division import divide
+from onnx_scatterx.equivalence.core.logic import below, choose, either, equal
+from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import (
     Inputs,
     given,
@@ -23,10 +27,6 @@ from onnx_scatterx.equivalence.operators.registry import (
     operator,
     positive,
 )
-from onnx_scatterx.equivalence.reading import Node
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.terms import Term
-from onnx_scatterx.equivalence.world import World
 
 _LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to the front"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     add,
     content,
@@ -14,7 +14,7 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.terms import Sort, Term, make
+from onnx_scatterx.equivalence.core.terms import Sort, Term, make
 
 
 def _condition(op: str, args: tuple[Term, ...] = (), data: object = None) -> Term:

@@ -16,16 +16,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, multiply
-from onnx_scatterx.equivalence.division import divide, modulo
-from onnx_scatterx.equivalence.logic import at_most, below, both, equal, from_condition, implies
-from onnx_scatterx.equivalence.reshaping import flattened, remapped, unflattened
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply, walk
-from onnx_scatterx.equivalence.witnesses import Definition
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, multiply
+from onnx_scatterx.equivalence.core.division import divide, modulo
+from onnx_scatterx.equivalence.core.logic import (
+    at_most,
+    below,
+    both,
+    equal,
+    from_condition,
+    implies,
+)
+from onnx_scatterx.equivalence.core.reshaping import flattened, remapped, unflattened
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply, walk
+from onnx_scatterx.equivalence.core.witnesses import Definition
 
 if TYPE_CHECKING:
-    from onnx_scatterx.equivalence.world import World
+    from onnx_scatterx.equivalence.core.world import World
 
 
 def most(d: Term) -> int:

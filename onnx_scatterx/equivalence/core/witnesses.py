@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, integer, number, subtract
-from onnx_scatterx.equivalence.terms import Term, limit_of, walk
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, number, subtract
+from onnx_scatterx.equivalence.core.terms import Term, limit_of, walk
 
 _ROUNDS = 3
 _MOST = 400

@@ -110,6 +110,6 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
 
 def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:
     """Return a term with others in the place of some of its parts, simplified anew."""
-    from onnx_scatterx.equivalence.rebuild import rebuild
+    from onnx_scatterx.equivalence.core.rebuild import rebuild
 
     return rebuild(term, dict(replaced))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
     add,
@@ -14,7 +14,7 @@ from onnx_scatterx.equivalence.arithmetic import (
     polynomial,
     subtract,
 )
-from onnx_scatterx.equivalence.terms import Monomial, Term, make
+from onnx_scatterx.equivalence.core.terms import Monomial, Term, make
 
 
 def divide(a: Term, b: Term) -> Term:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onnx_scatterx.equivalence import tables
-from onnx_scatterx.equivalence.arithmetic import ZERO, integer, multiply, number
-from onnx_scatterx.equivalence.logic import at_most, choose
-from onnx_scatterx.equivalence.terms import Term, variable
+from onnx_scatterx.equivalence.core import tables
+from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, multiply, number
+from onnx_scatterx.equivalence.core.logic import at_most, choose
+from onnx_scatterx.equivalence.core.terms import Term, variable
 
 Coordinates = tuple[Term, ...]
 

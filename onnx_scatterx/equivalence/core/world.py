@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.arithmetic import ZERO
-from onnx_scatterx.equivalence.logic import FALSE, TRUE, both, equal, implies, negation, within
-from onnx_scatterx.equivalence.masks import Masks
-from onnx_scatterx.equivalence.solver import Solver
-from onnx_scatterx.equivalence.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.terms import Term, limit_of
-from onnx_scatterx.equivalence.witnesses import Witnesses
+from onnx_scatterx.equivalence.core.arithmetic import ZERO
+from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal, implies, negation, within
+from onnx_scatterx.equivalence.core.masks import Masks
+from onnx_scatterx.equivalence.core.solver import Solver
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, limit_of
+from onnx_scatterx.equivalence.core.witnesses import Witnesses
 
 
 @dataclass

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import z3
 
-from onnx_scatterx.equivalence.tables import Table
-from onnx_scatterx.equivalence.terms import Term, limit_of
-from onnx_scatterx.equivalence.types import constant
+from onnx_scatterx.equivalence.core.tables import Table
+from onnx_scatterx.equivalence.core.terms import Term, limit_of
+from onnx_scatterx.equivalence.core.types import constant
 
 _RUNS = 64
 

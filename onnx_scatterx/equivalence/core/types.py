@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import add, integer, multiply, scale
-from onnx_scatterx.equivalence.logic import truth
-from onnx_scatterx.equivalence.terms import Sort, Term, literal, make
+from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply, scale
+from onnx_scatterx.equivalence.core.logic import truth
+from onnx_scatterx.equivalence.core.terms import Sort, Term, literal, make
 
 RANGES = {
     f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

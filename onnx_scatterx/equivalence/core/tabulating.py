@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.core.terms import Term
 
 _LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
 

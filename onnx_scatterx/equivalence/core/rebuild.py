@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence import arithmetic, division, logic
-from onnx_scatterx.equivalence.terms import Term, make
+from onnx_scatterx.equivalence.core import arithmetic, division, logic
+from onnx_scatterx.equivalence.core.terms import Term, make
 
 
 def rebuild(term: Term, done: dict[Term, Term]) -> Term:
@@ -51,11 +51,11 @@ def _made(term: Term, args: tuple[Term, ...]) -> Term:
         case "choose":
             return logic.choose(*args)
         case "table":
-            from onnx_scatterx.equivalence.tables import entry
+            from onnx_scatterx.equivalence.core.tables import entry
 
             return entry(term.data, args[0])
         case "wrap":
-            from onnx_scatterx.equivalence.types import wrapped
+            from onnx_scatterx.equivalence.core.types import wrapped
 
             return wrapped(args[0], term.data)
     return make(term.op, args, term.data, term.sort, term.low, term.high)

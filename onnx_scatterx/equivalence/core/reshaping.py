@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ONE, ZERO, add, multiply
-from onnx_scatterx.equivalence.division import divide, exact_quotient, modulo
-from onnx_scatterx.equivalence.terms import Term
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, multiply
+from onnx_scatterx.equivalence.core.division import divide, exact_quotient, modulo
+from onnx_scatterx.equivalence.core.terms import Term
 
 Dims = tuple[Term, ...]
 Same = Callable[[Term, Term], bool]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onnx_scatterx.equivalence.arithmetic import add, integer, multiply, number, scale
-from onnx_scatterx.equivalence.terms import Term, make
-from onnx_scatterx.equivalence.types import constant, sort_of
+from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply, number, scale
+from onnx_scatterx.equivalence.core.terms import Term, make
+from onnx_scatterx.equivalence.core.types import constant, sort_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.arithmetic import (
+from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
     integer,
@@ -21,16 +21,16 @@ from onnx_scatterx.equivalence.arithmetic import (
     scale,
     subtract,
 )
-from onnx_scatterx.equivalence.division import divide
-from onnx_scatterx.equivalence.logic import FALSE, below, both, choose, equal, within
-from onnx_scatterx.equivalence.masks import View
-from onnx_scatterx.equivalence.reshaping import flattened, unflattened
-from onnx_scatterx.equivalence.searching import Target, searched
-from onnx_scatterx.equivalence.tables import Table, entry
-from onnx_scatterx.equivalence.tabulating import Inverse, inverted
-from onnx_scatterx.equivalence.tensor import UnsupportedError
-from onnx_scatterx.equivalence.terms import Term, substitute, variable, walk
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.division import divide
+from onnx_scatterx.equivalence.core.logic import FALSE, below, both, choose, equal, within
+from onnx_scatterx.equivalence.core.masks import View
+from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
+from onnx_scatterx.equivalence.core.searching import Target, searched
+from onnx_scatterx.equivalence.core.tables import Table, entry
+from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
+from onnx_scatterx.equivalence.core.tensor import UnsupportedError
+from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
+from onnx_scatterx.equivalence.core.world import World
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]
 """From an element's coordinates, and those of the update found so far, to one more of them."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.arithmetic import ZERO
-from onnx_scatterx.equivalence.logic import at_most, both, equal, implies, within
-from onnx_scatterx.equivalence.terms import LARGEST_SIZE, Term, apply
-from onnx_scatterx.equivalence.witnesses import Definition, Universal
-from onnx_scatterx.equivalence.world import World
+from onnx_scatterx.equivalence.core.arithmetic import ZERO
+from onnx_scatterx.equivalence.core.logic import at_most, both, equal, implies, within
+from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply
+from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
+from onnx_scatterx.equivalence.core.world import World
 
 Target = Callable[[Sequence[Term]], tuple[Term, ...]]
 

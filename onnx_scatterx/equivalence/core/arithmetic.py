@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from onnx_scatterx.equivalence.terms import Monomial, Term, limit_of, make
+from onnx_scatterx.equivalence.core.terms import Monomial, Term, limit_of, make
 
 
 def integer(value: int) -> Term:

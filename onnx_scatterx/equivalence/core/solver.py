@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import z3
 
-from onnx_scatterx.equivalence.encode import Encoder
-from onnx_scatterx.equivalence.logic import FALSE, TRUE, negation
-from onnx_scatterx.equivalence.terms import Term, walk
-from onnx_scatterx.equivalence.witnesses import Witnesses, coordinates
+from onnx_scatterx.equivalence.core.encode import Encoder
+from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, negation
+from onnx_scatterx.equivalence.core.terms import Term, walk
+from onnx_scatterx.equivalence.core.witnesses import Witnesses, coordinates
 
 Status = Literal["proven", "refuted", "limit"]
 

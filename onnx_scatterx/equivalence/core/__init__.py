@@ -1,0 +1,1 @@
+"""Terms and the solver, and what is known of the tensors of two models."""
