@@ -10,6 +10,10 @@ install:
 test *ARGS:
     pytest {{ARGS}}
 
+# The tests that take no processes of their own: for every change.
+quick *ARGS:
+    pytest -m "not slow" {{ARGS}}
+
 # Form, lint and types.
 lint:
     ruff format --check .

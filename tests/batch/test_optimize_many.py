@@ -19,6 +19,8 @@ from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.theory.conventions import pytorch
 
+pytestmark = pytest.mark.slow
+
 ROW = """<ir_version: 8, opset_import: ["" : 18]> 
     row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
     <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""

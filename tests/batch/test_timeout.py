@@ -16,6 +16,8 @@ from onnx_scatterx.errors import ScatterXError
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
+pytestmark = pytest.mark.slow
+
 
 class Stuck:
     """Stands for no sizes; only the first process that receives it never gets there."""

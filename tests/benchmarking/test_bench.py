@@ -20,6 +20,8 @@ from tests.cli.test_cli import error_of, saved
 from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64, parse
 
+pytestmark = pytest.mark.slow
+
 ROWS = """g (float[S, 4] x, int64[N, 1] i, float[N, 4] y) => (float[S, 4] z)
           { z = ScatterND(x, i, y) }"""
 NEG = "g (float[N] x) => (float[N] y) { [flip] y = Neg(x) }"

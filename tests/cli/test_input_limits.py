@@ -18,6 +18,8 @@ from tests.cli.test_cli import KV, error_of, saved
 from tests.fuzz_files.isolation import run
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.slow
+
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
     <int64[1] last = {-1}> { j = Unsqueeze(i, last) y = ScatterND(x, j, u) }"""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="forks, and signals")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="forks, and signals"), pytest.mark.slow]
 
 PROGRAM = """
 import os, signal, sys, time

@@ -22,6 +22,8 @@ from tests.helpers.equivalence_support import bound
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run
 
+pytestmark = pytest.mark.slow
+
 HEAD = (
     "g (float[N] f, float[N, M] F, int64[K] i, int64[K, 1] c, int64[N, M] I, bool[N] b, "
     "bool[N, M] B, int64[1] n) => ({outputs}) <int64[1] zero = {{0}}, int64[1] one = {{1}}, "

@@ -17,6 +17,8 @@ from tests.helpers.native_support import since
 from tests.helpers.support import run
 from tests.system.test_files import with_index
 
+pytestmark = pytest.mark.slow
+
 KEEP = ["--rules", "pad"]  # a rule that leaves the scatter, so that its index is still needed
 
 

@@ -12,6 +12,8 @@ from tests.fuzz import campaign as campaigns
 from tests.fuzz.campaign import Tally, campaign, cases
 from tests.fuzz.trial import Options
 
+pytestmark = pytest.mark.slow
+
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 
 

@@ -14,7 +14,10 @@ from tests.fuzz_files.cases import Case, case
 from tests.fuzz_files.isolation import Ended, run
 from tests.fuzz_files.judge import faults
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case"),
+    pytest.mark.slow,
+]
 
 
 def test_some_cases() -> None:

@@ -21,6 +21,8 @@ from onnx_scatterx.theory import (
     disjoint_representation,
 )
 
+pytestmark = pytest.mark.slow
+
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Index = tuple[int, ...]

@@ -39,6 +39,7 @@ def test_there_is_python() -> None:
     assert len(PYTHON[0].strip().splitlines()) <= 12
 
 
+@pytest.mark.slow
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     """In the order of the README: later commands use what earlier ones wrote."""
     run = [shlex.split(c, comments=True) for c in COMMANDS if c.startswith("onnx-scatterx ")]

@@ -11,6 +11,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.equivalence.proof import prove
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MODELS = (
     "box_update_dynamo_dynamic",

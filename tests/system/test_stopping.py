@@ -14,7 +14,7 @@ import onnx_scatterx.api
 from onnx_scatterx.cli import main
 from tests.cli.test_cli import YOLOX, error_of, saved
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals"), pytest.mark.slow]
 
 # It runs for hours within one call of ONNX Runtime, and needs no memory.
 SPIN = """g (float[1, 2] x, float[1, 2] u) => (float[1, 2] y) {

@@ -17,6 +17,8 @@ from onnx_scatterx.verification import Draw, Verification, verify
 from onnx_scatterx.verification.session_pair import Comparison
 from tests.verification.test_verify import only, parse, unary
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_original_that_accepts_nothing_is_inconclusive() -> None:
     model = unary("s = Constant <value_ints = [1000003]> () f = Reshape(x, s) y = Identity(f)")
