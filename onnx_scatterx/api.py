@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.opset import newer_opset, raise_opset
@@ -137,7 +138,7 @@ def loaded_ir(model: AnyModel) -> ir.Model:
 
 def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:
     if isinstance(model, ir.Model):
-        copy = model.clone()
+        copy = cloned(model)
         model_io.note_data_files(copy)
         return copy, None, None
     if isinstance(model, onnx.ModelProto):

@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.outside import follow_links
@@ -66,7 +67,7 @@ def optimize_ir(
     rests: list[tuple[Clause, ...]] = []
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
-        kept, rests = needed(given, lambda some: _effect(model.clone(), settings, some))
+        kept, rests = needed(given, lambda some: _effect(cloned(model), settings, some))
     before = _operators(model)
     accounts = _rewritten(model, settings, kept, watch)
     if kept:
@@ -99,7 +100,7 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     Raises ScatterXError where its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
-    return _rewritten(model.clone(), settings, settings.assumed)
+    return _rewritten(cloned(model), settings, settings.assumed)
 
 
 def _goes(account: NodeRecord) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import ir_graphs, is_inside
 
 
@@ -78,7 +79,7 @@ def _followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
 
 def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
     """Return a copy of a model whose external data have the locations and directories given."""
-    copy = model.clone()
+    copy = cloned(model)
     _replace(copy, lambda tensor: OutsideTensor(tensor, *place(tensor)))
     return copy
 

@@ -14,6 +14,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import from_proto, ir_graphs, to_proto
 from onnx_scatterx.ir.outside import moved, set_base_dir
 from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
@@ -104,7 +105,7 @@ def _stage(
     heavy = _too_heavy(model, message_limit)
     if heavy:
         if message is None:  # the caller's model, which other threads may read meanwhile
-            model = model.clone()
+            model = cloned(model)
             heavy = _too_heavy(model, message_limit)
         heavy_place = writing.claim(free_place(target, writing), "the data file of the output")
         file = writing.stage(heavy_place)

@@ -10,6 +10,7 @@ from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import ModelLike, check_file, load, note_model, save
 from onnx_scatterx.ir.outside import moved, set_base_dir
@@ -94,7 +95,7 @@ def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
 
 def analysed(model: ir.Model) -> ir.Model:
     """Return a copy with functions inlined and shapes inferred, to look at and not to run."""
-    copy = model.clone()
+    copy = cloned(model)
     for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
         del copy.functions[identifier]  # the operators of these names run (`called_function`)
     try:

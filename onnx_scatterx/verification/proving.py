@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.verification.result import Draw
@@ -69,7 +70,7 @@ def _whole(model: ir.Model) -> onnx.ModelProto:
     if sum(t.nbytes for t in tensors) > MESSAGE_LIMIT:
         raise VerifyError("a model of more than 2 GB cannot be proven")
     if any(isinstance(t, ir.ExternalTensor) for t in tensors):
-        model = ir.external_data.load_to_model(model.clone())
+        model = ir.external_data.load_to_model(cloned(model))
     return to_proto(model)
 
 

@@ -9,8 +9,10 @@ from typing import cast
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
 from onnx_scatterx.verification import Draw, Verification, verify
@@ -177,3 +179,17 @@ def test_functions_that_cannot_be_inlined_are_named() -> None:
     model = onnx.parser.parse_model(text)
     with pytest.raises(ModelError, match="cannot be inlined"):
         verify(model, model, samples=3)
+
+
+@pytest.mark.parametrize("domain", ["", "own"])
+def test_a_function_that_reads_what_nothing_defines_is_an_error(domain: str) -> None:
+    """ONNX Runtime never looks at a function that nothing calls; there is no copy of it."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 18, "own" : 1]> g (float[N] x) => (float[N] y) {{
+            y = Abs (x) }}
+        <domain: "{domain}", opset_import: ["" : 18]> Abs (a) => (b) {{ b = Neg (c) }}"""
+    )
+    with pytest.raises(ModelError, match="nothing defines the value .c."):
+        verify(model, model, samples=3)
+    with pytest.raises(ModelError, match="cannot be copied"):
+        onnx_scatterx.optimize(ir.from_proto(model))

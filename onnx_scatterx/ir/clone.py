@@ -1,0 +1,21 @@
+"""Copies of models, which share the data of their tensors."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError
+
+
+def cloned(model: ir.Model) -> ir.Model:
+    """Return a copy of a model.
+
+    Raises ModelError if a function or a graph reads a value that nothing defines. ONNX Runtime may
+    never look at such a function, but there is no copy of it.
+    """
+    try:
+        return model.clone()
+    except RuntimeError as error:
+        while isinstance(error.__cause__, Exception):
+            error = error.__cause__  # type: ignore[assignment]
+        raise ModelError(f"the model cannot be copied: {error}") from error
