@@ -13,6 +13,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long (60)")
     parser.add_argument("--seed", type=int, help="of the mutants (drawn)")
+    parser.add_argument("--count", type=int, default=10**7, help="how many mutants at most")
     parser.add_argument("--models", type=Path, default=Path("models"), help="a directory of models")
     parser.add_argument("--keep", type=Path, help="a directory for the mutants that were found")
     given = parser.parse_args()
@@ -21,7 +22,7 @@ def main() -> int:
     if not paths:
         parser.error(f"there are no models in {given.models}")
     print(f"seed {seed}, {len(paths)} models, {given.seconds:g} seconds", flush=True)
-    waiting = cases(paths, seed, given.seconds, 10**7)
+    waiting = cases(paths, seed, given.seconds, given.count)
     tally = campaign(waiting, keep=given.keep)
     print(tally)
     if tally.says_little:

@@ -189,7 +189,7 @@ def test_a_function_that_reads_what_nothing_defines_is_an_error(domain: str) -> 
             y = Abs (x) }}
         <domain: "{domain}", opset_import: ["" : 18]> Abs (a) => (b) {{ b = Neg (c) }}"""
     )
-    with pytest.raises(ModelError, match="nothing defines the value .c."):
+    with pytest.raises(ModelError, match="nothing defines the value"):
         verify(model, model, samples=3)
     with pytest.raises(ModelError, match="cannot be copied"):
         onnx_scatterx.optimize(ir.from_proto(model))
