@@ -24,6 +24,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
+from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
@@ -177,11 +178,7 @@ def _last(search: Search) -> Plan:
         row = rows(search)
         parts = [layout.data(search.context), layout.update(search.context)]
         both = w.concat(parts, s.dtype, place)
-        if shared:
-            x = w.node("Gather", [both, row], s.dtype, axis=place)
-        else:
-            row = w.node("Expand", [row, numbers.shape(layout.shape)], _INT64)
-            x = w.node("GatherElements", [both, row], s.dtype, axis=place)
+        x = take(numbers, both, row, s.dtype, place, None if shared else layout.shape)
         return layout.back(x, search.context)
 
     return Plan(write)

@@ -21,6 +21,7 @@ from onnx_scatterx.analysis.domain.overflow import magnitude
 from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
+from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
@@ -118,15 +119,13 @@ def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Cont
     rank = len(scatter.data_shape)
     hit, rows = _rows(scatter, window, context)
     both = w.concat([scatter.data, scatter.updates], dtype, axis)
-    if window.shared:
-        new = w.node("Gather", [both, rows], dtype, axis=axis)
-        hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis))) if ops else hit
-    else:
-        shape = context.numbers.shape(scatter.data_shape)
-        everywhere = w.node("Expand", [rows, shape], _INT64)
-        new = w.node("GatherElements", [both, everywhere], dtype, axis=axis)
+    new = take(
+        context.numbers, both, rows, dtype, axis, None if window.shared else scatter.data_shape
+    )
     if not ops:
         return new
+    if window.shared:
+        hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis)))
     new = reduced(w, ops, scatter.data, new, dtype)
     return select(w, hit, new, scatter.data, dtype)
 

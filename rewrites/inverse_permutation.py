@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.take import take
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
@@ -49,11 +50,7 @@ class InversePermutationRule(ScatterRule):
                 at = w.axes("Squeeze", at, _INT64, others)
             order = w.order(at, numbers.vector(layout.updates), 0 if shared else place)
             u = layout.update(context)
-            if shared:
-                new = w.node("Gather", [u, order], dtype, axis=place)
-            else:
-                order = w.node("Expand", [order, numbers.shape(layout.shape)], _INT64)
-                new = w.node("GatherElements", [u, order], dtype, axis=place)
+            new = take(numbers, u, order, dtype, place, None if shared else layout.shape)
             x = layout.data(context) if ops else u
             return layout.back(reduced(w, ops, x, new, dtype), context)
 

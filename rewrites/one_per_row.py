@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.emit.iota import LISTED, iota
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
@@ -23,7 +24,6 @@ from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL
-_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
 class OnePerRowRule(ScatterRule):
@@ -45,7 +45,7 @@ class OnePerRowRule(ScatterRule):
         signed = not scatter.nonnegative[axis]
         added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
-        listed = size.constant is not None and size.constant <= _LISTED
+        listed = size.constant is not None and size.constant <= LISTED
 
         def write() -> ir.Value:
             at, kind = index.write(), index.dtype
@@ -69,16 +69,13 @@ def _lines(
     """Return the positions of an axis, counted from the start and (signed) from the end."""
     w = context.writer
     others = [d for d in range(rank) if d != axis]
-    if size.constant is not None and size.constant <= _LISTED:
+    if size.constant is not None and size.constant <= LISTED:
         line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
         lines = [line, line - size.constant] if signed else [line]
         return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
-    extent = context.numbers.vector(size)
-    zero, one = (w.constant(np.array(n, np.int64)) for n in (0, 1))
-    limit = w.axes("Squeeze", extent, dtype, [0])
-    found = [w.node("Range", [zero, limit, one], dtype)]
+    found = [iota(context.numbers, size)]
     if signed:
-        found.append(w.node("Sub", [found[0], extent], dtype))
+        found.append(w.node("Sub", [found[0], context.numbers.vector(size)], dtype))
     return [w.axes("Unsqueeze", value, dtype, others) for value in found]
 
 

@@ -9,13 +9,13 @@ from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.symbolic.terms import Term
 
 _INT64 = ir.DataType.INT64
-_LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
+LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
 
 
 def iota(numbers: TermEmitter, size: Term) -> ir.Value:
     """Return the numbers from 0 up to a size as a vector of int64."""
     w = numbers.writer
-    if size.constant is not None and size.constant <= _LISTED:
+    if size.constant is not None and size.constant <= LISTED:
         return w.constant(np.arange(size.constant))
     if size.constant is not None:
         limit = w.constant(np.array(size.constant))
