@@ -93,7 +93,7 @@ def infer(call: Call) -> list[TensorValue]:
             opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
         )
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
-        return unknown  # the node is not valid, and ONNX Runtime will say so
+        return unknown  # the node is invalid, and ONNX Runtime will say so
     return [
         _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]
         for i in range(len(node.outputs))

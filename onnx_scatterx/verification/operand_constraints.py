@@ -67,7 +67,7 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
         return _all(Bound(extent_of(data, first)))
     rank = rank_of(data)
     most = _MOST_COLUMNS if rank is None else rank
-    columns = range(min(width, most))  # the node is not valid where it has more
+    columns = range(min(width, most))  # the node is invalid where it has more
     return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
 
 

@@ -87,5 +87,5 @@ def test_a_rank_names_the_size_that_leaves_it_open() -> None:
     found = optimize(onnx.parser.parse_model(HEAD + both), target="standard").report.scatters
     assert ["perhaps" in str(s.refusal) for s in found] == [False, True]
     assert str(scatter.refusal) == (
-        "the rank of an input is not known (data, which N >= 1 would perhaps settle)"
+        "the rank of an input is unknown (data, which N >= 1 would perhaps settle)"
     )

@@ -56,7 +56,7 @@ def test_reductions(reduction: str, size: str) -> None:
 def test_more_rows_than_positions_meet() -> None:
     (scatter,) = inspect(parse(rows("S", "9", reduction="add")), target="standard").scatters
     assert str(scatter.refusal) == (
-        "two updates may go to the same element (more rows than axis 0 has positions)"
+        "two updates may write the same element (more rows than axis 0 has positions)"
     )
 
 

@@ -44,7 +44,7 @@ class Reading:
 def reading(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
     """Return where a node reads, given its indices as a term over their own coordinates.
 
-    ValueError where the node is not valid, LookupError where a shape is not known well enough.
+    ValueError where the node is invalid, LookupError where a shape is not known well enough.
     """
     read = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
     return read[call.node.op_type](call, data, indices, formula)
