@@ -66,9 +66,9 @@ def optimize(
     name, a path of a profile (.toml) or a ``Target``. ``rules`` are names of rules or rules of your
     own (``rewrites.Rule``); all by default. ``distrust_dims`` drops the assumption that inputs that
     declare a dim under one name agree in it. ``reads`` rewrites Gather, GatherElements and GatherND
-    too, where what they read is a box and the Slice of it is no dearer. ``assume`` is what you know
-    of the inputs, such as ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the same as
-    a mapping; what is used of it stands in the report and in the metadata of the new model.
+    too, if what they read is a box and the Slice of it takes no more nodes. ``assume`` is what you
+    know of the inputs, such as ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the
+    same as a mapping; what is used of it stands in the report and in the metadata of the new model.
     ``deterministic`` makes the last update win where several are known to go to one element, which
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
     time: any result is right at all sizes. ``opset`` raises an older model to this operator set, as

@@ -117,7 +117,9 @@ def run_task(task: Task) -> Outcome:
                 proof = None if verification.proof is None else verification.proof.kind
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
-                    return failed(task, f"not compared, as it ran on no input: {reason}")
+                    return failed(
+                        task, f"could not compare: it rejected every drawn input: {reason}"
+                    )
             written: tuple[Path, ...] = ()
             left()
             if same is not False:

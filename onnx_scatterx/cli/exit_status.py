@@ -27,7 +27,7 @@ def print_hint(args: argparse.Namespace, report: Report) -> None:
     """Say what to do about scatters that stay."""
     if any(entry.refusal is not None for entry in report.scatters):
         command = f"onnx-scatterx explain {shlex.quote(args.model)}, with the same options"
-        show(f"what would help those that stay: {command}")
+        show(f"to see why scatters were kept, run: {command}")
 
 
 def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
@@ -50,5 +50,6 @@ def answer(verification: Verification | None, consequence: str = "") -> int:
         return print_error(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")
     return print_error(
-        f"not compared, as the first model ran on no input{consequence}: {reason}", _FAILED
+        f"could not compare: the first model rejected every drawn input{consequence}: {reason}",
+        _FAILED,
     )

@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--timeout", type=duration, metavar="SECONDS", help="for each model of a directory"
     )
     add_target(command)
-    add_reads(command, "rewrite gathers too, where slices are no dearer")
+    add_reads(command, "also rewrite gathers, if slices take no more nodes")
     add_strict(command)
     command.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     command.add_argument(

@@ -156,11 +156,11 @@ def _entry(
 
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
-    """Name the sizes that leave a rank open where they are 0, or 1."""
+    """Name what to assume of sizes that leave a rank open if they are 0, or 1."""
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
         return refusal
-    sizes = " and ".join(map(str, knowledge.suspected))
-    return Refusal(refusal.reason, f"{refusal.detail}, which {sizes} would perhaps settle")
+    promises = " ".join(f"--assume '{clause}'" for clause in knowledge.suspected)
+    return Refusal(refusal.reason, f"{refusal.detail}; try {promises}")
 
 
 def _collisions(

@@ -67,7 +67,7 @@ def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Targ
     for key, value in content.items():
         if key not in _KINDS:
             said = reprlib.repr(key)
-            raise ScatterXError(f"{said} is nothing that a profile says; {', '.join(_KINDS)} are")
+            raise ScatterXError(f"unknown key {said}; a profile may contain: {', '.join(_KINDS)}")
         kind = _KINDS[key]
         if key == "dense_limit" and value == math.inf:
             continue

@@ -56,7 +56,7 @@ class InputSampler:
             ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128,
         ):  # fmt: skip
             raise VerifyError(
-                f"input {self.source.name!r} is no tensor of a type that can be drawn "
+                f"cannot draw input {self.source.name!r}: unsupported type "
                 "(a sequence, an optional, a map or complex); give inputs with feeds="
             )
         dims = self.source.dims or ()

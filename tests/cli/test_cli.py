@@ -108,7 +108,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_stays_is_followed_by_what_helps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = f"what would help those that stay: onnx-scatterx explain {KV}, with the same options"
+    said = f"to see why scatters were kept, run: onnx-scatterx explain {KV}, with the same options"
     assert main(["inspect", KV]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == said
     assert main(["optimize", KV, "-o", str(tmp_path / "out.onnx")]) == 0
@@ -154,7 +154,9 @@ def test_a_model_that_runs_on_no_input_is_not_compared(
     assert main(["verify", never, never, "--samples", "2"]) == 2
     printed = capsys.readouterr()
     assert printed.out.startswith("not compared: the first model ran on none of ")
-    assert printed.err.startswith("onnx-scatterx: not compared, as the first model ran on no input")
+    assert printed.err.startswith(
+        "onnx-scatterx: could not compare: the first model rejected every drawn input"
+    )
     assert printed.err.count("\n") == 1
 
 

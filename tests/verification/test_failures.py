@@ -92,7 +92,7 @@ def test_models_that_cannot_be_compared() -> None:
             parse("g (float[N, T] z) => (float[N, T] y) { y = Neg(z) }"),
         ),
         r"\(RandomNormalLike\) draws random numbers": (plain, unary("y = RandomNormalLike(x)")),
-        r"'s' is no tensor of a type that can be drawn": (
+        r"cannot draw input 's': unsupported type": (
             parse("g (seq(float[N]) s) => (float[A, B] y) { y = ConcatFromSequence <axis=0> (s) }"),
         )
         * 2,
