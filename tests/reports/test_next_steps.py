@@ -86,4 +86,4 @@ def test_a_rank_names_the_size_that_leaves_it_open() -> None:
     both = both.replace("y = ScatterND (r, rows, u) }", product).replace("=> (y)", "=> (v, y)")
     found = optimize(onnx.parser.parse_model(HEAD + both), target="standard").report.scatters
     assert ["--assume" in str(s.refusal) for s in found] == [False, True]
-    assert str(scatter.refusal) == ("the rank of an input is unknown (data; try --assume 'N >= 1')"
+    assert str(scatter.refusal) == "the rank of an input is unknown (data; try --assume 'N >= 1')"
