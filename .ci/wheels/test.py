@@ -24,7 +24,7 @@ from wheels.examine import faults, library_of, slices
 from wheels.platforms import PLATFORMS, Platform
 
 WORK = ROOT / "build" / "wheels" / "tests"
-NEEDED = ("pytest", "hypothesis")
+NEEDED = ("pytest", "pytest-xdist", "hypothesis")
 COMMAND = ("optimize", "models/yolox_head_ts_dynamic.onnx", "-o", "yolox_head.onnx", "--verify")
 
 
@@ -126,9 +126,10 @@ def _installed(machine: Machine, source: Path, python: str, **variables: str) ->
     )  # fmt: skip
     if str(source) in where:
         sys.exit(f"the library is not the wheel's: {where}")
-    tests = sorted(f"tests/{path.name}" for path in (source / "tests").glob("test_custom_op*.py"))
+    folder = source / "tests" / "native"
+    tests = sorted(f"tests/native/{path.name}" for path in folder.glob("test_custom_op*.py"))
     variables["PYTHONDONTWRITEBYTECODE"] = ""
-    told = machine.run(python, "-m", "pytest", "-q", *tests, at=source, **variables)
+    told = machine.run(python, "-m", "pytest", "-q", "-n", "0", *tests, at=source, **variables)
     print(f"   {machine.name}: {' '.join(tests)}: {told.strip().splitlines()[-1]}", flush=True)
     told = machine.run(python, "-m", "onnx_scatterx", *COMMAND, at=source, **variables)
     verdict = next(line for line in told.splitlines() if line.startswith("the same"))
