@@ -147,3 +147,20 @@ def test_no_file_names_a_path_of_a_machine() -> None:
     assert ROOT / "onnx_scatterx" / "api.py" in found
     assert PATH.search("see " + "/home" + "/somebody/x")
     assert [p for p in found if PATH.search(p.read_text(encoding="utf-8", errors="ignore"))] == []
+
+
+def test_files_that_are_named_exist() -> None:
+    """Tests and scripts that commands and pages name; those of CONTRIBUTING are to be made."""
+    tops = r"(?:tests|benchmarks|models|docs|\.ci)"
+    named = re.compile(rf"(?<![\w/.])({tops}/[\w./*-]*\w(?:\*?\.\w+)?)")
+    missing, found = [], 0
+    for top in (".ci", "docs", "custom_ops", "README.md", "justfile", "pyproject.toml"):
+        place = ROOT / top
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            if path.is_file() and path.suffix in {".py", ".md", ".toml", ".yml", ""}:
+                text = path.read_text(encoding="utf-8", errors="ignore")
+                scripts = [n for n in named.findall(text) if n.endswith(".py") or n[0] == "."]
+                missing += [f"{path.name}: {n}" for n in scripts if not list(ROOT.glob(n))]
+                found += len(scripts)
+    assert missing == []
+    assert found > 30
