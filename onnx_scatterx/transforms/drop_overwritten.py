@@ -41,6 +41,8 @@ class DropOverwrittenUpdates(Pass):
         return settings.deterministic
 
     def run(self, job: Job) -> bool:
+        if job.obstacle is not None:
+            return False
         made = [node for context in list(job.contexts()) for node in _in_graph(context)]
         job.analysis.add(made)
         return bool(made)

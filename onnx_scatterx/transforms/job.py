@@ -9,6 +9,7 @@ from functools import cached_property
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.misread import misread_node
 from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
@@ -87,6 +88,15 @@ class Job:
         made = Outcome(context.graph, nothing, {}, set(), set())
         self.outcomes.append(made)
         return made
+
+    @cached_property
+    def obstacle(self) -> Refusal | None:
+        """Why the model must stay as it is, if it must."""
+        node = misread_node(self.analysis.knowledge)
+        if node is None:
+            return None
+        name = node.name or node.outputs[0].name
+        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads its ends")
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""

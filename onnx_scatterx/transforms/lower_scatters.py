@@ -35,7 +35,11 @@ class LowerScatters(Pass):
         job.note_nodes()
         for context in list(job.contexts()):
             if any(map(is_scatter, context.graph)):
-                outcome, made = rewrite_graph(context)
+                outcome, made = (
+                    rewrite_graph(context)
+                    if job.obstacle is None
+                    else (_untouched(context, job.obstacle), [])
+                )
                 job.outcomes.append(outcome)
                 job.analysis.add(made)
         return any(outcome.rules for outcome in job.outcomes)
@@ -49,7 +53,7 @@ def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
     try:
         planned = _planned(context)
     except (LimitError, RecursionError) as error:
-        return _untouched(context, error), []
+        return _untouched(context, Refusal(Reason.MODEL_LIMIT, str(error))), []
     with own_budget():  # what was planned is written whole
         return _written(context, planned)
 
@@ -116,8 +120,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     return outcome, round_.writer.made
 
 
-def _untouched(context: GraphContext, error: Exception) -> Outcome:
+def _untouched(context: GraphContext, why: Refusal) -> Outcome:
     """Return what becomes of a graph that is left as it is."""
-    why = Refusal(Reason.MODEL_LIMIT, str(error))
     found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
     return Outcome(context.graph, found, dict.fromkeys(found.scatters, why), set(), set())

@@ -49,6 +49,8 @@ class ShortenShapeComputations(Pass):
     def run(self, job: Job) -> bool:
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
+        if job.obstacle is not None:
+            return False
         for context in list(job.contexts()):
             if found and context.graph not in found:
                 continue

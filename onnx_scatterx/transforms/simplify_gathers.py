@@ -40,6 +40,9 @@ class SimplifyGathers(Pass):
             if not gathers:
                 continue
             outcome = job.outcome_of(context)
+            if job.obstacle is not None:
+                outcome.refusals.update(dict.fromkeys(gathers, job.obstacle))
+                continue
             done = _simplify(context, list(gathers), job.unread, outcome)
             if done is not None:
                 written, made = done

@@ -257,3 +257,23 @@ def test_one_row_by_number(axis: str) -> None:
         y = ScatterElements <axis: int = {axis}> (x, i, u) }}"""
     shapes = [(1, 1), (3, 4), (4, 1), (0, 3) if place else (3, 0)]
     assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+
+
+@pytest.mark.parametrize("end", [2**63 - 1, 2**31 - 1, -(2**63 - 1)])
+def test_ends_that_shape_inference_takes_for_others(end: int) -> None:
+    """Behind a step back, ONNX Runtime takes the largest ends for the first element.
+
+    ONNX's shape inference takes them for the last one: it says that nothing is left of the axis.
+    """
+    model = f"""g (float[B, 8] x, float[8] sin) => (float[B, 8] y)
+        <int64[1] first = {{0}}, int64[1] end = {{{end}}}, int64[1] axis = {{1}},
+         int64[1] back = {{-3}}, float zero = {{0}}, int64[1, 1] at = {{0}}> {{
+        u = Slice (x, first, end, axis, back)
+        shape = Shape (x) empty = Expand (zero, shape)
+        t = Transpose <perm = [1, 0]> (empty) v = Transpose <perm = [1, 0]> (u)
+        s = ScatterND (t, at, v)
+        w = Transpose <perm = [1, 0]> (s)
+        y = Mul (w, sin) }}"""
+    feed = {"x": sample("float32", 2, 8), "sin": sample("float32", 8, seed=1)}
+    assert_sound(model, feed, left=int(end > 0))
+    assert_sound(model, feed, target="scatterx", left=int(end > 0))
