@@ -25,6 +25,7 @@ from onnx_scatterx.system.interrupts import postponed
 
 _NAME = re.compile(r"\.onnx-scatterx-[0-9a-f]{32}")
 _LOCK = "lock"
+_IS_WINDOWS = sys.platform == "win32"
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
@@ -71,9 +72,13 @@ def is_scratch(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def _new_name(parent: Path) -> Path:
+    return parent / f".onnx-scatterx-{uuid.uuid4().hex}"
+
+
 def _make(parent: Path) -> tuple[Path, int]:
     while True:
-        directory = parent / f".onnx-scatterx-{uuid.uuid4().hex}"
+        directory = _new_name(parent)
         directory.mkdir(mode=0o700)
         try:
             lock = _open_lock(directory)
@@ -110,6 +115,18 @@ def _is_locked_now(file: int) -> bool | None:
 
 
 def _remove(directory: Path, lock: int) -> None:
+    """Remove a directory of which the lock is held.
+
+    It gets another name first: a process that has just made it, and that finds the lock free, must
+    not find the directory in its place. Windows gives none another name while a file in it is open,
+    and so does not if the other process has opened it meanwhile.
+    """
+    gone = _new_name(directory.parent)
     with postponed():
-        os.close(lock)  # Windows removes no file that is open
-        shutil.rmtree(directory, ignore_errors=True)
+        if _IS_WINDOWS:
+            os.close(lock)
+        with contextlib.suppress(OSError):
+            directory.rename(gone)
+        if not _IS_WINDOWS:
+            os.close(lock)
+        shutil.rmtree(gone, ignore_errors=True)

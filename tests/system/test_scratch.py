@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -65,4 +66,20 @@ def test_one_that_was_killed_before_it_had_a_lock(tmp_path: Path) -> None:
     with scratch(tmp_path) as directory, scratch(tmp_path) as other:
         held = {directory.parent, other.parent}
         assert set(tmp_path.iterdir()) == held, "the first is not removed by its own process"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_none_that_is_in_use_is_removed_by_others_in_a_hurry(tmp_path: Path) -> None:
+    """Each is made, found by others before its lock is held, and there until its end."""
+
+    def use(number: int) -> bool:
+        with scratch(tmp_path) as directory:
+            (directory / "file").write_text(str(number))
+            for _ in range(3):
+                clear(tmp_path)
+            return (directory / "file").read_text() == str(number)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(use, range(400)))
+    clear(tmp_path)
     assert list(tmp_path.iterdir()) == []
