@@ -12,7 +12,7 @@ from onnx_scatterx.assumptions.clauses import Clause
 
 
 class ModelAnalysis:
-    """Interprets a model when something is first asked, and new nodes when they are added.
+    """Interprets a model when something is first asked, and new nodes when a pass needs them.
 
     What is known of a value holds for as long as the value exists: a pass that replaces values adds
     nodes, and changes no others.
@@ -36,6 +36,7 @@ class ModelAnalysis:
         self.assumed = tuple(assumed)
         self.learn = learn  # adds what nodes prove by having run
         self._found: tuple[Interpreter, Knowledge] | None = None
+        self._new: list[ir.Node] = []
 
     def _interpreted(self) -> tuple[Interpreter, Knowledge]:
         if self._found is None:
@@ -52,9 +53,14 @@ class ModelAnalysis:
 
     def forget(self) -> None:
         """Forget everything: graphs were put into others."""
-        self._found = None
+        self._found, self._new = None, []
 
     def add(self, nodes: Iterable[ir.Node]) -> None:
-        """Interpret new nodes, in an order in which each stands behind those that it reads."""
+        """Note new nodes, in an order in which each stands behind those that it reads."""
+        self._new += nodes
+
+    def catch_up(self) -> None:
+        """Interpret the nodes that are new: a pass that asks about all values needs it."""
         interpreter, _ = self._interpreted()
-        interpreter.add(node for node in nodes if node.graph is not None)
+        new, self._new = self._new, []
+        interpreter.add(node for node in new if node.graph is not None)

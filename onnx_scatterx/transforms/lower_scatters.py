@@ -32,6 +32,7 @@ class LowerScatters(Pass):
     def run(self, job: Job) -> bool:
         if not job.has_scatters:
             return False
+        job.analysis.catch_up()
         job.note_nodes()
         for context in list(job.contexts()):
             if any(map(is_scatter, context.graph)):

@@ -34,6 +34,7 @@ class SimplifyGathers(Pass):
 
     def run(self, job: Job) -> bool:
         job.note_nodes()
+        job.analysis.catch_up()
         modified = False
         for context in list(job.contexts()):
             gathers = job.gathers.get(context.graph, {})

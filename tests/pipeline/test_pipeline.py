@@ -95,6 +95,7 @@ def test_new_nodes_are_known_and_prove_nothing() -> None:
     node = ir.Node("", "Reshape", [graph.inputs[0], shape])
     graph.insert_before(graph[0], node)
     analysis.add([node])
+    analysis.catch_up()
     assert [str(d) for d in scope.values[node.outputs[0]].shape or ()] == ["4"]
     assert not scope.facts.equal(size, 4)
 
