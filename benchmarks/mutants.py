@@ -45,7 +45,7 @@ def key(node: onnx.NodeProto) -> tuple[object, ...]:
 
 
 def new_nodes(before: onnx.ModelProto, after: onnx.ModelProto) -> list[int]:
-    """Return the positions of the nodes that the second model has and the first has not."""
+    """Return the positions of the nodes of the second model that the first does not have."""
     old = {key(n) for n in before.graph.node}
     return [i for i, n in enumerate(after.graph.node) if key(n) not in old]
 

@@ -17,7 +17,7 @@ _ALIGNMENT = 14  # 16 KiB, a page of the newer processors
 def fat(libraries: Sequence[bytes]) -> bytes:
     """Return one library of several for different processors.
 
-    Raises ValueError about what is no 64-bit Mach-O file, and about two for one processor.
+    Raises ValueError if a file is not a 64-bit Mach-O library, or if two are for one processor.
     """
     slices = sorted((_processor(library), library) for library in libraries)
     processors = [processor for processor, _ in slices]
@@ -37,7 +37,7 @@ def _processor(library: bytes) -> tuple[int, int]:
     """Return the processor, and which model of it, as the header of a thin file names them."""
     magic, kind, model = struct.unpack_from("<3I", library.ljust(12, b"\0"))
     if magic != _THIN:
-        raise ValueError("a library is no 64-bit Mach-O file")
+        raise ValueError("the file is not a 64-bit Mach-O library")
     return kind, model
 
 

@@ -84,7 +84,8 @@ class Job:
         for outcome in self.outcomes:
             if outcome.graph is context.graph:
                 return outcome
-        nothing = Provenance(context.graph, context.scope, constants=context.constants)
+        # There is no scatter to look at, and so nothing to charge the budget for.
+        nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
         made = Outcome(context.graph, nothing, {}, set(), set())
         self.outcomes.append(made)
         return made

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -199,3 +200,16 @@ def test_nothing_of_a_guess_is_left(name: str) -> None:
             assert wanted is not None, value
             pairs = zip(known.shape, wanted, strict=True)
             assert all(a.constant is None or a.constant == b.constant for a, b in pairs), value
+
+
+@pytest.mark.parametrize("name", ["read_channels_dynamo", "read_back_dynamo"])
+def test_wherever_the_planning_of_gathers_ends_the_model_is_kept(name: str) -> None:
+    """With and without scatters in the graph."""
+    path = Path(__file__).parents[2] / "models" / f"{name}.onnx"
+    reasons = set()
+    for steps in (0, 50, 100, 200, 400, 800):
+        with limited(model_steps=steps, node_steps=0):
+            result = optimize(path, target="standard", reads=True, deterministic=True)
+        onnx.checker.check_model(result.model)
+        reasons |= {entry.reason for entry in result.report.entries}
+    assert Reason.MODEL_LIMIT in reasons
