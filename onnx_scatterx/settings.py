@@ -41,7 +41,7 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
 def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
     """Return the rules to apply, given those that there are or that were asked for."""
     kept = [r for r in rules if asked or not (r.is_dense and target.avoids_dense)]
-    if not target.native:
+    if not target.has_scatterx:
         return tuple(kept)
     return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
 

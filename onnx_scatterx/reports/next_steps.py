@@ -79,7 +79,7 @@ def _candidates(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Step]:
     if doubted and Reason.UNKNOWN_RANK in reasons:
         yield from _assuming(tuple(doubted))
     if reasons & {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES}:
-        base = STANDARD if target.native else target
+        base = STANDARD if target.has_scatterx else target
         said = "a profile that says dense = true, dense_limit = inf"
         yield Step(said, target=replace(base, dense_limit=inf), last=True)
     for reason, said in (

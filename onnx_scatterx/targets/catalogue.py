@@ -14,6 +14,7 @@ from onnx_scatterx.targets.cost_model.machine import here
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from onnx_scatterx.targets.profile import read_profile
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
+from onnx_scatterx.text.nearest import did_you_mean
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 
@@ -31,6 +32,7 @@ _ORT_CPU = replace(
 )
 BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
 _PROFILES = Path(__file__).parent / "profiles"
+_MOST_EXTENDED = 8  # profiles
 
 
 def profile_names() -> list[str]:
@@ -45,20 +47,34 @@ def profile_names() -> list[str]:
 def target_of(target: AnyTarget) -> Target:
     """Return a target by its name or by the path of its profile, or raise ScatterXError.
 
-    >>> target_of("standard").native, target_of("rknn").has("NonZero")
+    >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
     (False, False)
     """
-    if isinstance(target, Target):
-        return target
-    name = os.fspath(target)
+    return target if isinstance(target, Target) else _named(os.fspath(target), (), Path())
+
+
+def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
+    """Return a target by its name, or by the path of its profile from a folder.
+
+    ``extending`` are the profiles that are being read, each of which extends the next.
+    """
     if name in BASES:
         return BASES[name]
     if name.endswith(".toml"):
-        return read_profile(name, BASES)
-    if name in profile_names():
-        return read_profile(_PROFILES / f"{name}.toml", BASES)
-    known = ", ".join((*BASES, *profile_names()))
-    raise ScatterXError(f"no target is called {name!r}; there is {known}, or a file .toml")
+        path = folder / name
+    elif name in profile_names():
+        path = _PROFILES / f"{name}.toml"
+    else:
+        names = (*BASES, *profile_names())
+        near = did_you_mean(name, names) or f"; there is {', '.join(names)}, or a file .toml"
+        raise ScatterXError(f"no target is called {name!r}{near}")
+    said = os.fspath(path)
+    if said in extending:
+        raise ScatterXError(f"{said}: it extends itself")
+    if len(extending) == _MOST_EXTENDED:
+        raise ScatterXError(f"{said}: more than {_MOST_EXTENDED} profiles extend each other")
+    chain = (*extending, said)
+    return read_profile(said, BASES, lambda other: _named(other, chain, path.parent))
 
 
 def all_targets() -> list[Target]:

@@ -1,112 +1,154 @@
-"""Targets as data: what a device has, in a TOML file.
+"""Targets as data: what a device takes, in a TOML file.
 
     name = "my_npu"
     description = "the NPU on our board"
-    source = "the vendor's operator list, version 3"
-    base = "standard"                      # or "scatterx": what is left becomes ScatterX
-    avoid = ["ScatterND", "NonZero"]       # operators that it has not
+    source = "the vendor's operator list"  # where all this is written
+    version = "3.1"                        # of the compiler that is described
+    date = 2026-11-22                      # when the source was read
+    checked = "by the vendor's simulator"  # how this was compared with the compiler
+    extends = "qnn"                        # a profile that this one changes, by its name or path
+    add = ["CumSum"]                       # operators that it has beyond those of that profile
+    remove = ["Mod"]                       # and operators of that profile that it lacks
+    base = "standard"                      # or "scatterx": what stays becomes ScatterX
+    avoid = ["ScatterND", "NonZero"]       # operators that it lacks
     operators = ["Add", "Concat", ...]     # or all those that it has
     tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
     max_rank = 5                           # the most dims of a tensor
+    max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
+
+    [limits.Pad]                           # uses of an operator that it does not take
+    no_types = ["int64", "bool"]           # element types; or types = [...]: only these
+    max_rank = 4                           # the most dims of what it reads and writes
+    [limits.CumSum]
+    exclusive = false                      # no attribute exclusive=1
+    [limits.Where]
+    broadcast = false                      # operands of one shape only
+    [limits.Slice]
+    steps = false                          # no step other than 1
+    computed = false                       # starts and ends must be constants
+    [limits.Gather]
+    negative = false                       # no indices that may be negative
+    [limits.Not]
+    native = false                         # it runs on the host, which counts as lacking it
 
 Only the name is needed.
 """
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import os
-import reprlib
-from collections.abc import Mapping
-from typing import Any
-
-import onnx.defs
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.reading import read_toml
 from onnx_scatterx.system.record import note_read
-from onnx_scatterx.targets.target import NEW, Target
+from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
+from onnx_scatterx.targets.profile_schema import check_profile
+from onnx_scatterx.targets.target import Target
 
 _DENSE_LIMIT = 1 << 24  # elements, where a profile allows dense forms and says no limit
-_KINDS: dict[str, type] = {
-    "name": str,
-    "description": str,
-    "source": str,
-    "base": str,
-    "avoid": list,
-    "operators": list,
-    "tensor_scatter": bool,
-    "max_rank": int,
-    "static_only": bool,
-    "dense": bool,
-    "dense_limit": int,
-}
-_WORDS = {str: "a text", list: "a list of operators", bool: "true or false", int: "a number"}
+_COPIED = (
+    *("name", "description", "source", "version", "date", "checked"),
+    *("max_rank", "max_opset", "static_only"),
+)
+
+Find: TypeAlias = "Callable[[str], Target]"
+"""Returns the target that a profile extends, or raises ScatterXError."""
 
 
-def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target]) -> Target:
-    """Return the target that a file describes, or raise ScatterXError where it describes none."""
+def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find) -> Target:
+    """Return the target that a file describes, or raise ScatterXError if it describes none.
+
+    ``bases`` are the targets that a profile may name as its base; ``find`` returns the target that
+    it extends.
+    """
     note_read(path, "the profile")
     content = read_toml(path)
     try:
-        return target_from(content, bases)
+        return target_from(content, bases, find)
     except ScatterXError as error:
         raise ScatterXError(f"{path}: {error}") from error
 
 
-def target_from(content: Mapping[str, Any], bases: Mapping[str, Target]) -> Target:
+def target_from(
+    content: Mapping[str, Any], bases: Mapping[str, Target], find: Find | None = None
+) -> Target:
     """Return the target that the content of a profile describes.
 
-    >>> npu = target_from({"name": "npu", "avoid": ["NonZero"]}, {"standard": Target("standard")})
+    >>> bases = {"standard": Target("standard")}
+    >>> npu = target_from({"name": "npu", "avoid": ["NonZero"]}, bases)
     >>> npu.has("NonZero"), npu.has("Where")
     (False, True)
+    >>> ours = {"name": "ours", "extends": "npu", "add": ["NonZero"], "remove": ["Mod"]}
+    >>> target = target_from(ours, bases, {"npu": npu}.__getitem__)
+    >>> target.has("NonZero"), target.has("Mod")
+    (True, False)
     """
-    for key, value in content.items():
-        if key not in _KINDS:
-            said = reprlib.repr(key)
-            raise ScatterXError(f"unknown key {said}; a profile may contain: {', '.join(_KINDS)}")
-        kind = _KINDS[key]
-        if key == "dense_limit" and value == math.inf:
-            continue
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ScatterXError(f"{key} is {_WORDS[kind]}, not {reprlib.repr(value)}")
-    if not content.get("name"):
-        raise ScatterXError("a profile has a name")
-    base_name = content.get("base", "standard")
-    if base_name not in bases:
-        raise ScatterXError(f"base is {' or '.join(bases)}, not {reprlib.repr(base_name)}")
-    base = bases[base_name]
-    avoid = frozenset(_operators(content, "avoid"))
-    operators = frozenset(_operators(content, "operators")) if "operators" in content else None
-    extra = base.extra | ({"TensorScatter"} if content.get("tensor_scatter") else frozenset())
-    max_rank = content.get("max_rank")
-    limit = content.get("dense_limit", _DENSE_LIMIT)
-    for key, number in (("max_rank", max_rank), ("dense_limit", limit)):
-        if number is not None and number < 1:
-            raise ScatterXError(f"{key} is at least 1, not {number}")
-    return Target(
-        content["name"],
-        content.get("description", ""),
-        content.get("source", ""),
-        operators,
-        avoid,
-        extra,
-        max_rank,
-        content.get("static_only", False),
-        limit if content.get("dense", False) else None,
-        base.avoids_dense,
-        base.is_timed,
+    check_profile(content)
+    parent = _parent(content, bases, find)
+    changes: dict[str, Any] = {key: content[key] for key in _COPIED if key in content}
+    if "operators" in content:
+        changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
+    if "avoid" in content:
+        changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
+    target = dataclasses.replace(parent, **changes)
+    more, fewer = frozenset(content.get("add", [])), frozenset(content.get("remove", []))
+    operators = None if target.operators is None else (target.operators | more) - fewer
+    avoid = (target.avoid - more) | fewer
+    if "base" in content and "extends" in content:
+        base = _base(content["base"], bases)
+        target = dataclasses.replace(target, extra=base.extra, avoids_dense=base.avoids_dense)
+    extra = target.extra
+    if "tensor_scatter" in content:
+        extra = extra - {"TensorScatter"} | (
+            {"TensorScatter"} if content["tensor_scatter"] else set()
+        )
+    limits = dict(target.limits)
+    for op_type, said in content.get("limits", {}).items():
+        given: dict[str, Any] = {
+            k: frozenset(v) if isinstance(v, list) else v for k, v in said.items()
+        }
+        limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **given)
+    return dataclasses.replace(
+        target,
+        operators=operators,
+        avoid=avoid,
+        extra=extra,
+        limits=limits,
+        dense_limit=_dense_limit(content, target),
     )
 
 
-def _operators(content: Mapping[str, Any], key: str) -> list[str]:
-    """Return a list of operators, each of which ONNX has; those of other domains have a dot."""
-    names = content.get(key, [])
-    for name in names:
-        known = isinstance(name, str) and ("." in name or name in NEW or onnx.defs.has(name))
-        if not known:
-            raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is no ONNX operator")
-    return list(names)
+def _parent(content: Mapping[str, Any], bases: Mapping[str, Target], find: Find | None) -> Target:
+    """Return the target that the profile changes: the one it extends, or its base."""
+    if "extends" not in content:
+        base = _base(content.get("base", "standard"), bases)
+        return dataclasses.replace(base, description="", dense_limit=None)
+    if find is None:
+        raise ScatterXError("a profile that extends another one is read from a file")
+    parent = find(content["extends"])
+    return dataclasses.replace(parent, checked="", date=None)
+
+
+def _base(name: str, bases: Mapping[str, Target]) -> Target:
+    if name not in bases:
+        raise ScatterXError(f"base is {' or '.join(bases)}, not {name!r}")
+    return bases[name]
+
+
+def _dense_limit(content: Mapping[str, Any], target: Target) -> float | None:
+    """Return the most elements of a tensor of a dense form, None if there are no such forms."""
+    if "dense" in content and not content["dense"]:
+        return None
+    if content.get("dense") or target.dense_limit is not None:
+        limit: float = content.get("dense_limit", target.dense_limit or _DENSE_LIMIT)
+        return limit
+    return None
+
+
+__all__ = ["OperatorLimits", "read_profile", "target_from"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, Use
 
 SCATTERX = "ScatterX"
 NEW = frozenset({SCATTERX, "TensorScatter"})
@@ -21,10 +25,16 @@ class Target:
     name: str
     description: str = ""
     source: str = ""  # where all this is written
+    version: str = ""  # of the compiler or runtime that is described
+    date: datetime.date | None = None  # when the source was read, or the compiler run
+    checked: str = ""  # how this was compared with the compiler itself
     operators: frozenset[str] | None = None  # all standard operators that it has; None: every one
     avoid: frozenset[str] = frozenset()  # operators that it lacks
     extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
+    limits: Mapping[str, OperatorLimits] = field(default_factory=dict, hash=False)
+    """What it does not take of an operator that it has, by the operator's name."""
     max_rank: int | None = None  # the most dims of a tensor
+    max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
     dense_limit: float | None = None
     """How many elements the largest tensor of a dense form may have (data times indices).
@@ -40,21 +50,38 @@ class Target:
 
         ``ScatterX`` goes by its name, as the operators of the default domain do.
         """
-        if op_type in self.avoid:
+        if op_type in self.avoid or not self.limits_of(op_type).native:
             return False
         if op_type in NEW:
             return op_type in self.extra or op_type in (self.operators or ())
         return self.operators is None or op_type in self.operators
 
+    def limits_of(self, op_type: str) -> OperatorLimits:
+        """Return what is not taken of an operator."""
+        return self.limits.get(op_type, NO_LIMITS)
+
+    def objections(self, use: Use) -> Iterator[str]:
+        """Yield why a node is not taken: an operator that is missing, or one of its limits."""
+        if not self.has(use.op_type):
+            yield use.op_type
+            return
+        yield from self.limits_of(use.op_type).objections(use)
+
     @property
-    def native(self) -> bool:
+    def has_scatterx(self) -> bool:
         """Whether ScatterX may be written."""
         return self.has(SCATTERX)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there are standard operators or ranks that must not be written."""
-        return self.operators is not None or bool(self.avoid) or self.max_rank is not None
+        """Whether there are nodes or operator sets that it does not take."""
+        given = self.operators, self.max_rank, self.max_opset
+        return bool(self.avoid or self.limits) or any(x is not None for x in given)
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a compiler that wants all it can know of a model settled beforehand."""
+        return self.static_only or self.operators is not None
 
 
 STANDARD = Target("standard", "any ONNX runtime: standard operators only")

@@ -16,7 +16,7 @@ class AttachFallbacks(Pass):
     """Adds the functions that ScatterX nodes call in runtimes without the library."""
 
     def applies(self, settings: Settings) -> bool:
-        return settings.target.native
+        return settings.target.has_scatterx
 
     def run(self, job: Job) -> bool:
         model = job.model

@@ -11,7 +11,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.pipeline import PIPELINE
-from onnx_scatterx.targets.profile import _KINDS
+from onnx_scatterx.targets.profile_schema import PROFILE_KEYS
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
@@ -61,7 +61,7 @@ def test_the_architecture_is_that_of_the_code() -> None:
 
 
 def test_what_is_stable_has_all_keys_of_a_profile() -> None:
-    assert sorted(first_column("stability.md", "The keys of a profile")) == sorted(_KINDS)
+    assert sorted(first_column("stability.md", "The keys of a profile")) == sorted(PROFILE_KEYS)
 
 
 def test_pictures() -> None:

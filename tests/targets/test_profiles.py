@@ -43,13 +43,69 @@ def test_dense_forms_without_a_limit(tmp_path: Path) -> None:
     assert target_of(path).dense_limit == math.inf
 
 
+def test_a_profile_extends_another(tmp_path: Path) -> None:
+    """Each key changes that of the profile below; limits are merged operator by operator."""
+    written(
+        tmp_path / "vendor.toml",
+        """
+        name = "vendor"
+        description = "all of them"
+        source = "a page"
+        version = "3"
+        date = 2026-01-31
+        checked = "by its simulator"
+        operators = ["Add", "Concat", "Pad", "Slice"]
+        max_rank = 4
+        max_opset = 19
+        static_only = true
+        dense = true
+        dense_limit = 64
+        [limits.Pad]
+        no_types = ["int64"]
+        max_rank = 3
+        [limits.Slice]
+        steps = false
+        """,
+    )
+    path = written(
+        tmp_path / "ours.toml",
+        """
+        name = "ours"
+        extends = "vendor.toml"
+        add = ["CumSum"]
+        remove = ["Add"]
+        max_rank = 5
+        base = "scatterx"
+        [limits.Pad]
+        no_types = ["bool"]
+        """,
+    )
+    target = target_of(path)
+    assert target.operators == frozenset({"Concat", "Pad", "Slice", "CumSum"})
+    assert (target.name, target.version, target.date, target.checked) == ("ours", "3", None, "")
+    assert (target.max_rank, target.max_opset, target.static_only) == (5, 19, True)
+    assert (target.dense_limit, target.has_scatterx) == (64, True)
+    pad, slice_ = target.limits_of("Pad"), target.limits_of("Slice")
+    assert (pad.no_types, pad.max_rank, slice_.steps) == (frozenset({"bool"}), 3, False)
+    assert target_of(written(tmp_path / "a.toml", 'name = "a"\nextends = "qnn"')).static_only
+
+
+def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
+    written(tmp_path / "one.toml", 'name = "one"\navoid = ["NonZero", "Mod"]')
+    two = 'name = "two"\nextends = "one.toml"\nadd = ["Mod"]\nremove = ["Pad"]'
+    target = target_of(written(tmp_path / "two.toml", two))
+    assert [target.has(op) for op in ("NonZero", "Mod", "Pad", "Add")] == [
+        *(False, True, False, True),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("name = ", "is not TOML"),
         ("avoid = []", "a profile has a name"),
-        ('name = "a"\nopset = 3', "unknown key 'opset'; a profile may contain: "),
-        ('name = "a"\navoid = "NonZero"', "avoid is a list of operators, not 'NonZero'"),
+        ('name = "a"\nopset = 3', "unknown key 'opset'; did you mean max_opset"),
+        ('name = "a"\navoid = "NonZero"', "avoid is a list, not 'NonZero'"),
         ('name = "a"\navoid = ["NonNull"]', "avoid has 'NonNull', which is no ONNX operator"),
         ('name = "a"\noperators = [3]', "operators has 3"),
         ('name = "a"\nmax_rank = true', "max_rank is a number, not True"),
@@ -57,6 +113,23 @@ def test_dense_forms_without_a_limit(tmp_path: Path) -> None:
         ('name = "a"\ndense = 1', "dense is true or false, not 1"),
         ('name = "a"\ndense_limit = -1', "dense_limit is at least 1"),
         ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
+        ('name = "a"\nzzz = 1', "unknown key 'zzz'; there may be name, description"),
+        ('name = "a"\navoid = ["Nonzero"]', "no ONNX operator; did you mean NonZero"),
+        ('name = "a"\navoid = ["Pad"]\noperators = ["Pad"]', "operators .* or avoid, not both"),
+        ('name = "a"\nadd = ["Pad"]', "add changes the profile that this one extends"),
+        ('name = "a"\nextends = "qn"', "no target is called 'qn'; did you mean qnn"),
+        ('name = "a"\nextends = "bad.toml"', "it extends itself"),
+        ('name = "a"\nextends = "missing.toml"', r"missing\.toml: cannot be read"),
+        ('name = "a"\nmax_opset = 8', "max_opset is at least 9, not 8"),
+        ('name = "a"\ndate = "2026-11-22"', "date is a date such as 2026-11-22, without quotes"),
+        ('name = "a"\nlimits = 3', "limits is a table, not 3"),
+        ('name = "a"\nlimits.Pad = 3', "limits.Pad is a table, not 3"),
+        ('name = "a"\n[limits.Padd]', "limits has 'Padd', .*did you mean Pad"),
+        ('name = "a"\n[limits.Pad]\nno_type = []', "'limits.Pad.no_type'; did you mean no_types"),
+        ('name = "a"\n[limits.Pad]\nno_types = ["int46"]', "'int46', .*did you mean int4"),
+        ('name = "a"\n[limits.Pad]\ntypes = "bool"', "limits.Pad.types is a list, not 'bool'"),
+        ('name = "a"\n[limits.Pad]\nmax_rank = 0', "limits.Pad.max_rank is at least 1, not 0"),
+        ('name = "a"\n[limits.Pad]\nnative = 0', "limits.Pad.native is true or false, not 0"),
     ],
 )
 def test_a_profile_that_says_nothing(tmp_path: Path, text: str, message: str) -> None:
@@ -71,9 +144,11 @@ def test_names() -> None:
     with pytest.raises(ScatterXError, match=r"missing\.toml: cannot be read"):
         target_of("missing.toml")
     with pytest.raises(
-        ScatterXError, match="no target is called 'tpu'; there is scatterx, standard"
+        ScatterXError, match="no target is called 'zzz'; there is scatterx, standard"
     ):
-        target_of("tpu")
+        target_of("zzz")
+    with pytest.raises(ScatterXError, match="no target is called 'rkn'; did you mean rknn"):
+        target_of("rkn")
     assert set(profile_names()) >= {"coreml", "nnapi", "qnn", "rknn", "webnn"}
 
 

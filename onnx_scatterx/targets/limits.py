@@ -1,0 +1,133 @@
+"""Limits of a target on one operator: the uses of it that the target does not take."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.symbolic.prove import Facts
+
+_DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
+_OPERANDS = {"Slice": (1, 2, 3, 4), "Pad": (1,), "Tile": (1,), "Expand": (1,), "Reshape": (1,)}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A node as the limits of a target see it.
+
+    ``inputs`` and ``outputs`` are what is known of its tensors (None: an input that is absent);
+    ``is_constant`` says of each input whether it is an initializer or the output of a Constant.
+    """
+
+    op_type: str
+    inputs: Sequence[TensorValue | None]
+    outputs: Sequence[TensorValue]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    is_constant: Sequence[bool] = ()
+    facts: Facts = field(default_factory=Facts)
+
+    @property
+    def data(self) -> TensorValue | None:
+        """The input whose element type counts: of Where the second, else the first."""
+        place = _DATA.get(self.op_type, 0)
+        if place < len(self.inputs):
+            return self.inputs[place]
+        return self.outputs[0] if self.outputs else None
+
+    @property
+    def dtype(self) -> ir.DataType | None:
+        """The element type of the data."""
+        return None if self.data is None else self.data.dtype
+
+    @property
+    def rank(self) -> int:
+        """The most dims of a tensor that it reads or writes, as far as ranks are known."""
+        tensors = [*self.inputs, *self.outputs]
+        return max((t.rank or 0 for t in tensors if t is not None), default=0)
+
+
+@dataclass(frozen=True)
+class OperatorLimits:
+    """What a target does not take of an operator that it has.
+
+    ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
+    not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
+    host: then it counts as one that the target lacks.
+
+    >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
+    >>> line = TensorValue(ir.DataType.INT64, None)
+    >>> list(limits.objections(Use("Pad", [line], [line])))
+    ['Pad of int64']
+    """
+
+    types: frozenset[str] | None = None
+    no_types: frozenset[str] = frozenset()
+    max_rank: int | None = None
+    exclusive: bool = True  # CumSum with exclusive=1
+    broadcast: bool = True  # operands of unlike shapes
+    steps: bool = True  # Slice with a step other than 1
+    computed: bool = True  # bounds, amounts and shapes that are no constants
+    negative: bool = True  # indices that may be negative
+    native: bool = True
+
+    @property
+    def needs_tensors(self) -> bool:
+        """Whether more than the element type has to be known of a use."""
+        return self.max_rank is not None or not (self.broadcast and self.steps and self.negative)
+
+    def objections(self, use: Use) -> Iterator[str]:
+        """Yield what of a use is not taken, as words that follow the operator's name."""
+        name, dtype = use.op_type, use.dtype
+        type_name = None if dtype is None else dtype.name.lower()
+        if type_name in self.no_types or (self.types is not None and type_name not in self.types):
+            yield f"{name} of {type_name or 'an unknown element type'}"
+        if self.max_rank is not None and use.rank > self.max_rank:
+            yield f"{name} of rank {use.rank}"
+        if not self.exclusive and use.attributes.get("exclusive"):
+            yield f"exclusive {name}"
+        if not self.broadcast and not _have_one_shape(use):
+            yield f"{name} of unlike shapes"
+        if not self.steps and _has_steps(use):
+            yield f"{name} with steps"
+        if not self.computed and _is_computed(use):
+            yield f"{name} with computed operands"
+        if not self.negative and _may_be_negative(use):
+            yield f"{name} at indices that may be negative"
+
+
+NO_LIMITS = OperatorLimits()
+KEYS = {f.name: f for f in dataclasses.fields(OperatorLimits)}
+
+
+def _have_one_shape(use: Use) -> bool:
+    shapes = [t.shape for t in use.inputs if t is not None]
+    first = shapes[0]
+    return first is not None and all(s == first for s in shapes[1:])
+
+
+def _has_steps(use: Use) -> bool:
+    if len(use.inputs) < 5 or use.inputs[4] is None:
+        return False
+    steps = use.inputs[4].constant
+    return steps is None or any(int(s) != 1 for s in steps.ravel())
+
+
+def _is_computed(use: Use) -> bool:
+    places = _OPERANDS.get(use.op_type, ())
+    return any(
+        i < len(use.inputs) and use.inputs[i] is not None and not use.is_constant[i] for i in places
+    )
+
+
+def _may_be_negative(use: Use) -> bool:
+    if len(use.inputs) < 2 or use.inputs[1] is None:
+        return False
+    indices = use.inputs[1]
+    if indices.constant is not None:
+        return bool((indices.constant < 0).any())
+    return indices.index_map is None or not use.facts.is_nonnegative(indices.index_map)
