@@ -28,6 +28,7 @@ from onnx_scatterx.targets.violations import violations
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
+from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.transforms.drop_overwritten import DropOverwrittenUpdates
 from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
@@ -42,6 +43,7 @@ PIPELINE: tuple[Pass, ...] = (
     SimplifyGathers(),
     ShortenShapeComputations(),
     CancelTransposes(),
+    DropDefaultReductions(),
     AttachFallbacks(),
 )
 

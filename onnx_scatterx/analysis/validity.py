@@ -7,6 +7,8 @@ than the original, never fewer.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
@@ -43,6 +45,8 @@ def _facts_of(call: Call) -> list[Term]:
             return _columns(call)
     if op in ("ConstantOfShape", "Expand"):
         return _sizes(call.inputs[-1], call)
+    if op == "NonZero":
+        return _counted(call.inputs[0], call)
     return []
 
 
@@ -69,6 +73,15 @@ def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
         return []
     pairs = zip(data, indices.shape, strict=True)
     return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
+
+
+def _counted(x: TensorValue | None, call: Call) -> list[Term]:
+    """No more elements are true than there are."""
+    shape = None if x is None else x.static_shape
+    if shape is None:
+        return []
+    count = call.unknown_shape(2)[1]
+    return [math.prod(shape) - count]
 
 
 def _sizes(shape: TensorValue | None, call: Call) -> list[Term]:

@@ -9,10 +9,15 @@ from typing import NamedTuple, Self
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.dry_run import DryRun
+from onnx_scatterx.emit.forms import other_form
+from onnx_scatterx.emit.forms.request import Request
+from onnx_scatterx.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.emit.made_values import Attributes, MadeValues
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.target import STANDARD, Target
-from onnx_scatterx.text.reasons import Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
 class _Place(NamedTuple):
@@ -28,26 +33,27 @@ class NodeWriter:
 
     ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
     4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
-    replaces. What ``target`` does not take a ``dry_run`` refuses; ``rank_of`` tells it the ranks of
-    the values that are there.
+    replaces. A node that ``target`` does not take is written in another form (``forms``), or a
+    ``dry_run`` refuses it; ``scope`` is what is known of the values that are there.
     """
 
     def __init__(
         self,
         graph: ir.Graph,
-        version: int,
+        scope: Scope,
         names: Names,
         *,
         constant_nodes: bool,
         target: Target = STANDARD,
-        rank_of: Callable[[ir.Value], int | None] = lambda _: None,
     ) -> None:
         self.graph = graph
         self.target = target
-        self._rank_of = rank_of
-        self._trial: DryRun | None = None
-        self.version = version
+        self.facts = scope.facts
+        self.version = scope.opsets.get("", 0)
         self.names = names
+        self._trial: DryRun | None = None
+        self._known = MadeValues(scope, self.version) if target.is_limited else None
+        self._in_other_form: set[str] = set()  # operators for which another form is being written
         self.constant_nodes = constant_nodes
         self._place = _Place(None, "scatterx", {})
         self.made: list[ir.Node] = []
@@ -85,19 +91,21 @@ class NodeWriter:
 
         ``as_output`` says that the result is to have a name of its own, by an Identity if need be.
         """
-        outer, self._trial = self._trial, DryRun(self.target, self.version, self._rank_of)
-        trial = self._trial
+        outer, known = self._trial, self._known
+        inner = None if known is None else MadeValues(known.scope, self.version, known)
+        trial = self._trial = DryRun(self.version, inner)
+        self._known = inner
         try:
             result = write()
             if not trial.made(result):
-                trial.reads[result] = None
+                trial.read([result])
                 if as_output:
-                    trial.node("Identity", [result], None, {})
+                    self.node("Identity", [result], result.dtype)
         except RefusedError as error:
             return error.refusal
         finally:
-            self._trial = outer
-        return trial
+            self._trial, self._known = outer, known
+        return trial.refusal(self.target.name) or trial
 
     def surcharge(self, nodes: int) -> None:
         """Let what is written on trial count as more nodes than it takes."""
@@ -110,24 +118,72 @@ class NodeWriter:
             value = self.replaced[value]
         return value
 
+    def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type."""
+        return op not in KERNELS or has_kernel(op, self.version, dtype)
+
     def node(
         self,
         op: str,
         inputs: Sequence[ir.Value | None],
-        dtype: ir.DataType,
+        dtype: ir.DataType | None,
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
         """Add a node with one output of an element type, or return the one that is there."""
         inputs = [v if v is None else self.resolve(v) for v in inputs]
-        if self._trial is not None:
-            return self._trial.node(op, inputs, dtype, attributes)
-        frozen = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
-        key = (op, tuple(inputs), frozen)
-        found = self._nodes.get(key)
+        trial = self._trial
+        key = (op, tuple(inputs), _frozen(attributes))
+        found = self._nodes.get(key) if trial is None else trial.found(key)
         if found is not None:
             return found
+        known = self._known
+        if known is None:
+            return self._added(op, inputs, dtype, attributes)
+        result = known.result(op, inputs, dtype, attributes)
+        given = [None if v is None else known[v] for v in inputs]
+        request = Request(op, inputs, dtype, attributes, given, result, self)
+        objections = list(self.target.objections(request.use))
+        if objections:
+            found = self._other_form(request)
+            if found is not None:
+                (self._nodes if trial is None else trial.written)[key] = found
+                return found
+            self._miss(objections)
+        output = self._added(op, inputs, dtype, attributes)
+        known.add(output, result)
+        if trial is not None:
+            trial.check_rank(op, result, self.target.max_rank)
+        return output
+
+    def _other_form(self, request: Request) -> ir.Value | None:
+        """Write a node in another form, unless this is for another form of such a node."""
+        if request.op in self._in_other_form:
+            return None
+        self._in_other_form.add(request.op)
+        try:
+            return other_form(request)
+        finally:
+            self._in_other_form.discard(request.op)
+
+    def _miss(self, objections: Sequence[str]) -> None:
+        """Note what the target does not take; nothing of it is written in earnest."""
+        if self._trial is None:
+            raise RefusedError(Reason.NOT_IN_TARGET, f"{objections[0]} for {self.target.name}")
+        self._trial.missing.update(dict.fromkeys(objections))
+
+    def _added(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> ir.Value:
+        key = (op, tuple(inputs), _frozen(attributes))
+        if self._trial is not None:
+            return self._trial.node(op, inputs, dtype, key)
         output = ir.Value(
-            name=self.names.new(f"{self._place.prefix}/{op}"), type=ir.TensorType(dtype)
+            name=self.names.new(f"{self._place.prefix}/{op}"),
+            type=None if dtype is None else ir.TensorType(dtype),
         )
         node = ir.Node(
             "",
@@ -149,10 +205,15 @@ class NodeWriter:
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was made elsewhere."""
-        if self._trial is not None:
-            return self._trial.inserted(node)
-        self.graph.insert_before(self.insertion_point, node)
-        self.made.append(node)
+        if self._trial is None:
+            self.graph.insert_before(self.insertion_point, node)
+            self.made.append(node)
+            return
+        inputs, dtype = list(node.inputs), node.outputs[0].dtype
+        for i in range(len(inputs)):
+            node.replace_input_with(i, None)
+        self.node(node.op_type, inputs, dtype)
+        self._trial.outputs(node)
 
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
@@ -183,3 +244,7 @@ class NodeWriter:
         if keep:
             self._constants[key] = value
         return value
+
+
+def _frozen(attributes: Attributes) -> tuple[object, ...]:
+    return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())

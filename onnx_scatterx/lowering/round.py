@@ -51,11 +51,10 @@ class RewriteRound:
         self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
         self.writer = Writer(
             context.graph,
-            context.scope.opsets.get("", 0),
+            context.scope,
             context.names,
             constant_nodes=context.constant_nodes,
             target=context.target,
-            rank_of=lambda value: provenance.abstract(value).rank,
         )
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]

@@ -75,17 +75,16 @@ class OperatorLimits:
     negative: bool = True  # indices that may be negative
     native: bool = True
 
-    @property
-    def needs_tensors(self) -> bool:
-        """Whether more than the element type has to be known of a use."""
-        return self.max_rank is not None or not (self.broadcast and self.steps and self.negative)
+    def takes_type(self, dtype: ir.DataType) -> bool:
+        """Return whether data of an element type is taken."""
+        name = dtype.name.lower()
+        return name not in self.no_types and (self.types is None or name in self.types)
 
     def objections(self, use: Use) -> Iterator[str]:
         """Yield what of a use is not taken, as words that follow the operator's name."""
         name, dtype = use.op_type, use.dtype
-        type_name = None if dtype is None else dtype.name.lower()
-        if type_name in self.no_types or (self.types is not None and type_name not in self.types):
-            yield f"{name} of {type_name or 'an unknown element type'}"
+        if dtype is not None and not self.takes_type(dtype):
+            yield f"{name} of {dtype.name.lower()}"
         if self.max_rank is not None and use.rank > self.max_rank:
             yield f"{name} of rank {use.rank}"
         if not self.exclusive and use.attributes.get("exclusive"):
@@ -130,4 +129,7 @@ def _may_be_negative(use: Use) -> bool:
     indices = use.inputs[1]
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
-    return indices.index_map is None or not use.facts.is_nonnegative(indices.index_map)
+    if indices.index_map is None or indices.shape is None:
+        return True
+    inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
+    return not inside.is_nonnegative(indices.index_map)

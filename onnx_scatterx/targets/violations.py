@@ -1,17 +1,19 @@
-"""What of a model its target does not take: operators, ranks, sizes that are no numbers."""
+"""What of a model its target does not take: operators, their uses, ranks, sizes, operator sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.ir.graphs import called_function
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.symbolic.terms import Symbol
+from onnx_scatterx.targets.limits import Use
 from onnx_scatterx.targets.target import Target
 
 
@@ -19,7 +21,8 @@ from onnx_scatterx.targets.target import Target
 class Violation:
     """A node or an input that the target does not take, and why.
 
-    A node without a name goes by its first output. ``op`` of an input is "input".
+    A node without a name goes by its first output. ``op`` of an input is "input", of the model
+    itself "model".
     """
 
     node: str
@@ -40,67 +43,102 @@ def violations(
     ...     g (bool[N] x) => (int64[1, M] y) { y = NonZero(x) }''')
     >>> npu = Target("npu", avoid=frozenset({"NonZero"}), static_only=True)
     >>> print(*violations(model, npu), sep="\n")
-    x (input): the size N is no number
-    y (NonZero): npu has no NonZero
+    x (input): the size N is not a number
+    y (NonZero): npu takes no NonZero
     y (NonZero): a size is known only when the model runs
     """
     if not (target.is_limited or target.static_only):
         return ()
-    shapes: dict[ir.Value, Shape] = {}
-    if target.static_only or target.max_rank is not None:
-        found = interpret(model, distrust_dims=distrust_dims).values
-        shapes = {v: abstract.shape for v, abstract in found.items() if abstract.shape is not None}
-    inputs = [shapes[v] for v in model.graph.inputs if v in shapes]
-    declared = {leaf for shape in inputs for dim in shape for leaf in dim.leaves()}
-    lines = [line for v in model.graph.inputs for line in _of_input(v, target, model, shapes)]
-    graphs = [(g.name or "main", g) for g in model.graphs()]
-    for function in model.functions.values():
-        if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
-            name = f"{function.domain}.{function.name}"
-            graphs += [(name, g) for g in (function.graph, *function.subgraphs())]
-    for name, graph in graphs:
-        for node in graph:
-            if called_function(model, node) is None or is_scatterx_domain(node.domain):
-                lines += [
-                    Violation(node.name or node.outputs[0].name or "?", node.op_type, name, why)
-                    for why in _of_node(node, target, shapes, declared)
-                ]
-    return tuple(dict.fromkeys(lines))
+    checker = _Checker(target, model, interpret(model, distrust_dims=distrust_dims))
+    return tuple(dict.fromkeys(checker.all()))
 
 
-def _of_input(
-    value: ir.Value, target: Target, model: ir.Model, shapes: dict[ir.Value, Shape]
-) -> Iterator[Violation]:
-    shape = shapes.get(value)
-    if shape is None or value.name in model.graph.initializers:
-        return
-    where = (value.name or "?", "input", model.graph.name or "main")
-    if target.static_only:
-        for dim in shape:
-            if dim.constant is None:
-                yield Violation(*where, f"the size {dim} is no number")
-    if target.max_rank is not None and len(shape) > target.max_rank:
-        yield Violation(*where, f"rank {len(shape)}, and {target.name} takes {target.max_rank}")
+class _Checker:
+    """Goes through a model once."""
+
+    def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
+        self.target = target
+        self.model = model
+        self.knowledge = knowledge
+        shapes = (self.of(v).shape for v in model.graph.inputs)
+        self.declared = {s for shape in shapes if shape for dim in shape for s in dim.leaves()}
+
+    def of(self, value: ir.Value) -> TensorValue:
+        """Return what is known of a value."""
+        return self.knowledge.values.get(value) or TensorValue(value.dtype, None)
+
+    def all(self) -> Iterator[Violation]:
+        """Yield all violations, in the order of the graphs."""
+        model, most = self.model, self.target.max_opset
+        version = model.opset_imports.get("")
+        main = model.graph.name or "main"
+        if most is not None and version is not None and version > most:
+            why = f"operator set {version}, and {self.target.name} takes {most}"
+            yield Violation(main, "model", main, why)
+        for value in model.graph.inputs:
+            if value.name not in model.graph.initializers:
+                for why in self._of_input(value):
+                    yield Violation(value.name or "?", "input", main, why)
+        graphs = [(g.name or "main", g) for g in model.graphs()]
+        for function in model.functions.values():
+            if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
+                name = f"{function.domain}.{function.name}"
+                graphs += [(name, g) for g in (function.graph, *function.subgraphs())]
+        for name, graph in graphs:
+            scope = self.knowledge.scopes.get(graph)
+            for node in graph:
+                if called_function(model, node) is None or is_scatterx_domain(node.domain):
+                    for why in self._of_node(node, scope):
+                        label = node.name or node.outputs[0].name or "?"
+                        yield Violation(label, node.op_type, name, why)
+
+    def _of_input(self, value: ir.Value) -> Iterator[str]:
+        shape, target = self.of(value).shape, self.target
+        if shape is None:
+            if target.static_only:
+                yield "its rank is not known"
+            return
+        if target.static_only:
+            for dim in shape:
+                if dim.constant is None:
+                    yield f"the size {dim} is not a number"
+        if target.max_rank is not None and len(shape) > target.max_rank:
+            yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
+
+    def _of_node(self, node: ir.Node, scope: Scope | None) -> Iterator[str]:
+        target = self.target
+        use = self._use(node, scope)
+        for objection in target.objections(use):
+            yield f"{target.name} takes no {objection}"
+        rank = max((t.rank or 0 for t in use.outputs), default=0)
+        if target.max_rank is not None and rank > target.max_rank:
+            yield f"rank {rank}, and {target.name} takes {target.max_rank}"
+        if target.static_only and self._are_new(use.outputs):
+            given = [t for t in use.inputs if t is not None]
+            if not self._are_new(given):
+                yield "a size is known only when the model runs"
+
+    def _use(self, node: ir.Node, scope: Scope | None) -> Use:
+        name = node.op_type
+        if node.domain != "" and not is_scatterx_domain(node.domain):
+            name = f"{node.domain}.{name}"
+        inputs = [None if v is None else self.of(v) for v in node.inputs]
+        attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
+        constant = [v is not None and is_constant(v) for v in node.inputs]
+        outputs = [self.of(v) for v in node.outputs]
+        facts = {} if scope is None else {"facts": scope.facts}
+        return Use(name, inputs, outputs, attributes, constant, **facts)
+
+    def _are_new(self, tensors: Sequence[TensorValue]) -> bool:
+        """Return whether a size does not follow from the sizes of the inputs."""
+        return any(_is_new(t.shape, self.declared) for t in tensors if t.shape is not None)
 
 
-def _of_node(
-    node: ir.Node, target: Target, shapes: dict[ir.Value, Shape], declared: set[Symbol]
-) -> Iterator[str]:
-    name = node.op_type
-    if node.domain != "" and not is_scatterx_domain(node.domain):
-        name = f"{node.domain}.{name}"
-    if not target.has(name):
-        yield f"{target.name} has no {name}"
-    found = [shapes[v] for v in node.outputs if v in shapes]
-    rank = max(map(len, found), default=0)
-    if target.max_rank is not None and rank > target.max_rank:
-        yield f"rank {rank}, and {target.name} takes {target.max_rank}"
-    if target.static_only and any(_is_new(shape, declared) for shape in found):
-        given = [shapes[v] for v in node.inputs if v in shapes]
-        if not any(_is_new(shape, declared) for shape in given):
-            yield "a size is known only when the model runs"
+def is_constant(value: ir.Value) -> bool:
+    """Return whether a value is an initializer or the output of a Constant."""
+    producer = value.producer()
+    return value.const_value is not None if producer is None else producer.op_type == "Constant"
 
 
 def _is_new(shape: Shape, declared: set[Symbol]) -> bool:
-    """Return whether a size is none that follows from the sizes of the inputs."""
     return any(not dim.leaves() <= declared for dim in shape)

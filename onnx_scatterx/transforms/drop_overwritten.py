@@ -53,11 +53,10 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     graph, scope = context.graph, context.scope
     writer = Writer(
         graph,
-        scope.opsets.get("", 0),
+        scope,
         context.names,
         constant_nodes=context.constant_nodes,
         target=context.target,
-        rank_of=lambda value: _rank(value, scope),
     )
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
@@ -70,11 +69,6 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
         if node.meta.get(SETTLED):
             changed.append(node)
     return [*writer.made, *changed]
-
-
-def _rank(value: ir.Value, scope: Scope) -> int | None:
-    found = scope.values.get(value)
-    return None if found is None else found.rank
 
 
 def _drop(scatter: Scatter, scope: Scope, w: Writer) -> None:

@@ -97,11 +97,10 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
         spared = [v for n in going for v in n.outputs]
         writer = Writer(
             task.graph,
-            task.scope.opsets.get("", 0),
+            task.scope,
             task.names,
             constant_nodes=task.constant_nodes,
             target=task.target,
-            rank_of=lambda value: _rank(value, task),
         )
         numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
         worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
@@ -111,11 +110,6 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
             return writer.made
         shapes = worth
     return None
-
-
-def _rank(value: ir.Value, task: GraphContext) -> int | None:
-    known = task.scope.values.get(value)
-    return None if known is None else known.rank
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:

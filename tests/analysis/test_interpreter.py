@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.printer
+import onnx_ir as ir
 import pytest
 from onnx import numpy_helper
 
+from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.helpers.judged import Judged
 from tests.helpers.random_chains import INTEGERS, Chain, Draw, Drawn, feeds
@@ -533,3 +535,24 @@ def test_operator(op: str) -> None:
     assert chains >= EXAMPLES // 2
     assert runs >= 3 * chains
     assert followed >= runs, f"{op}: little is known"
+
+
+def test_counts_are_bounded_by_what_is_counted() -> None:
+    """A NonZero of static shape gives no more than all elements, and a sum of a mask as many."""
+    model = ir.from_onnx_text(
+        """<ir_version: 8, opset_import: ["" : 18]>
+            g (bool[3, 4] m, bool[N] k) => (int64[2, C] n, int64[3, 4] s, int64[N] t)
+            <int64 one = {1}, int64 zero = {0}> {
+            n = NonZero (m) c = Cast <to = 7> (m) s = CumSum (c, one)
+            d = Cast <to = 7> (k) t = CumSum <exclusive = 1> (d, zero) }"""
+    )
+    knowledge = interpret(model)
+    scope = knowledge.scopes[model.graph]
+    n, s, t = (knowledge.values[v] for v in model.graph.outputs)
+    assert n.shape is not None
+    assert scope.facts.is_nonnegative(12 - n.shape[1])
+    assert not scope.facts.is_nonnegative(11 - n.shape[1])
+    assert s.index_map is not None
+    assert s.index_map.interval() == (0, 4)
+    assert t.index_map is not None
+    assert t.index_map.interval()[0] == 0

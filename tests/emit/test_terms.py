@@ -27,7 +27,7 @@ def numbers(opset: int = 18) -> Iterator[tuple[ir.Model, TermEmitter, Term, Term
     knowledge = interpret(model)
     graph = model.graph
     scope = knowledge.scopes[graph]
-    writer = Writer(graph, scope.opsets[""], Names(model), constant_nodes=False)
+    writer = Writer(graph, scope, Names(model), constant_nodes=False)
     n, m = (scope.values[v].shape[0] for v in graph.inputs)  # type: ignore[index]
     with writer.at(graph[0]):
         yield model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m

@@ -12,6 +12,7 @@ from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.cli import main
 from onnx_scatterx.pipeline import PIPELINE
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from tests.helpers.support import parse
@@ -45,7 +46,7 @@ def test_the_passes_are_called_in_order() -> None:
     )
     native = "AttachFallbacks"
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name != native]
-    assert [there for _, there in seen] == [True, True, False, False, False, False]
+    assert [there for _, there in seen] == [True, True, *[False] * 5]
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -112,6 +113,30 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 4
+    assert capsys.readouterr().err.count("after ") == 5
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, InlineKnownIfs" in capsys.readouterr().err
+
+
+def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
+    """In every graph, whatever else is done; other reductions stay."""
+    text = """g (float[4, 2] x, int64[3, 1] i, float[3, 2] u, bool c, int64[3, 2] j)
+        => (float[4, 2] z) {
+        a = ScatterND <reduction = "none"> (x, i, u)
+        b = ScatterND <reduction = "add"> (a, i, u)
+        z = If (c) <
+            then_branch = yes () => (float[4, 2] t) {
+                t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },
+            else_branch = no () => (float[4, 2] e) { e = Neg (b) }> }"""
+    model = read(text)
+    assert DropDefaultReductions()(model).modified
+    assert not DropDefaultReductions()(model).modified
+    found = [
+        node.attributes["reduction"].as_string()
+        for graph in (model.graph, *model.graph.subgraphs())
+        for node in graph
+        if "reduction" in node.attributes
+    ]
+    assert found == ["add"]
+    result = onnx_scatterx.optimize(parse(text), target="standard")
+    assert "none" not in str(result.model)

@@ -8,12 +8,24 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.terms import coord, equals, floor_div, modulo, pos, step, term
+from onnx_scatterx.symbolic.terms import (
+    Term,
+    coord,
+    element,
+    equals,
+    floor_div,
+    modulo,
+    pos,
+    step,
+    term,
+)
 
+_LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
 _EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
 
 
@@ -138,7 +150,21 @@ def cum_sum(call: Call) -> Result:
         return [
             TensorValue(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)
         ]
-    return [TensorValue(x.dtype, x.shape)]
+    return [TensorValue(x.dtype, x.shape, _sums(call, x, d))]
+
+
+def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
+    """Return sums of numbers that are not negative, if they are known not to wrap."""
+    if x.index_map is None or x.shape is None or x.dtype is None:
+        return None
+    low, high = x.index_map.interval()
+    length = min(x.shape[d].interval()[1], _LONGEST)
+    if low < 0 or not high * length < 1 << (x.dtype.bitwidth - 1):
+        return None
+    (value,) = call.node.outputs
+    coords = [coord(c) for c in range(len(x.shape))]
+    source = ElementOf(call.scope, value)
+    return element(source, coords, name=value.name or "?", low=0, high=high * length)
 
 
 def trilu(call: Call) -> Result:

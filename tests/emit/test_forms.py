@@ -1,0 +1,269 @@
+"""Other forms of nodes that a target does not take: the same bits, and all of it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.targets.limits import OperatorLimits
+from onnx_scatterx.targets.target import STANDARD, Target
+from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.text.reasons import Refusal
+from tests.helpers.examples import examples
+from tests.helpers.pair import assert_same
+from tests.helpers.support import parse
+
+T = ir.DataType
+Inputs = Mapping[str, tuple[str, Sequence[int]]]
+Write = Callable[[Writer, Sequence[ir.Value]], ir.Value]
+_NAMES = {"float": T.FLOAT, "int64": T.INT64, "int32": T.INT32, "bool": T.BOOL}
+
+
+def model_of(inputs: Inputs, output: str) -> ir.Model:
+    given = ", ".join(f"{kind}{list(shape) or ''} {name}" for name, (kind, shape) in inputs.items())
+    last = list(inputs)[-1]
+    return ir.from_proto(parse(f"g ({given}) => ({output} z) {{ z = Identity ({last}) }}"))
+
+
+def written(inputs: Inputs, output: str, write: Write, target: Target) -> onnx.ModelProto | Refusal:
+    """Write what is to be tested for a target, in place of the only node of a model."""
+    model = model_of(inputs, output)
+    graph = model.graph
+    scope = interpret(model).scopes[graph]
+    writer = Writer(graph, scope, Names(model), constant_nodes=False, target=target)
+    values = list(graph.inputs)
+    with writer.at(graph[0]):
+        trial = writer.dry_run(lambda: write(writer, values))
+        if isinstance(trial, Refusal):
+            return trial
+        graph[0].replace_input_with(0, write(writer, values))
+    assert len(writer.made) == trial.nodes
+    output_value = graph.outputs[0]
+    output_value.shape = None
+    output_value.dtype = _NAMES[output]
+    told = [v for v in violations(model, target) if v.op not in ("input", "Identity")]
+    assert told == []
+    return ir.to_proto(model)
+
+
+def compare(
+    inputs: Inputs,
+    output: str,
+    write: Write,
+    target: Target,
+    seed: int = 0,
+) -> bool:
+    """Compare a form with the operator itself; return whether there is one."""
+    after = written(inputs, output, write, target)
+    if isinstance(after, Refusal):
+        return False
+    before = written(inputs, output, write, STANDARD)
+    assert isinstance(before, onnx.ModelProto)
+    rng = np.random.default_rng(seed)
+    feed = {name: drawn(rng, kind, shape) for name, (kind, shape) in inputs.items()}
+    assert_same(before, after, [feed])
+    return True
+
+
+def drawn(rng: np.random.Generator, kind: str, shape: Sequence[int]) -> np.ndarray:
+    if kind == "bool":
+        return np.asarray(rng.integers(0, 2, shape), bool)
+    if kind == "float":
+        some = rng.standard_normal(shape).astype(np.float32)
+        odd = rng.choice(np.array([np.nan, -0.0, 0.0, np.inf], np.float32), shape)
+        return np.asarray(np.where(rng.random(shape) < 0.3, odd, some))
+    return np.asarray(rng.integers(-9, 9, shape), kind)
+
+
+def limited(op: str, **limits: object) -> Target:
+    return Target("npu", limits={op: OperatorLimits(**limits)})  # type: ignore[arg-type]
+
+
+SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3)
+KINDS = st.sampled_from(["float", "int64", "bool"])
+
+
+@examples(60)
+@given(SHAPES, KINDS, st.data())
+def test_pad(shape: list[int], kind: str, data: st.DataObject) -> None:
+    pads = data.draw(st.lists(st.integers(0, 3), min_size=2 * len(shape), max_size=2 * len(shape)))
+    avoid = data.draw(st.sampled_from([{"Pad"}, {"Pad", "Expand"}, {"Pad", "Expand", "Tile"}]))
+    dtype = _NAMES[kind]
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        fill = w.constant(np.ones((), dtype.numpy()), dtype)
+        return w.node("Pad", [values[0], w.constant(pads), fill], dtype)
+
+    assert compare({"x": (kind, shape)}, kind, write, Target("npu", avoid=frozenset(avoid)))
+    if kind == "bool":
+        assert compare(
+            {"x": (kind, shape)}, kind, write, limited("Pad", no_types=frozenset({kind}))
+        )
+
+
+@examples(80)
+@given(SHAPES, KINDS, st.data())
+def test_slices_with_steps(shape: list[int], kind: str, data: st.DataObject) -> None:
+    axes = data.draw(st.lists(st.integers(0, len(shape) - 1), min_size=1, unique=True))
+    ends = st.sampled_from([-5, -2, -1, 0, 1, 2, 3, 4, 2**63 - 1])
+    starts = [data.draw(ends) for _ in axes]
+    stops = [data.draw(st.one_of(ends, st.just(-(2**63) + 1))) for _ in axes]
+    steps = [data.draw(st.sampled_from([1, 2, 3, -1, -2])) for _ in axes]
+    stops = [-1 if e == 2**63 - 1 and s < 0 else e for e, s in zip(stops, steps, strict=True)]
+    avoid = data.draw(st.sampled_from([set(), {"Gather"}, {"Gather", "Concat"}, {"Reshape"}]))
+    target = Target("npu", avoid=frozenset(avoid), limits={"Slice": OperatorLimits(steps=False)})
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant(n) for n in (starts, stops, axes, steps)]
+        return w.node("Slice", [values[0], *numbers], _NAMES[kind])
+
+    assert compare({"x": (kind, shape)}, kind, write, target) or avoid
+
+
+@examples(60)
+@given(st.lists(SHAPES, min_size=3, max_size=3), st.sampled_from(["float", "int64"]), st.data())
+def test_where(shapes: list[list[int]], kind: str, data: st.DataObject) -> None:
+    whole = data.draw(SHAPES)
+    shapes = [
+        [data.draw(st.sampled_from([1, n])) for n in whole[data.draw(st.integers(0, len(whole))) :]]
+        for _ in shapes
+    ]
+    avoid = data.draw(st.sampled_from([set(), {"Expand"}]))
+    target = Target(
+        "npu", avoid=frozenset(avoid), limits={"Where": OperatorLimits(broadcast=False)}
+    )
+    kinds = ("bool", kind, kind)
+    inputs = {name: (k, s) for name, k, s in zip("cab", kinds, shapes, strict=True)}
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("Where", values, _NAMES[kind])
+
+    assert compare(inputs, kind, write, target) or avoid
+
+
+@examples(60)
+@given(SHAPES, st.sampled_from(["int64", "int32", "bool"]), st.data())
+def test_cumsum(shape: list[int], kind: str, data: st.DataObject) -> None:
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    given = {"exclusive": data.draw(st.integers(0, 1)), "reverse": data.draw(st.integers(0, 1))}
+    target = data.draw(
+        st.sampled_from(
+            [
+                limited("CumSum", exclusive=False),
+                limited("CumSum", exclusive=False, no_types=frozenset({"int64"})),
+                limited("CumSum", types=frozenset({"float"})),
+                Target("npu", avoid=frozenset({"CumSum"})),
+            ]
+        )
+    )
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = values[0]
+        if kind == "bool":
+            x = w.node("Cast", [x], T.INT64, to=T.INT64.value)
+        dtype = T.INT64 if kind == "bool" else _NAMES[kind]
+        return w.node("CumSum", [x, w.constant(np.array(axis))], dtype, **given)
+
+    output = "int64" if kind == "bool" else kind
+    compare({"x": (kind, shape)}, output, write, target)
+
+
+def test_a_count_needs_no_cumsum_of_int64() -> None:
+    """What masked writes need: the sum of a mask before each element."""
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        ones = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        return w.node("CumSum", [ones, w.constant(np.array(0))], T.INT64, exclusive=1)
+
+    for target in (
+        limited("CumSum", exclusive=False, no_types=frozenset({"int64"})),
+        Target("npu", avoid=frozenset({"CumSum"})),
+    ):
+        for n in (1, 7, 12, 360):
+            assert compare({"m": ("bool", [n])}, "int64", write, target)
+
+
+@pytest.mark.parametrize("avoid", ["Not", "Not Equal", "And", "Or", "Greater", "Less", "IsNaN"])
+def test_logic(avoid: str) -> None:
+    target = Target("npu", avoid=frozenset(avoid.split()))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x, m = values
+        more = w.node("Greater", [x, w.constant(np.zeros((), np.float32), T.FLOAT)], T.BOOL)
+        less = w.node("Less", [x, w.constant(np.ones((), np.float32), T.FLOAT)], T.BOOL)
+        no = w.node("Not", [m], T.BOOL)
+        both = w.node("And", [more, less], T.BOOL)
+        found = w.node("Or", [both, no], T.BOOL)
+        return w.node("Or", [found, w.node("IsNaN", [x], T.BOOL)], T.BOOL)
+
+    inputs = {"x": ("float", [5, 3]), "m": ("bool", [5, 3])}
+    assert compare(inputs, "bool", write, target)
+
+
+@pytest.mark.parametrize("op", ["Equal", "Less", "Greater", "Where", "Concat", "Pad", "Gather"])
+def test_bools_and_positions_go_by_another_type(op: str) -> None:
+    target = limited(op, no_types=frozenset({"int64", "bool"}))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        line = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        if op in ("Equal", "Less", "Greater"):
+            return w.node(op, [line, w.constant([1])], T.BOOL)
+        if op == "Where":
+            chosen = w.node(op, [values[0], line, w.constant([7])], T.INT64)
+            return w.node("Cast", [chosen], T.BOOL, to=T.BOOL.value)
+        if op == "Concat":
+            return w.node(op, [values[0], values[0]], T.BOOL, axis=0)
+        if op == "Pad":
+            return w.node(op, [values[0], w.constant([1, 2])], T.BOOL)
+        return w.node(op, [values[0], w.constant([0, -1])], T.BOOL, axis=0)
+
+    assert compare({"m": ("bool", [6])}, "bool", write, target)
+
+
+def test_indices_that_may_be_negative() -> None:
+    target = limited("Gather", negative=False)
+
+    def constant(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("Gather", [values[0], w.constant([-1, 0, -3])], T.FLOAT, axis=1)
+
+    def computed(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("Gather", [values[0], values[1]], T.FLOAT, axis=1)
+
+    assert compare({"x": ("float", [2, 4])}, "float", constant, target)
+    inputs = {"x": ("float", [2, 4]), "i": ("int64", [1])}
+    found = written(inputs, "float", computed, target)
+    assert str(found).endswith("(Gather at indices that may be negative for npu)")
+
+
+def test_all_that_is_missing_is_named_at_once() -> None:
+    target = Target("npu", avoid=frozenset({"Tanh", "Sin", "Cos"}), max_rank=2)
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Sin", [w.node("Cos", [values[0]], T.FLOAT)], T.FLOAT)
+        return w.node("Tanh", [w.axes("Unsqueeze", x, T.FLOAT, [0])], T.FLOAT)
+
+    found = written({"x": ("float", [2, 4])}, "float", write, target)
+    assert str(found).endswith("(Cos, Sin and Tanh for npu)")
+
+
+@pytest.mark.parametrize("avoid", ["Identity", "Squeeze", "Unsqueeze", "Expand", "Neg", "Mod"])
+def test_shapes_and_numbers(avoid: str) -> None:
+    target = Target("npu", avoid=frozenset({avoid}))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        x = w.axes("Squeeze", w.axes("Unsqueeze", x, T.INT64, [0, 2]), T.INT64, [2])
+        x = w.node("Expand", [x, w.constant([2, 1, 5])], T.INT64)
+        x = w.node("Mod", [x, w.constant([2])], T.INT64)
+        return w.node("Identity", [w.node("Neg", [x], T.INT64)], T.INT64)
+
+    assert compare({"m": ("bool", [5])}, "int64", write, target)
