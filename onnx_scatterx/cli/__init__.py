@@ -86,8 +86,12 @@ def _is_of_others(module: str | None) -> bool:
 
 
 def _targets(args: argparse.Namespace) -> int:
-    from onnx_scatterx.targets.catalogue import all_targets
+    from onnx_scatterx.targets.catalogue import all_targets, target_of
+    from onnx_scatterx.targets.wording import described
 
+    if args.name is not None:
+        show_text(described(target_of(args.name)))
+        return _DONE
     for target in all_targets():
         show(f"{target.name:<10}{target.description}")
         if target.source:
@@ -174,7 +178,8 @@ def _parser() -> Parser:
         "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
     )
 
-    command("targets", _targets, "list the targets, and where it is written what they have")
+    targets = command("targets", _targets, "list the targets, or say what one of them takes")
+    targets.add_argument("name", metavar="NAME", nargs="?", help="a target, or a profile.toml")
     return parser
 
 

@@ -1,0 +1,190 @@
+"""Every key of a profile that limits what is taken changes what is written."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.targets.catalogue import profile_names
+from onnx_scatterx.targets.limits import KEYS
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, sample
+from tests.targets.test_targets import BOX, EVEN, HEAD, written
+
+SHIFTED = f"""{HEAD} g (int64[4] u) => (int64[6] y) <int64[6] x = {{0, 0, 0, 0, 0, 0}},
+    int64[4, 1] i = {{1, 2, 3, 4}}> {{ y = ScatterND (x, i, u) }}"""
+TAKEN = f"""{HEAD} g (float[8] x, bool[8] m, float[8] v) => (float[8] y) {{
+    n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
+    s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
+    none = Constant <value = int64[1] {{0}}> ()
+    u = Slice (v, none, k)
+    y = ScatterND (x, i, u) }}"""
+FLIPPED = f"""{HEAD} g (float[6] x, float[6] u) => (float[6] y)
+    <int64[6, 1] i = {{5, 4, 3, 2, 1, 0}}> {{ y = ScatterND (x, i, u) }}"""
+EVERY_SECOND = f"""{HEAD} g (float[8, 2] x, float[4, 2] u) => (float[8, 2] y)
+    <int64[4, 1] i = {{0, 2, 4, 6}}> {{ y = ScatterND (x, i, u) }}"""
+ROWS = f"""{HEAD} g (float[6, 4] x, bool[6] m) => (float[6, 4] y) <float zero = {{0}}> {{
+    n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
+    s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
+    four = Constant <value = int64[1] {{4}}> () e = Concat <axis = 0> (k, four)
+    u = Expand (zero, e)
+    y = ScatterND (x, i, u) }}"""
+
+
+def optimized(text: str, profile: str, tmp_path: Path) -> onnx.ModelProto:
+    """Optimize a model for a profile, and compare."""
+    proto = onnx.parser.parse_model(text)
+    path = written(tmp_path / "npu.toml", f'name = "npu"\n{profile}')
+    result = onnx_scatterx.optimize(proto, target=path)
+    model: onnx.ModelProto = result.model
+    assert [s for s in result.report.scatters if s.refusal is not None] == []
+    rng = np.random.default_rng(0)
+    feeds = []
+    for _ in range(4):
+        feed = {}
+        for value in proto.graph.input:
+            dims = [d.dim_value or 6 for d in value.type.tensor_type.shape.dim]
+            kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            feed[value.name] = sample(str(kind), *dims, seed=int(rng.integers(99)))
+        feeds.append(feed)
+    assert_same(proto, model, feeds)
+    assert [v.why for v in result.report.violations if v.op != "input"] == []
+    return model
+
+
+def operators(model: onnx.ModelProto) -> set[str]:
+    return {n.op_type for n in nodes(model)}
+
+
+def attributes(model: onnx.ModelProto) -> set[str]:
+    return {a.name for n in nodes(model) for a in n.attribute}
+
+
+CASES = {
+    "types": (SHIFTED, '[limits.Pad]\ntypes = ["float"]', "Pad", "Concat"),
+    "no_types": (SHIFTED, '[limits.Pad]\nno_types = ["int64"]', "Pad", "Concat"),
+    "exclusive": (TAKEN, "dense = true\n[limits.CumSum]\nexclusive = false", "exclusive", "Sub"),
+    "broadcast": (ROWS, "[limits.Where]\nbroadcast = false", None, "Expand"),
+    "steps": (FLIPPED, "[limits.Slice]\nsteps = false", "Slice", "Gather"),
+    "native": (SHIFTED, "[limits.Pad]\nnative = false", "Pad", "Concat"),
+    "max_rank": (EVEN, "[limits.Unsqueeze]\nmax_rank = 2", "Unsqueeze", None),
+}
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_limit_changes_what_is_written(key: str, tmp_path: Path) -> None:
+    text, profile, gone, instead = CASES[key]
+    dense = "dense = true" if "dense" in profile else ""
+    before, after = optimized(text, dense, tmp_path), optimized(text, profile, tmp_path)
+    had, have = (operators(m) | attributes(m) for m in (before, after))
+    if gone is not None:
+        assert gone in had
+        assert gone not in have
+    if instead is None:
+        return
+    assert instead in have
+    assert instead not in had
+
+
+def test_rows_without_steps(tmp_path: Path) -> None:
+    """A strided write and what it leaves, by Reshape and Slice."""
+    profile = 'avoid = ["Gather"]\n[limits.Slice]\nsteps = false'
+    model = optimized(EVERY_SECOND, profile, tmp_path)
+    assert all(len(n.input) < 5 for n in nodes(model) if n.op_type == "Slice")
+
+
+def test_bounds_that_are_computed(tmp_path: Path) -> None:
+    """A write at a position of the run is sliced at it, if the target allows that."""
+    text = f"""{HEAD} g (float[9] x, int64[1] at, float[2] u) => (float[9] y)
+        <int64[2] line = {{0, 1}}, int64[1] last = {{-1}}> {{
+            i = Add (line, at) j = Unsqueeze (i, last) y = ScatterND (x, j, u) }}"""
+    proto = onnx.parser.parse_model(text)
+    assume = "at: nonnegative"
+    free = onnx_scatterx.optimize(proto, target="standard", assume=assume)
+    assert free.report.removed == 1
+    fixed = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Slice]\ncomputed = false')
+    result = onnx_scatterx.optimize(proto, target=fixed, assume=assume)
+    constant = {i.name for i in result.model.graph.initializer}
+    slices = [n for n in nodes(result.model) if n.op_type == "Slice"]
+    assert all(set(n.input[1:]) <= constant for n in slices)
+    if result.report.removed:
+        feeds = [
+            {"x": sample("float32", 9), "at": np.array([k]), "u": sample("float32", 2)}
+            for k in (0, 3, 7)
+        ]
+        assert_same(proto, result.model, feeds)
+
+
+def test_indices_that_may_be_negative(tmp_path: Path) -> None:
+    """What is gathered by a count of true elements is known not to be negative."""
+    profile = "dense = true\n[limits.Gather]\nnegative = false"
+    assert "Gather" in operators(optimized(TAKEN, profile, tmp_path))
+
+
+def test_every_key_is_tested() -> None:
+    assert {*CASES, "computed", "negative"} == set(KEYS)
+
+
+def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:
+    """A NonZero gives no more than there is, so a dense form knows how large it gets."""
+    text = f"""{HEAD} g (float[80] x, int64[60] at, bool[60] m, float[60] v) => (float[80] y)
+        <int64[1] last = {{-1}}, int64 eighty = {{80}}, int64[1] lead = {{0}}> {{
+        n = NonZero (m) k = Squeeze (n, lead) p = Mod (at, eighty)
+        a = Gather (p, k) u = Gather (v, k) i = Unsqueeze (a, last)
+        y = ScatterND (x, i, u) }}"""
+    proto = onnx.parser.parse_model(text)
+    for limit, removed in ((80 * 61, 1), (80 * 59, 0)):
+        path = written(tmp_path / "npu.toml", f'name = "npu"\ndense = true\ndense_limit = {limit}')
+        result = onnx_scatterx.optimize(proto, target=path)
+        assert result.report.removed == removed, result.report
+
+
+def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(
+        tmp_path / "npu.toml",
+        """
+        name = "npu"
+        description = "ours"
+        source = "its manual"
+        version = "3.1"
+        date = 2026-11-22
+        checked = "not run"
+        avoid = ["NonZero"]
+        max_rank = 4
+        max_opset = 19
+        static_only = true
+        dense = true
+        [limits.Pad]
+        no_types = ["int64", "bool"]
+        max_rank = 3
+        [limits.CumSum]
+        types = ["float"]
+        exclusive = false
+        """,
+    )
+    assert main(["targets", path]) == 0
+    told = capsys.readouterr().out
+    for line in (
+        "npu: ours",
+        "  describes     3.1",
+        "  source        its manual",
+        "  read on       2026-11-22",
+        "  checked       not run",
+        "  operators     all standard operators but NonZero",
+        "  limit         CumSum: only of float; not with exclusive=1",
+        "  limit         Pad: not of bool, int64; at most 3 dims",
+        "  ranks         at most 4 dims",
+        "  operator set  at most 19",
+        "  sizes         numbers only: --fix gives them",
+        "  dense forms   up to 16777216 elements in one tensor",
+        "  the rest      a scatter that stays is not changed",
+    ):
+        assert f"{line}\n" in told
+    assert main(["targets", "zzz"]) == 2
+    for name in ("scatterx", *profile_names()):
+        assert main(["targets", name]) == 0
+    assert main(["targets", BOX]) == 2
