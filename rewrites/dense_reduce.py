@@ -142,7 +142,7 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     ahead = 0 if search.places.shared else layout.place
     pads = [0] * (2 * (ahead + 2 + behind))
     pads[ahead + 1] = 1
-    return w.node("Pad", [turn, w.constant(pads), w.constant(np.array(0))], _INT64)
+    return w.pad(turn, _INT64, w.constant(pads), w.constant(np.array(0)))
 
 
 dense_reduce = DenseReduceRule()

@@ -135,7 +135,7 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
         pads = [0] * (2 * (ahead + 1 + behind))
         pads[ahead + 1 + behind + ahead] = 1
         nowhere = w.constant(np.array(-1))
-        at = w.node("Pad", [at, w.constant(pads), nowhere], _INT64)
+        at = w.pad(at, _INT64, w.constant(pads), nowhere)
     at = w.axes("Unsqueeze", at, _INT64, [ahead])
     line = iota(numbers, layout.positions)
     line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])

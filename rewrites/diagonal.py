@@ -192,7 +192,7 @@ class _Aligned:
             pads = [0] * (2 * len(dims))
             pads[place] = self.front
             zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
-            x = w.node("Pad", [x, w.constant(pads), zero], s.dtype)
+            x = w.pad(x, s.dtype, w.constant(pads), zero)
         if self.cut is not None:
             start, end = w.constant([0]), self.context.numbers.vector(self.cut)
             x = w.slice_dynamic(x, s.dtype, place, start, end, 1)

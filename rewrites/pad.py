@@ -69,9 +69,9 @@ class PadRule(RegionRule):
             x = body.write()
             if w.version < 11:
                 pads = [t.constant or 0 for t in amounts]
-                return w.node("Pad", [x], dtype, pads=pads, value=float(number))
+                return w.node("Pad", [x], dtype, mode="constant", pads=pads, value=float(number))
             value = w.constant(number, dtype)
-            return w.node("Pad", [x, planner.numbers.shape(amounts), value], dtype)
+            return w.pad(x, dtype, planner.numbers.shape(amounts), value)
 
         cut = max(d for d in range(region.rank) if not before[d] == after[d] == 0)
         work = [Work("Pad", region.extents, cut)]

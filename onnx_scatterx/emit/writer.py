@@ -54,9 +54,9 @@ class Writer(NodeWriter):
                 starts=list(starts),
                 ends=[min(e, INT64_MAX) for e in ends],
             )
+        # Compilers of devices reject a Slice without axes.
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
-        if list(axes) != list(range(len(axes))) or any(s != 1 for s in steps):
-            inputs.append(self.constant(list(axes)))
+        inputs.append(self.constant(list(axes)))
         if any(s != 1 for s in steps):
             inputs.append(self.constant(list(steps)))
         return self.node("Slice", inputs, dtype)
@@ -76,6 +76,10 @@ class Writer(NodeWriter):
         if step != 1:
             inputs.append(self.constant([step]))
         return self.node("Slice", inputs, dtype)
+
+    def pad(self, x: ir.Value, dtype: ir.DataType, amounts: ir.Value, fill: ir.Value) -> ir.Value:
+        """Add a Pad with a constant; compilers of devices reject one that does not say its mode."""
+        return self.node("Pad", [x, amounts, fill], dtype, mode="constant")
 
     def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
         """Add a Transpose, unless nothing would move."""

@@ -159,10 +159,11 @@ def fitting(found: Masked, context: Context) -> ir.Value:
     zeros = w.constant([0] * len(found.axes))
     sizes = context.numbers.shape(found.sizes)
     w.require_slice(computed=True)
-    x = w.node("Slice", [x, zeros, sizes], _BOOL)
+    axes = w.constant(list(range(len(found.axes))))
+    x = w.node("Slice", [x, zeros, sizes, axes], _BOOL)
     missing = w.node("Sub", [sizes, w.node("Shape", [x], _INT64)], _INT64)
     no = w.constant(np.array(False), _BOOL)
-    return w.node("Pad", [x, w.concat([zeros, missing], _INT64, 0), no], _BOOL)
+    return w.pad(x, _BOOL, w.concat([zeros, missing], _INT64, 0), no)
 
 
 def placed(

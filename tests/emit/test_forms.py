@@ -244,6 +244,21 @@ def test_indices_that_may_be_negative() -> None:
     assert str(found).endswith("(Gather at indices that may be negative for npu)")
 
 
+@examples(40)
+@given(SHAPES.filter(all), KINDS, st.data())
+def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    row = st.integers(-shape[axis], shape[axis] - 1)
+    rows = data.draw(st.one_of(row, st.lists(row, min_size=1, max_size=6)))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        indices = w.constant(np.array(rows, np.int64))
+        return w.node("Gather", [values[0], indices], _NAMES[kind], axis=axis)
+
+    target = Target("npu", avoid=frozenset({"Gather"}))
+    assert compare({"x": (kind, shape)}, kind, write, target)
+
+
 def test_all_that_is_missing_is_named_at_once() -> None:
     target = Target("npu", avoid=frozenset({"Tanh", "Sin", "Cos"}), max_rank=2)
 

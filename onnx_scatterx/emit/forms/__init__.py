@@ -18,7 +18,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "CumSum": (arithmetic.exclusive_sum, arithmetic.sum_by_product),
     "Equal": (),
     "Expand": (movement.tile,),
-    "Gather": (movement.nonnegative_gather,),
+    "Gather": (movement.nonnegative_gather, movement.gathered_slices),
     "Greater": (logic.swapped,),
     "Identity": (movement.same_shape,),
     "IsNaN": (logic.is_nan,),

@@ -14,6 +14,8 @@ from onnx_scatterx.targets.limits import Use
 if TYPE_CHECKING:
     from onnx_scatterx.emit.nodes import NodeWriter
 
+_SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
+
 
 @dataclass(frozen=True)
 class Request:
@@ -54,7 +56,7 @@ class Request:
 
     def takes(self, op: str, dtype: ir.DataType | None = None) -> bool:
         """Return whether the target takes an operator for an element type, by default its own."""
-        if not self.writer.target.has(op):
+        if not self.writer.target.has(op) or self.writer.version < _SINCE.get(op, 0):
             return False
         found = dtype or self.dtype
         return found is None or self.writer.target.limits_of(op).takes_type(found)
