@@ -23,7 +23,7 @@ from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
@@ -129,6 +129,8 @@ def _entry(
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
+    if refusal is not None and not isinstance(refusal.detail, Missing):
+        refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
     told: dict[str, Any] = {
         "node": name,
         "op": node.op_type,
