@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.batch import optimize_many
     from onnx_scatterx.benchmarking import bench
     from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-    from onnx_scatterx.explanation import explain
+    from onnx_scatterx.explanation import advise, explain
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.runtime.session import session
     from onnx_scatterx.text.reasons import Reason
@@ -36,6 +36,7 @@ __all__ = [
     "ScatterXError",
     "VerifyError",
     "__version__",
+    "advise",
     "bench",
     "explain",
     "inspect",
@@ -62,6 +63,7 @@ _HOMES = {
     "Result": "api",
     "ScatterXError": "errors",
     "VerifyError": "errors",
+    "advise": "explanation",
     "bench": "benchmarking",
     "explain": "explanation",
     "inspect": "api",

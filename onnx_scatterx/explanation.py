@@ -6,22 +6,56 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onnx_scatterx.advice.advise import advise_on
+from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
-from onnx_scatterx.assumptions.clauses import Assume, Clause
+from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.pipeline import tried
+from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
-from onnx_scatterx.reports.entries import Entry, ScatterReport
-from onnx_scatterx.reports.next_steps import Further, key_of, steps
+from onnx_scatterx.reports.entries import ScatterReport
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.targets.catalogue import AnyTarget
-from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.visible import in_lines, visible
 
 _NAMES = 5
 _INDENT = 12
+
+
+@foreign_symbols()
+def advise(
+    model: AnyModel,
+    *,
+    target: AnyTarget = "scatterx",
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+    command: Command | None = None,
+) -> tuple[Advice, ...]:
+    r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
+
+    Other arguments are tried, one after the other and two together, within a limit; those under
+    which a scatter is removed are said as commands that begin as ``command`` says. The other
+    arguments and the errors are those of ``optimize``.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     twice (float[4] x, float[2] y) => (float[4] z)
+    ...     <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }''')
+    >>> for advice in advise(model, target="standard"):
+    ...     print(*advice.lines(), sep="\n")
+    z stays: two updates write the same element (dim 0 of the updates)
+      removed by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
+          the last update wins
+    """
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    loaded = loaded_ir(model)
+    _, accounts = inspect_accounts(loaded, settings)
+    return advise_on(loaded, settings, accounts, command)
 
 
 @foreign_symbols()
@@ -34,15 +68,18 @@ def explain(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    theory: bool = False,
+    command: Command | None = None,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
-    That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
-    verdict with its witness, the region that it writes, whether updates collide, what all this
-    rests on, what is done with it or which proof is missing, and with which other arguments it
-    would go: those are tried, so a scatter that stays takes more time. The arguments are those of
-    ``optimize``; where ``reads`` are asked for, or the name is that of a gather, the same is said
-    of what is read. Raises ScatterXError where the model has no scatter or gather of that name.
+    That is: what is done with it, and why not more; the commands that remove it, each of which is
+    tried, so a scatter that stays takes more time; its shapes, the region that it writes, whether
+    updates collide, and what all this rests on. ``theory`` adds its transformer as
+    ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict with its witness. The commands
+    begin as ``command`` says. The other arguments are those of ``optimize``; if ``reads`` are asked
+    for, or the name is that of a gather, the same is said of what is read. Raises ScatterXError if
+    the model contains no scatter or gather of that name.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -50,16 +87,18 @@ def explain(
     ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
     >>> print(explain(model))  # doctest: +ELLIPSIS
     z: ScatterND in graph row
+      answer    goes, written as ...
       data      x, float[4, 2]
       updates   y, float[1, 2]
+      writes    box [1, :]
+      unique    proven: no two updates go to one element
+    >>> print(explain(model, theory=True).split("unique")[1])  # doctest: +ELLIPSIS
+        proven: no two updates go to one element
       equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
                 J_0 = 1, from f
                 J_1 = I_1, from p2
       verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
                 decide nothing else (Definition 8)
-      writes    box [1, :]
-      unique    proven: no two updates go to one element
-      answer    goes, written as ...
     """
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
     loaded = loaded_ir(model)
@@ -72,16 +111,10 @@ def explain(
     if not accounts:
         return report.summary()
 
-    def rewrite(other: Target, assumed: Sequence[Clause], settled: bool) -> list[Entry]:
-        changed = Settings.of(other, None, distrust_dims, None, settled, reads=settings.reads)
-        clauses = dict.fromkeys((*settings.assumed, *assumed))
-        try:
-            return [a.entry for a in tried(loaded, replace(changed, assumed=tuple(clauses)))]
-        except ScatterXError:  # it contradicts what the user says
-            return []
-
-    further = steps(accounts, settings.target, deterministic, rewrite)
-    return "\n\n".join(_explained(account, further) for account in accounts)
+    found = advise_on(loaded, settings, accounts, command)
+    next_ = {node: advice for advice in found for node in advice.nodes}
+    texts = [_explained(a, next_.get(a.entry.node), theory=theory) for a in accounts]
+    return "\n\n".join(texts)
 
 
 def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -99,16 +132,23 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, further: Further) -> str:
+def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> str:
     entry = account.entry
     reduction = ""
     if isinstance(entry, ScatterReport) and entry.reduction != "none":
         reduction = f", reduction {entry.reduction}"
     lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
-    for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
+    next_ = [] if advice is None else advice.way_lines()
+    answer, *rest = parts(account, theory=theory)
+    for label, sentences in (answer, ("next", next_), *rest):
         for i, sentence in enumerate(sentences):
-            lines += _wrapped(label if i == 0 else "", sentence)
+            wrap = _wrapped if label != "next" else _whole  # a command is pasted
+            lines += wrap(label if i == 0 else "", sentence)
     return in_lines(lines)
+
+
+def _whole(label: str, text: str) -> list[str]:
+    return [f"  {label:<{_INDENT - 2}}{visible(text)}"]
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -30,7 +30,7 @@ from onnx_scatterx.cli.arguments import (
     settings,
     settle_target,
 )
-from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
+from onnx_scatterx.cli.exit_status import advised, answer, said, strict_status, verified
 from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
@@ -103,19 +103,20 @@ def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
     settle_target(args)
-    report = inspect(args.model, **settings(args))
+    report = advised(args, inspect(args.model, **settings(args)))
     if args.json:
         show_text(report.to_json())
     else:
         show(report)
-        print_hint(args, report)
     return strict_status(args, report)
 
 
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    show_text(explain(args.model, args.node, **settings(args)))
+    settle_target(args)
+    told = explain(args.model, args.node, theory=args.theory, command=said(args), **settings(args))
+    show_text(told)
     return _DONE
 
 
@@ -160,6 +161,7 @@ def _parser() -> Parser:
     explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(explain)
     add_reads(explain, "explain all gathers too")
+    explain.add_argument("--theory", action="store_true", help="add the equation and the verdict")
 
     bench = command("bench", cli_bench.run, "time models against each other, in turns")
     cli_bench.add_arguments(bench)

@@ -21,7 +21,7 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
     size,
 )
-from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
+from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
 from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
@@ -114,10 +114,9 @@ def run(args: argparse.Namespace) -> int:
                 text = _report_text(report.suffix, result, verification)
                 writing.text(report, text, "the report")
     if not args.quiet:
-        show(result.report)
+        show(advised(args, result.report, args.output))
         if verification is not None:
             show(verification)
-        print_hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
     return status or strict_status(args, result.report)
 

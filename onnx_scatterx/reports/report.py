@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.reports.advice import Advice, advice_lines
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.rendering import group, table, text_of
 from onnx_scatterx.text.visible import as_json, in_lines
@@ -46,6 +47,8 @@ class Report:
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     opset_kept: int | None = None
+    advice: tuple[Advice, ...] = ()
+    """What to do about those that stay, if it was asked for (``advise``)."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,6 +95,7 @@ class Report:
             "not_needed": list(self.not_needed),
             "violations": [asdict(v) for v in self.violations],
             "opset_kept": self.opset_kept,
+            "advice": [advice.to_dict() for advice in self.advice],
         }
 
     def _gathers_told(self) -> dict[str, Any]:
@@ -136,7 +140,7 @@ class Report:
 
     def __rich__(self) -> Group:
         head = self.table() if self.entries else self.headline()
-        return group(head, *self.lines())
+        return group(*advice_lines(self.advice), head, *self.lines())
 
     def table(self) -> Table:
         """Return the scatters as a table for rich."""
@@ -195,4 +199,4 @@ class Report:
 
     def __str__(self) -> str:
         head = text_of(self.table()).split("\n") if self.entries else [self.headline()]
-        return in_lines((*head, *self.lines()))
+        return in_lines((*advice_lines(self.advice), *head, *self.lines()))

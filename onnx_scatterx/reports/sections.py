@@ -20,9 +20,13 @@ _BOXES = 8  # that are listed
 _FACTS = 6
 
 
-def parts(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield what is said of a scatter or gather: labels, each with its sentences."""
+def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield what is said of a scatter or gather: labels, each with its sentences.
+
+    The answer comes first; with ``theory`` the equation and the verdict come last.
+    """
     entry, canonical = account.entry, account.canonical
+    yield "answer", list(_answer(account))
     if canonical is None:
         yield from _inputs(account)
     else:
@@ -35,15 +39,16 @@ def parts(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
             access.tensor_role,
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
-        yield "equation", [*_equation(canonical, wording), *wording.tables()]
-        yield "where", wording.legend()
-        yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+        equation = list(_equation(canonical, wording))  # names what the facts are about
         yield _touches(entry), list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
+        if theory:
+            yield "equation", [*equation, *wording.tables()]
+            yield "where", wording.legend()
+            yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
     yield "assumed", entry.facts
-    yield "answer", list(_answer(account))
 
 
 def _touches(entry: Entry) -> str:
