@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from onnx_scatterx.cli.output import print_error, show
@@ -49,6 +50,7 @@ def add_target(command: argparse.ArgumentParser) -> None:
         default="scatterx",
         help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
     )
+    add_fix(command)
     add_assume(command)
     add_distrust(command)
     command.add_argument(
@@ -65,6 +67,19 @@ def add_strict(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_fix(command: argparse.ArgumentParser) -> None:
+    """Add --fix."""
+    command.add_argument(
+        "--fix",
+        type=fixed_size,
+        action="append",
+        default=[],
+        metavar="F",
+        help="write numbers into the model's inputs: 'batch=4' a dim by its name, "
+        "'x:1,3,224,224' the shape of an input",
+    )
+
+
 def add_assume(command: argparse.ArgumentParser) -> None:
     """Add --assume."""
     command.add_argument(
@@ -72,7 +87,8 @@ def add_assume(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A",
-        help="what you know of the inputs: 'seq <= 512', 'positions: contiguous, nonnegative'",
+        help="promise something of the inputs, which stay as they are: 'seq <= 512', "
+        "'positions: contiguous, nonnegative'",
     )
 
 
@@ -153,7 +169,7 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return what optimize, inspect and explain are told alike."""
     names = ("target", "assume", "distrust_dims", "deterministic", "reads")
-    return {name: getattr(args, name) for name in names}
+    return {**{name: getattr(args, name) for name in names}, "fix": fixed_sizes(args.fix)}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
@@ -219,6 +235,33 @@ def size(text: str) -> tuple[str, int]:
     if not name.strip() or not number.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
     return name.strip(), int(number)
+
+
+def fixed_size(text: str) -> tuple[str, int | tuple[int, ...]]:
+    """Split what is fixed into its name, and a number or a shape.
+
+    >>> fixed_size("batch=8"), fixed_size("x:1,3,224"), fixed_size("in:0:2")
+    (('batch', 8), ('x', (1, 3, 224)), ('in:0', (2,)))
+    """
+    name, _, number = text.rpartition("=")
+    if name.strip() and number.strip().isdecimal():
+        return name.strip(), int(number)
+    name, _, shape = text.rpartition(":")
+    dims = [dim.strip() for dim in shape.split(",")]
+    if not name.strip() or not all(dim.isdecimal() for dim in dims):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=4' or 'x:1,3,224,224'")
+    return name.strip(), tuple(map(int, dims))
+
+
+def fixed_sizes(
+    given: Sequence[tuple[str, int | tuple[int, ...]]],
+) -> dict[str, int | tuple[int, ...]]:
+    """Return what is fixed by name; ScatterXError if one name is given two sizes."""
+    found: dict[str, int | tuple[int, ...]] = {}
+    for name, numbers in given:
+        if found.setdefault(name, numbers) != numbers:
+            raise ScatterXError(f"--fix gives {name!r} two sizes: {found[name]} and {numbers}")
+    return found
 
 
 def _natural(text: str) -> int:

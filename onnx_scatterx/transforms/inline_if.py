@@ -17,7 +17,6 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.transforms.base import Pass
@@ -95,18 +94,7 @@ def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> No
     graph.insert_before(node, nodes)
     for value, result in zip(node.outputs, results, strict=True):
         _replace(node, value, result, names, fixed=result.producer() not in nodes)
-    for body in graphs_of(node):
-        _dismantle(body)
     remove_dead([node])
-
-
-def _dismantle(graph: ir.Graph) -> None:
-    """Take the nodes out of a graph, so that they read nothing any more."""
-    graph.outputs.clear()
-    for node in reversed(list(graph)):
-        for body in graphs_of(node):
-            _dismantle(body)
-        graph.remove(node, safe=True)
 
 
 def _rename(value: ir.Value, names: Names, common: set[str]) -> None:
