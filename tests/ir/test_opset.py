@@ -64,7 +64,7 @@ KEPT = {
     'y = Pad <mode = "wrap"> (x, p)': "y (Pad): changed after 18",
     "y = AveragePool <kernel_shape = [2], ceil_mode = 1> (x)": "y (AveragePool): changed after 19",
     "b = Cast <to = 9> (x) m = ReduceMax (b) y = Cast <to = 1> (m)": "m (ReduceMax): takes no ",
-    "q = Cast <to = 17> (x) r = Identity (q) y = Cast <to = 1> (r)": "q (Cast): takes no tensor(float8",
+    "q = Cast <to = 17> (x) y = Cast <to = 1> (q)": "q (Cast): takes no tensor(float8",
     "b = Cast <to = 9> (x) y = If (b) <then_branch = t () => (float o) { o = Gelu (x) },"
     " else_branch = e () => (float q) { q = Neg (x) }>": "o (Gelu): began with 20",
 }
