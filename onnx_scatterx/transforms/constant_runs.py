@@ -31,6 +31,20 @@ _OPERATORS = """
 COMPUTED = GENERATORS.union(_OPERATORS.split())
 """Operators that are computed: the same bits in every run, whatever the threads."""
 
+MOVING = frozenset(
+    (
+        *("ConstantOfShape", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
+        *("Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
+    )
+)
+"""Those that round nothing."""
+
+ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
+"""Types for which ONNX Runtime may compute in float, and not round between two nodes.
+
+What a node alone gives is not what it gives in a chain, so that only what moves them is computed.
+"""
+
 _SECONDS = 30.0
 
 

@@ -27,7 +27,7 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.base import Pass
-from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, NodeRunner
+from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, MOVING, ROUNDED, NodeRunner
 from onnx_scatterx.transforms.inline_functions import inline_sized_functions
 from onnx_scatterx.transforms.job import Job
 
@@ -52,16 +52,18 @@ class FoldSizes(Pass):
     def run(self, job: Job) -> bool:
         modified = False
         with NodeRunner() as runner:
+            folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
                     known = interpret(job.model, distrust_dims=job.settings.distrust_dims)
                 if misread_node(known) is not None:
                     return modified
-                folding = _Folding(job, known, runner)
-                folding.find()
-                folded = folding.write()
-                modified |= folded
-                if not (folded and folding.runs) and not inline_sized_functions(job):
+                before = folding.runs
+                folded = folding.fold(known)
+                more = folded and folding.runs > before  # from these something may follow
+                inlined = not more and inline_sized_functions(job)
+                modified |= folded or inlined
+                if not (more or inlined):
                     break
         if job.settings.fix:
             _declare(job.model, known)
@@ -69,23 +71,29 @@ class FoldSizes(Pass):
 
 
 class _Folding:
-    """Constants that are found in one reading of a model."""
+    """Finds constants in readings of a model, and writes them."""
 
-    def __init__(self, job: Job, known: Knowledge, runner: NodeRunner) -> None:
+    def __init__(self, job: Job, runner: NodeRunner) -> None:
         self.job = job
-        self.known = known
         self.runner = runner
+        self.known = Knowledge({}, {}, {})
         self.inputs = set(job.model.graph.inputs) if (job.model.ir_version or 0) >= 4 else set()
         self.found: dict[ir.Value, np.ndarray] = {}
         self.runs = 0
         self.bytes = LIMITS.folded_bytes
+
+    def fold(self, known: Knowledge) -> bool:
+        """Write all that is known as constants; return whether there is anything."""
+        self.known, self.found = known, {}
+        self._find()
+        return self._write()
 
     def _graphs(self) -> Iterator[tuple[ir.Graph, Scope]]:
         for graph, scope in self.known.scopes.items():
             if scope.function is None or not is_scatterx_domain(scope.function.domain):
                 yield graph, scope
 
-    def find(self) -> None:
+    def _find(self) -> None:
         """Find the values that are known."""
         for _, node, scope in self._nodes():
             if node.op_type == "Constant" and node.domain == "":
@@ -122,6 +130,9 @@ class _Folding:
         sizes = [_elements(v, scope) for v in node.outputs]
         if len(inputs) < len(given) or any(n is None or n > LIMITS.elements for n in sizes):
             return
+        dtypes = {_dtype(v, scope) for v in (*read, *node.outputs)}
+        if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
+            return
         self.runs += 1
         results = self.runner.run(node, inputs, scope.opsets.get("", 0))
         named = [v for v in node.outputs if v.name]
@@ -140,7 +151,7 @@ class _Folding:
             return None
         return np.asarray(tensor.numpy())
 
-    def write(self) -> bool:
+    def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""
         gone = {node for _, node, _ in self._nodes() if self._goes(node)}
         dead: list[ir.Node] = []
@@ -205,6 +216,11 @@ def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:
     if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
         return None
     return array
+
+
+def _dtype(value: ir.Value, scope: Scope) -> ir.DataType | None:
+    found = scope.values.get(value)
+    return value.dtype if found is None else found.dtype
 
 
 def _elements(value: ir.Value, scope: Scope) -> int | None:
