@@ -47,7 +47,7 @@ class FoldSizes(Pass):
     """
 
     def applies(self, settings: Settings) -> bool:
-        return bool(settings.fix)
+        return bool(settings.fix) or settings.target.is_device
 
     def run(self, job: Job) -> bool:
         modified = False
