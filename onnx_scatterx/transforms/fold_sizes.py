@@ -79,6 +79,7 @@ class _Folding:
         self.known = Knowledge({}, {}, {})
         self.inputs = set(job.model.graph.inputs) if (job.model.ir_version or 0) >= 4 else set()
         self.found: dict[ir.Value, np.ndarray] = {}
+        self.made: set[ir.Value] = set()  # constants that were written before
         self.runs = 0
         self.bytes = LIMITS.folded_bytes
 
@@ -123,7 +124,9 @@ class _Folding:
         if any(a.is_ref() for a in node.attributes.values()):
             return
         read = [v for v in node.inputs if v is not None]
-        if node.op_type not in GENERATORS and not any(v in self.found for v in read):
+        if node.op_type not in GENERATORS and not any(
+            v in self.found or v in self.made for v in read
+        ):
             return
         given = {v.name or "": self._constant(v) for v in read}
         inputs = {name: array for name, array in given.items() if array is not None}
@@ -147,7 +150,9 @@ class _Folding:
         tensor = None if value in self.inputs else ir.convenience.get_const_tensor(value)
         if tensor is None:
             return None
-        if tensor.size > LIMITS.floats or tensor.dtype.bitwidth < 8 or _is_text(tensor.dtype):
+        if tensor.size > LIMITS.floats and value not in self.made:
+            return None
+        if tensor.dtype.bitwidth < 8 or _is_text(tensor.dtype):
             return None
         return np.asarray(tensor.numpy())
 
@@ -188,7 +193,9 @@ class _Folding:
         dtype = ir.DataType.from_numpy(array.dtype)
         if not value.is_graph_output():
             with writer.at(node, value.name):
-                value.replace_all_uses_with(writer.constant(array, dtype))
+                made = writer.constant(array, dtype)
+            value.replace_all_uses_with(made)
+            self.made.add(made)
             return
         tensor = ir.Tensor(array, dtype=dtype)
         result = ir.Value(
@@ -202,6 +209,7 @@ class _Folding:
         assert node.graph is not None
         node.graph.insert_before(node, constant)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
+        self.made.add(result)
 
 
 def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:

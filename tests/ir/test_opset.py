@@ -16,7 +16,7 @@ from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.ir.opset import lower_opset
 from onnx_scatterx.targets.target import Target
-from tests.helpers.support import parse
+from tests.helpers.support import f32, i64, parse
 
 MODELS = Path(__file__).parents[2] / "models"
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
@@ -109,7 +109,7 @@ def test_what_can_be_lowered_is_the_same(body: str) -> None:
     lowered = onnx_scatterx.optimize(model, opset=19).model
     assert lowered.opset_import[0].version == 19
     onnx.checker.check_model(lowered, full_check=True)
-    feeds = [{"x": np.float32([[[1, -2, np.nan, 4]]]), "p": np.array([0, 0, 1, 0, 0, 1])}]
+    feeds = [{"x": f32([[[1, -2, np.nan, 4]]]), "p": i64([0, 0, 1, 0, 0, 1])}]
     assert onnx_scatterx.verify(model, lowered, samples=0, feeds=feeds).same
 
 

@@ -42,11 +42,11 @@ def test_the_passes_are_called_in_order() -> None:
         seen.append((name, "ScatterND" in operators(model)))
 
     onnx_scatterx.optimize(
-        parse(ROW.replace("[4, 2] x", "[M, 2] x")),
+        parse(ROW),
         target="standard",
         deterministic=True,
         reads=True,
-        fix={"M": 4},
+        fix={"N": 4},
         watch=watch,
     )
     native = "AttachFallbacks"

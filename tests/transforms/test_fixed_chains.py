@@ -1,4 +1,4 @@
-"""Random computations on sizes: at fixed sizes they are the constants that ONNX Runtime computes."""
+"""Random computations on sizes are, at fixed sizes, the constants that ONNX Runtime computes."""
 
 from __future__ import annotations
 
@@ -90,8 +90,7 @@ def test_chains(n: int, model: onnx.ModelProto, m: int) -> None:
     feed = {"x": sample("float32", n, m, 2)}
     if Pair(model, after).accepts(feed):
         onnx.checker.check_model(after, full_check=True)
-        left = {node.op_type for node in nodes(after)} - {"Add", "Constant"}
-        assert left <= {"NonZero", "Mod", "Div", "Expand", "Range", "Reshape", "Tile", "Cast"}
+        assert {node.op_type for node in nodes(after)} <= {"Add", "Constant"}
 
 
 def test_the_chains_are_of_every_kind() -> None:
@@ -110,5 +109,6 @@ def test_the_chains_are_of_every_kind() -> None:
         made = ir.from_proto(model)
         FixSizes({"x": [2, 3, 2]})(made)
         assert Pair(model, ir.to_proto(made)).accepts({"x": np.ones((2, 3, 2), np.float32)})
-        folded += sorted(node.op_type for node in made.graph) == ["Add", "Constant"]
-    assert folded >= len(STEPS) - 2
+        left = {node.op_type for node in made.graph} - {"Identity"}  # which nothing reads
+        folded += left == {"Add", "Constant"}
+    assert folded == len(STEPS)
