@@ -96,6 +96,9 @@ def optimize(
         )
         loaded, proto, source_path = _loaded(model)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
+        for name in sizes or {}:
+            if name in (fix or {}):
+                raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
         newest = settings.target.max_opset
         if opset is not None and newest is not None and opset > newest:
             name = settings.target.name

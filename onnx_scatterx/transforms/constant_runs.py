@@ -29,7 +29,7 @@ _OPERATORS = """
     Round Sigmoid Sign Sin Slice Split Sqrt Squeeze Sub Tan Tanh Tile Transpose Trilu Unsqueeze
     Where Xor"""
 COMPUTED = GENERATORS.union(_OPERATORS.split())
-"""Operators that are computed: the same bits in every run, whatever the threads."""
+"""Operators that are computed, as ONNX Runtime does it on one thread."""
 
 MOVING = frozenset(
     (

@@ -29,6 +29,7 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, MOVING, ROUNDED, NodeRunner
 from onnx_scatterx.transforms.inline_functions import inline_sized_functions
+from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.job import Job
 
 
@@ -62,7 +63,8 @@ class FoldSizes(Pass):
                 folded = folding.fold(known)
                 more = folded and folding.runs > before  # from these something may follow
                 inlined = not more and inline_sized_functions(job)
-                modified |= folded or inlined
+                decided = (more or inlined) and inline_known_ifs(job.model, job.names)
+                modified |= folded or inlined or decided
                 if not (more or inlined):
                     break
         if job.settings.fix:

@@ -14,8 +14,8 @@ from onnx_scatterx.ir.graphs import called_function, may_be_operator
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.transforms.job import Job
 
-SIZED = frozenset({"ConstantOfShape", "Range", "Shape", "Size"})
-"""Operators that compute with sizes."""
+SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
+"""Operators that compute with sizes, or that a size may decide."""
 
 
 def inline_sized_functions(job: Job) -> bool:

@@ -37,28 +37,35 @@ class InlineKnownIfs(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        model, modified = job.model, False
-        if (model.ir_version or 0) < 4:
-            return False  # initializers are inputs, which a graph cannot be given more of
-        while any(_is_if(node) for node in model.graph.all_nodes()):
-            with budget().share(1 / 4):
-                known = Interpreter(model, distrust_dims=True).run()
-            found = [
-                (node, taken)
-                for graph, scope in known.scopes.items()
-                if scope.function is None
-                for node in graph
-                if _is_if(node) and (taken := _taken(node, scope)) is not None
-            ]
-            if not found:
-                break
-            common = _common_names(model)
-            for node, taken in found:
-                if node.graph is not None:  # it stood in a branch that is not taken
-                    _take(node, taken, job.names, common)
-            modified = True
+        modified = inline_known_ifs(job.model, job.names)
+        if modified:
             job.analysis.forget()
         return modified
+
+
+def inline_known_ifs(model: ir.Model, names: Names) -> bool:
+    """Put branches that are always taken in the place of their Ifs; return whether any are."""
+    modified = False
+    if (model.ir_version or 0) < 4:
+        return False  # initializers are inputs, which a graph cannot be given more of
+    while any(_is_if(node) for node in model.graph.all_nodes()):
+        with budget().share(1 / 4):
+            known = Interpreter(model, distrust_dims=True).run()
+        found = [
+            (node, taken)
+            for graph, scope in known.scopes.items()
+            if scope.function is None
+            for node in graph
+            if _is_if(node) and (taken := _taken(node, scope)) is not None
+        ]
+        if not found:
+            break
+        common = _common_names(model)
+        for node, taken in found:
+            if node.graph is not None:  # it stood in a branch that is not taken
+                _take(node, taken, names, common)
+        modified = True
+    return modified
 
 
 def _is_if(node: ir.Node) -> bool:

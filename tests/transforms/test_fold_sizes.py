@@ -176,6 +176,28 @@ def test_branches_that_are_known() -> None:
         assert same(parse(text), {"N": n}, {"x": sample("float32", n, 4)}) == left
 
 
+def test_branches_that_a_float_decides() -> None:
+    text = """g (float[N, 4] x) => (float[a, b] y) <float two = {2}> {
+        s = Size (x)  f = Cast <to = 1> (s)  r = Sqrt (f)  c = Greater (r, two)
+        y = If (c) <then_branch = t () => (float[p, q] u) { r0 = Shape (x)
+            o = ConstantOfShape <value = float[1] {1}> (r0)  u = Add (x, o) },
+        else_branch = e () => (float[v, w] k) { k = Neg (x) }> }"""
+    for n, left in (2, ["Add"]), (1, ["Neg"]), (0, ["Neg"]):
+        assert same(parse(text), {"N": n}, {"x": sample("float32", n, 4)}) == left
+
+
+def test_branches_in_functions() -> None:
+    text = """g (float[N, 4] x) => (float[a, b] y) { y = own.f (x) }
+        <domain: "own", opset_import: ["" : 18]> f (v) => (w) {
+            s = Shape <start = 0, end = 1> (v)  q = Squeeze (s)
+            one = Constant <value_int = 1> ()  c = Greater (q, one)
+            w = If (c) <then_branch = t () => (u) { u = Abs (v) },
+                else_branch = e () => (k) { k = Neg (v) }> }"""
+    model = parse(text, more=', "own" : 1')
+    for n, left in (2, ["Abs"]), (1, ["Neg"]):
+        assert same(model, {"N": n}, {"x": sample("float32", n, 4)}, target="qnn") == left
+
+
 def test_branches_that_are_not_known() -> None:
     text = """g (float[N, 4] x, bool c) => (float[a, b] y) {
         s = Shape (x)
