@@ -18,16 +18,16 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.analysis.misread import misread_node
-from onnx_scatterx.assumptions.fixed_sizes import dims_of
 from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of
+from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, MOVING, ROUNDED, NodeRunner
+from onnx_scatterx.transforms.declared_shapes import declare_known
 from onnx_scatterx.transforms.inline_functions import inline_sized_functions
 from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.job import Job
@@ -68,7 +68,7 @@ class FoldSizes(Pass):
                 if not (more or inlined):
                     break
         if job.settings.fix:
-            _declare(job.model, known)
+            declare_known(job.model, known)
         return modified
 
 
@@ -166,7 +166,7 @@ class _Folding:
             old = (self.job.model.ir_version or 0) < 4
             writer = NodeWriter(
                 graph,
-                scope.opsets.get("", 0),
+                scope,
                 self.job.names,
                 constant_nodes=scope.function is not None or old,
             )
@@ -242,23 +242,3 @@ def _elements(value: ir.Value, scope: Scope) -> int | None:
 
 def _is_text(dtype: ir.DataType) -> bool:
     return dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED)
-
-
-def _declare(model: ir.Model, known: Knowledge) -> None:
-    """Write numbers that are known into the shapes that are declared, and those of the outputs."""
-    outputs = set(model.graph.outputs)
-    for graph in all_graphs(model):
-        for value in (v for node in graph for v in node.outputs):
-            found = known.values.get(value)
-            if found is None or found.shape is None or not isinstance(value.type, ir.TensorType):
-                continue
-            dims = dims_of(value)
-            if dims is None and value not in outputs:
-                continue
-            declared = (
-                dims if dims and len(dims) == len(found.shape) else (None,) * len(found.shape)
-            )
-            value.shape = ir.Shape(
-                d if t.constant is None else t.constant
-                for d, t in zip(declared, found.shape, strict=True)
-            )

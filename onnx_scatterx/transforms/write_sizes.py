@@ -8,14 +8,12 @@ What was declared elsewhere in terms of such a size is forgotten: it is a claim 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of
-from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.declared_shapes import forget_declared
 from onnx_scatterx.transforms.job import Job
 
 
@@ -41,7 +39,6 @@ class WriteSizes(Pass):
 
 def write_sizes(model: ir.Model, fixed: FixedSizes) -> bool:
     """Write sizes into the inputs of a model; return whether there were others."""
-    inputs = set(model.graph.inputs)
     for value in model.graph.inputs:
         numbers = fixed.shapes.get(value.name or "")
         if numbers is None:
@@ -51,23 +48,5 @@ def write_sizes(model: ir.Model, fixed: FixedSizes) -> bool:
             n if n is not None else d for n, d in zip(numbers, dims, strict=True)
         )
     if fixed.shapes:
-        for value in _declared(model):
-            if value not in inputs:
-                _forget(value, fixed)
+        forget_declared(model, fixed)
     return bool(fixed.shapes)
-
-
-def _declared(model: ir.Model) -> Iterator[ir.Value]:
-    """Yield the values of all graphs that have a declared shape, outputs too."""
-    for graph in all_graphs(model):
-        values = (*graph.inputs, *(v for node in graph for v in node.outputs))
-        yield from (v for v in dict.fromkeys(values) if v.shape is not None)
-
-
-def _forget(value: ir.Value, fixed: FixedSizes) -> None:
-    """Forget the dims of a value that a fixed size is in."""
-    dims = dims_of(value) or ()
-    if any(isinstance(dim, str) and fixed.concerns(dim) for dim in dims):
-        value.shape = ir.Shape(
-            None if isinstance(dim, str) and fixed.concerns(dim) else dim for dim in dims
-        )

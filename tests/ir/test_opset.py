@@ -140,7 +140,7 @@ def test_a_target_that_reads_no_newer_set() -> None:
     assert (result.model.opset_import[0].version, result.report.removed) == (22, 1)
     assert result.report.opset_kept == 22
     (violation,) = result.report.violations
-    assert str(violation) == ("z (Gelu): operator set 22, and npu reads up to 19: began with 20")
+    assert str(violation) == ("z (Gelu): operator set 22, and npu takes 19: began with 20")
     with pytest.raises(ScatterXError, match="operator set 24: the target npu reads up to 19"):
         onnx_scatterx.optimize(model, target=npu, opset=24)
 
