@@ -5,7 +5,8 @@
 
 Integers and booleans are those that the interpreter proves, whatever operators they come from.
 What floats follow from them (scales of a Resize, encodings of positions) ONNX Runtime computes, bit
-for bit as it would do it. What the model computes from its own constants alone stays.
+for bit as it would do it. What the model computes from its own constants alone stays. Nothing is
+folded because two inputs declare a dim under one name: runtimes do not check that they agree.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class FoldSizes(Pass):
             folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
-                    known = interpret(job.model, distrust_dims=job.settings.distrust_dims)
+                    known = interpret(job.model, distrust_dims=True)
                 if misread_node(known) is not None:
                     return modified
                 before = folding.runs

@@ -58,6 +58,19 @@ def test_some_sizes_leave_the_rest_symbolic() -> None:
     assert left == ["Add", "ConstantOfShape", "Shape"]
 
 
+def test_inputs_that_declare_one_name_need_not_agree() -> None:
+    """For a device this is folded without being asked, so it must hold at sizes that differ."""
+    text = """g (float[N] x, float[N] u, float[2, 3] c) => (bool[1] b, int64[2] s, float[A] y)
+        <int64[1, 1] i = {0}> { m = Shape (x)  n = Shape (u)  b = Equal (m, n)  s = Shape (c)
+            w = Slice (u, zero, one)  y = ScatterND (x, i, w) }"""
+    model = parse(text.replace("{0}>", "{0}, int64[1] zero = {0}, int64[1] one = {1}>"))
+    after = onnx_scatterx.optimize(model, target="qnn").model
+    assert "Equal" in operators(after)
+    c = sample("float32", 2, 3)
+    pair = Pair(model, after)
+    assert all(pair.accepts({"x": f32([1, 2]), "u": f32(u), "c": c}) for u in ([1, 2], [1, 2, 3]))
+
+
 def test_declared_shapes_are_forgotten_or_found() -> None:
     text = """g (float[N, 4] x, bool[N] m) => (float[N, 4] y, int64[1, K] z, float[L] w)
         <float[N, 4] a, float[N, N] wrong> { a = Neg (x)  y = Abs (a)  z = NonZero (m)
