@@ -46,3 +46,15 @@ def fixed_sizes(
         if found.setdefault(name, numbers) != numbers:
             raise ScatterXError(f"--fix gives {name!r} two sizes: {found[name]} and {numbers}")
     return found
+
+
+def fix_texts(given: Sequence[tuple[str, int | tuple[int, ...]]]) -> list[str]:
+    """Return what was given to --fix as it is typed.
+
+    >>> fix_texts([("batch", 8), ("x", (1, 3))])
+    ['batch=8', 'x:1,3']
+    """
+    return [
+        f"{name}={sizes}" if isinstance(sizes, int) else f"{name}:{','.join(map(str, sizes))}"
+        for name, sizes in given
+    ]
