@@ -34,6 +34,7 @@ def advise(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
     r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
@@ -53,7 +54,7 @@ def advise(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins
     """
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
     _, accounts = inspect_accounts(loaded, settings)
     return advise_on(loaded, settings, accounts, command)

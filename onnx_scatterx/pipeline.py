@@ -106,13 +106,18 @@ def optimize_ir(
         planned=planned,
         reads=settings.reads,
     )
-    idle = tuple(str(c) for c in settings.assumed if c not in kept)
+    idle = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(kept))
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     with own_budget(_steps(model)):
         left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     said = tuple(fixed.symbols.items())
     report = replace(report, not_needed=idle, violations=left, fixed=said, to_fix=wanted)
     return replace(report, opset_lowered=lowered, opset_kept=kept_opset), accounts
+
+
+def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
+    """Return what a clause says at fixed sizes."""
+    return set(at_sizes((clause,), fixed))
 
 
 def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:

@@ -143,6 +143,18 @@ def test_assumptions_of_fixed_sizes() -> None:
     assert result.report.not_needed == ("n >= 4",)
 
 
+def test_commands_keep_the_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a scatter stays, the commands that would remove it have the same sizes."""
+    model = parse("""twice (float[N] x, float[2] y) => (float[N] z)
+        <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }""")
+    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    onnx.save(model, path)
+    options = ["--target", "standard", "--fix", "x:4"]
+    assert main(["optimize", str(path), "-o", str(out), *options]) == 0
+    printed = capsys.readouterr().out
+    assert f"-o {out} --target standard --fix x:4 --deterministic" in printed
+
+
 def test_two_models_at_the_sizes_of_the_second() -> None:
     text = "g (float[N, M] x) => (float[N, M] y) { y = Abs (x) }"
     model, fixed = parse(text), parse(text.replace("[N, M]", "[2, M]"))
