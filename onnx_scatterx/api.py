@@ -12,11 +12,13 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.opset import newer_opset, raise_opset
+from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.pipeline import Watch, optimize_ir
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
@@ -58,6 +60,7 @@ def optimize(
     deterministic: bool = False,
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
+    fix: Fix = None,
     watch: Watch | None = None,
 ) -> Result:
     """Remove the scatter nodes of a model that can be proven to be slices.
@@ -71,11 +74,13 @@ def optimize(
     same as a mapping; what is used of it stands in the report and in the metadata of the new model.
     ``deterministic`` makes the last update win where several are known to go to one element, which
     ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
-    time: any result is right at all sizes. ``opset`` raises an older model to this operator set, as
-    TensorScatter needs 24; a newer one is kept, and the report says so. ``watch`` is called after
-    each pass of the pipeline, with the name of the pass and the model as it is then. Raises
-    ScatterXError where the model cannot be read or raised, the target cannot be had, or an
-    assumption or a size names nothing of the model.
+    time: any result is right at all sizes. ``fix`` gives inputs other shapes, by the name of a dim
+    or of an input, such as ``{"batch": 4, "x": [4, 3, 224, 224]}``: what follows from them is
+    folded, and the result is right at these sizes. ``opset`` raises an older model to this operator
+    set, as TensorScatter needs 24, or lowers a newer one if each of its nodes means the same there.
+    ``watch`` is called after each pass of the pipeline, with the name of the pass and the model as
+    it is then. Raises ScatterXError where the model cannot be read, raised or lowered, the target
+    cannot be had, or an assumption or a size names nothing of the model.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -87,16 +92,23 @@ def optimize(
     """
     with recorded() as read:
         settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
+            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
         )
         loaded, proto, source_path = _loaded(model)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
-        raised = opset is not None and raise_opset(loaded, opset)
+        for name in sizes or {}:
+            if name in (fix or {}):
+                raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
+        newest = settings.target.max_opset
+        if opset is not None and newest is not None and opset > newest:
+            name = settings.target.name
+            raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
+        changed = opset is not None and change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, watch=watch)
-    report = replace(report, opset_kept=newer_opset(loaded, opset))
     made: Any = loaded
     if proto is not None:
-        made = to_proto(loaded) if report.entries or raised else proto
+        changed = changed or bool(fix) or report.opset_lowered is not None
+        made = to_proto(loaded) if report.entries or changed else proto
     return Result(made, report, source_path, read)
 
 
@@ -109,6 +121,7 @@ def inspect(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -121,7 +134,9 @@ def inspect(
     >>> print(inspect(model).scatters[0].footprint)
     box [1, :]
     """
-    settings = Settings.of(target, rules, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(
+        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
+    )
     return inspect_accounts(model, settings)[0]
 
 

@@ -10,6 +10,7 @@ from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
@@ -33,6 +34,7 @@ def advise(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
     r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
@@ -52,7 +54,7 @@ def advise(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins
     """
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
     _, accounts = inspect_accounts(loaded, settings)
     return advise_on(loaded, settings, accounts, command)
@@ -68,6 +70,7 @@ def explain(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     theory: bool = False,
     command: Command | None = None,
 ) -> str:
@@ -100,7 +103,7 @@ def explain(
       verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
                 decide nothing else (Definition 8)
     """
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
     report, accounts = inspect_accounts(loaded, settings)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
