@@ -76,6 +76,7 @@ class OperatorLimits:
     types: frozenset[str] | None = None
     no_types: frozenset[str] = frozenset()
     max_rank: int | None = None
+    reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
     steps: bool = True  # Slice with a step other than 1
@@ -95,6 +96,9 @@ class OperatorLimits:
             yield f"{name} of {dtype.name.lower()}"
         if self.max_rank is not None and use.rank > self.max_rank:
             yield f"{name} of rank {use.rank}"
+        reduction = str(use.attributes.get("reduction", "none"))
+        if self.reductions is not None and reduction not in self.reductions:
+            yield f'{name} with reduction="{reduction}"'
         if not self.exclusive and use.attributes.get("exclusive"):
             yield f"exclusive {name}"
         if not self.broadcast and not _have_one_shape(use):

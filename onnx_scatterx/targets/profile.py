@@ -22,6 +22,8 @@
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
     max_rank = 4                           # the most dims of what it reads and writes
+    [limits.ScatterND]
+    reductions = ["none"]                  # of a scatter: only these
     [limits.CumSum]
     exclusive = false                      # no attribute exclusive=1
     [limits.Where]

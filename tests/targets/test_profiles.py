@@ -7,6 +7,7 @@ import pytest
 
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
+from onnx_scatterx.targets.limits import Use
 from onnx_scatterx.targets.target import Target
 from tests.targets.test_targets import written
 
@@ -122,6 +123,16 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
     ]
 
 
+def test_reductions_that_a_profile_takes(tmp_path: Path) -> None:
+    text = 'name = "a"\n[limits.ScatterND]\nreductions = ["none", "mul"]'
+    limits = target_of(written(tmp_path / "a.toml", text)).limits_of("ScatterND")
+    told = [
+        list(limits.objections(Use("ScatterND", [], [], {"reduction": how} if how else {})))
+        for how in ("", "none", "mul", "add")
+    ]
+    assert told == [[], [], [], ['ScatterND with reduction="add"']]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -152,6 +163,7 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
         ('name = "a"\n[limits.Pad]\nno_types = ["int46"]', "'int46', .*did you mean int4"),
         ('name = "a"\n[limits.Pad]\ntypes = "bool"', "limits.Pad.types is a list, not 'bool'"),
         ('name = "a"\n[limits.Pad]\nmax_rank = 0', "limits.Pad.max_rank is at least 1, not 0"),
+        ('name = "a"\n[limits.ScatterND]\nreductions = ["sum"]', "has 'sum'; there are none, add"),
         ('name = "a"\n[limits.Pad]\nnative = 0', "limits.Pad.native is true or false, not 0"),
     ],
 )
