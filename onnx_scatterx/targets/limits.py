@@ -13,7 +13,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
-_INDICES = {"Mod": 0}  # the input that must not be negative, if it is not the second
+_INDICES = {"Mod": 0, "Slice": 4}  # the input that must not be negative, if it is not the second
 _OPERANDS = {
     "ConstantOfShape": (0,),
     "Expand": (1,),
@@ -22,6 +22,7 @@ _OPERANDS = {
     "Slice": (1, 2, 3, 4),
     "Tile": (1,),
 }
+_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ class OperatorLimits:
     reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
-    steps: bool = True  # Slice with a step other than 1
+    steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool = True  # bounds, amounts and shapes that are no constants
-    negative: bool = True  # indices that may be negative; of Mod, dividends
+    negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     native: bool = True
 
     def takes_type(self, dtype: ir.DataType) -> bool:
@@ -103,12 +104,13 @@ class OperatorLimits:
             yield f"exclusive {name}"
         if not self.broadcast and not _have_one_shape(use):
             yield f"{name} of unlike shapes"
-        if not self.steps and _has_steps(use):
+        if self.steps is not True and _has_steps(use, self.steps or frozenset({1})):
             yield f"{name} with steps"
         if not self.computed and _is_computed(use):
             yield f"{name} with computed operands"
         if not self.negative and _may_be_negative(use):
-            yield f"{name} {'of numbers' if name == 'Mod' else 'at indices'} that may be negative"
+            what = _WHAT_IS_NEGATIVE.get(name, "at indices")
+            yield f"{name} {what} that may be negative"
 
 
 NO_LIMITS = OperatorLimits()
@@ -121,11 +123,11 @@ def _have_one_shape(use: Use) -> bool:
     return first is not None and all(s == first for s in shapes[1:])
 
 
-def _has_steps(use: Use) -> bool:
+def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
     if len(use.inputs) < 5 or use.inputs[4] is None:
         return False
     steps = use.inputs[4].constant
-    return steps is None or any(int(s) != 1 for s in steps.ravel())
+    return steps is None or any(int(s) not in allowed for s in steps.ravel())
 
 
 def _is_computed(use: Use) -> bool:

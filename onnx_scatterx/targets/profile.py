@@ -29,10 +29,10 @@
     [limits.Where]
     broadcast = false                      # operands of one shape only
     [limits.Slice]
-    steps = false                          # no step other than 1
+    steps = false                          # no step other than 1; or [1, -1]: only these
     computed = false                       # starts and ends must be constants
     [limits.Gather]
-    negative = false                       # no indices that may be negative
+    negative = false                       # no indices (of a Slice: steps) that may be negative
     [limits.Not]
     native = false                         # it runs on the host, which counts as lacking it
 

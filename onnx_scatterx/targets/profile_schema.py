@@ -88,6 +88,8 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             known = near or f"; there may be {', '.join(kinds)}"
             raise ScatterXError(f"unknown key {said}{known}")
         kind = kinds[key]
+        if key == "steps" and isinstance(value, list) and _are_steps(value):
+            continue
         if key == "dense_limit" and value == math.inf:
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -96,6 +98,10 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             raise ScatterXError(f"{prefix}{key} is at least {_LEAST[key]}, not {value}")
     if not prefix and not content.get("name"):
         raise ScatterXError("a profile has a name")
+
+
+def _are_steps(values: list[Any]) -> bool:
+    return all(isinstance(v, int) and not isinstance(v, bool) and v != 0 for v in values)
 
 
 def _check_operators(names: list[Any], key: str) -> None:

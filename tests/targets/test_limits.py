@@ -137,7 +137,7 @@ def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) ->
 
 
 def test_every_key_is_tested() -> None:
-    assert {*CASES, "computed", "negative"} == set(KEYS)
+    assert {*CASES, "computed", "negative", "reductions"} == set(KEYS)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:
