@@ -42,11 +42,15 @@ class Rknn(Adapter):
 
         toolkit = RKNN(verbose=True)
         try:
+            raised = ""
             with captured() as said:
-                done = _compiled(toolkit, model, self.platform)
+                try:
+                    done = _compiled(toolkit, model, self.platform)
+                except Exception as error:  # its text is a whole traceback
+                    done, raised = False, _last_line(str(error))
                 text = _COLOUR.sub("", said())
-                if not done:
-                    return Answer("refused", message=_reason(text), node=_node(text))
+            if not done:
+                return Answer("refused", message=raised or _reason(text), node=_node(text))
             host, layers = _on_cpu(text)
             with captured() as said:
                 outputs = toolkit.inference(
@@ -89,6 +93,11 @@ def _reason(text: str) -> str:
     ]
     raised = [line for line in telling if re.match(r"\w*(Error|Exception)\b", line)]
     return str((raised or telling or ["no reason given"])[0])
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip(" =-")]
+    return lines[-1] if lines else ""
 
 
 def _node(text: str) -> str:
