@@ -66,9 +66,7 @@ class Sophgo(Adapter):
                 return Answer("refused", message=f"{step[0]}: {said}")
         with np.load(directory / "outputs.npz") as file:
             arrays = {name: file[name] for name in file.files}
-        names = [output.name for output in graph.output]
-        outputs = {name: _of(name, arrays) for name in names}
-        return Answer("taken", {n: array for n, array in outputs.items() if array is not None})
+        return Answer("taken", _named([output.name for output in graph.output], arrays))
 
 
 def _run(step: tuple[str, ...], directory: Path, environment: Mapping[str, str]) -> str | None:
@@ -127,10 +125,18 @@ def _loaded_libraries() -> dict[str, str]:
     return found
 
 
-def _of(name: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return an output; the compiler puts the operator behind its name."""
-    near = [key for key in arrays if key == name or key.startswith(f"{name}_")]
-    return arrays[min(near, key=len)] if near else None
+def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the outputs by their names, behind which the compiler puts the operator.
+
+    A Cast that it drops takes its name along: such outputs are what is left, in their order.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name in names:
+        near = [key for key in arrays if key == name or key.startswith(f"{name}_")]
+        if near:
+            found[name] = arrays.pop(min(near, key=len))
+    lost = [name for name in names if name not in found]
+    return {**found, **dict(zip(lost, arrays.values(), strict=False))}
 
 
 def _reason(text: str) -> str:
