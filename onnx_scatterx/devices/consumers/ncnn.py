@@ -83,10 +83,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
     """Write the network as ncnn.param and ncnn.bin, or return why pnnx cannot."""
     place = directory / "model"
     place.mkdir()
-    for file in model.parent.iterdir():  # pnnx writes beside the model, and reads its data there
-        if file.is_file() and not file.name.startswith("to_convert."):
-            (place / file.name).symlink_to(file.absolute())
-    (place / "to_convert.onnx").symlink_to(model.absolute())
+    _link(model, place)
     arguments = ["fp16=0"]
     if feeds:
         files = []
@@ -118,6 +115,14 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
         last = _last_line(done.stdout)
         return Answer("refused", message=f"{how}: {last}" if last else how)
     return None
+
+
+def _link(model: Path, place: Path) -> None:
+    """Put a model and its data where pnnx may write beside them."""
+    for file in model.parent.iterdir():
+        if file.is_file() and not file.name.startswith("to_convert."):
+            (place / file.name).symlink_to(file.absolute())
+    (place / "to_convert.onnx").symlink_to(model.absolute())
 
 
 def _array(array: np.ndarray) -> np.ndarray:

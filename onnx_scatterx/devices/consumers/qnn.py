@@ -25,7 +25,7 @@ class Qnn(Adapter):
     name = "qnn"
     packages = ("onnxruntime", "onnxruntime-qnn")
     profile = "qnn"
-    tolerance = 1e-3  # the NPU computes in float16
+    tolerance = 5e-3  # float16, and its exponential is off by up to 2e-3
 
     def version(self) -> str:
         import onnxruntime
