@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnx_scatterx.cli import bench as cli_bench
+from onnx_scatterx.cli import check as cli_check
 from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
 from onnx_scatterx.cli.arguments import (
@@ -173,6 +174,9 @@ def _parser() -> Parser:
     add_draws(verify)
     add_assume(verify)
     add_distrust(verify)
+
+    check = command("check", cli_check.run, "let compilers of devices run a model, and compare")
+    cli_check.add_arguments(check)
 
     calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
     calibrate.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
