@@ -1,0 +1,72 @@
+"""IREE: its importer of ONNX and its compiler, for the CPU by LLVM."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from onnx_scatterx.devices.adapter import Adapter, Answer
+
+
+class IREE(Adapter):
+    """Imports the file to MLIR, compiles it and runs its one function."""
+
+    name = "iree"
+    packages = ("iree-base-compiler[onnx]", "iree-base-runtime")
+    profile = "iree"
+
+    def version(self) -> str:
+        from importlib.metadata import version
+
+        import iree.compiler
+        import iree.runtime
+        import onnx  # noqa: F401 - its importer needs it
+
+        return version("iree-base-compiler")
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import iree.compiler as compiler
+        import iree.runtime as runtime
+        import onnx
+
+        text = directory / "model.mlir"
+        importer = [sys.executable, "-m", "iree.compiler.tools.import_onnx"]
+        found = subprocess.run(
+            [*importer, str(model), "-o", str(text)], capture_output=True, text=True, check=False
+        )
+        if found.returncode:
+            return Answer("refused", message=_reason(found.stderr))
+        try:
+            binary = compiler.compile_file(
+                str(text), target_backends=["llvm-cpu"], input_type="onnx",
+                extra_args=["--iree-llvmcpu-target-cpu=host"],
+            )  # fmt: skip
+        except compiler.CompilerToolError as error:
+            return Answer("refused", message=_reason(str(error)))
+        config = runtime.Config("local-task")
+        module = runtime.load_vm_module(
+            runtime.VmModule.copy_buffer(config.vm_instance, binary), config
+        )
+        graph = onnx.load(str(model), load_external_data=False).graph
+        constants = {tensor.name for tensor in graph.initializer}
+        names = [value.name for value in graph.input if value.name not in constants]
+        exported = [name for name in module.vm_module.function_names if name[:2] != "__"]
+        function = next(name for name in exported if not name.endswith("$async"))
+        outputs = module[function](*(feeds[name] for name in names))
+        if not isinstance(outputs, (tuple, list)):
+            outputs = [outputs]
+        return Answer("taken", [np.asarray(output) for output in outputs])
+
+
+def _reason(said: str) -> str:
+    """Return the first line that says what is wrong."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    wrong = [line for line in lines if "error:" in line or "Error:" in line]
+    return (wrong or lines or ["no reason given"])[0]
+
+
+adapter = IREE()
