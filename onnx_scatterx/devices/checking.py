@@ -152,7 +152,8 @@ def _named(message: str, model: Path) -> tuple[str, ...]:
     """Return the nodes that a message names, or else the operators of the model that it names."""
     words = set(re.findall(r"[\w./:-]+", message))
     words |= {word.strip("./:-") for word in words}
-    nodes = [node for graph in ir_graphs(load(model)) for node in graph]
+    proto = onnx.load(model, load_external_data=False)
+    nodes = [node for graph in ir_graphs(ir.from_proto(proto)) for node in graph]
     named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
     operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
     return tuple(named or operators)

@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from onnx_scatterx.devices.adapter import Adapter
 
 _HERE = Path(__file__).resolve().parent
@@ -88,23 +90,31 @@ def _answer(adapter: Adapter, job: Mapping[str, str]) -> dict[str, Any]:
                 name: file[f"{number}"] for number, name in enumerate(json.loads(job["names"]))
             }
         answer = adapter.run(Path(job["model"]), feeds, directory)
+        reply: dict[str, Any] = {
+            "kind": answer.kind,
+            "message": answer.message,
+            "node": answer.node,
+            "on_host": list(answer.on_host),
+            "version": answer.version,
+        }
+        if answer.outputs is not None:
+            named = isinstance(answer.outputs, Mapping)
+            reply["outputs"] = list(map(str, answer.outputs)) if named else None
+            found = answer.outputs.values() if named else answer.outputs  # type: ignore[union-attr]
+            arrays = {f"{n}": _plain(np.asarray(array)) for n, array in enumerate(found)}
+            reply["count"] = len(arrays)
+            np.savez(job["outputs"], **arrays)  # type: ignore[arg-type]
     except Exception as error:
         traceback.print_exc()
         return {"kind": "refused", "message": _text(error)}
-    reply: dict[str, Any] = {
-        "kind": answer.kind,
-        "message": answer.message,
-        "node": answer.node,
-        "on_host": list(answer.on_host),
-        "version": answer.version,
-    }
-    if answer.outputs is not None:
-        named = isinstance(answer.outputs, Mapping)
-        names = list(answer.outputs) if named else None
-        found = list(answer.outputs.values()) if named else list(answer.outputs)  # type: ignore[union-attr]
-        np.savez(job["outputs"], **{f"{n}": np.asarray(array) for n, array in enumerate(found)})  # type: ignore[arg-type]
-        reply["outputs"] = names if named else len(found)
     return reply
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Return an array of a type that NumPy has itself, as files hold no others."""
+    if array.dtype.kind == "O":
+        raise TypeError("an output is no array of numbers")
+    return array.astype("float32") if array.dtype.kind == "V" else array
 
 
 def _text(error: Exception) -> str:

@@ -116,11 +116,11 @@ class ConsumerProcess:
 
     def _answer(self, reply: Mapping[str, Any], made: Path) -> Answer:
         outputs: Any = None
-        names = reply.get("outputs")
-        if names is not None:
+        if "outputs" in reply:
             with np.load(made, allow_pickle=False) as file:
-                arrays = [file[f"{number}"] for number in range(len(file.files))]
-            outputs = arrays if isinstance(names, int) else dict(zip(names, arrays, strict=True))
+                outputs = [file[f"{number}"] for number in range(reply["count"])]
+            if reply["outputs"] is not None:
+                outputs = dict(zip(reply["outputs"], outputs, strict=True))
         return Answer(
             reply["kind"],
             outputs,

@@ -23,7 +23,7 @@ class IREE(Adapter):
         from importlib.metadata import version
 
         import iree.compiler
-        import iree.runtime
+        import iree.runtime  # noqa: F401
         import onnx  # noqa: F401 - its importer needs it
 
         return version("iree-base-compiler")

@@ -20,7 +20,7 @@ class TVM(Adapter):
     def version(self) -> str:
         import onnx  # noqa: F401 - its importer needs it
         import tvm
-        import tvm.relax.frontend.onnx  # noqa: F401
+        import tvm.relax.frontend.onnx
 
         return str(tvm.__version__)
 
