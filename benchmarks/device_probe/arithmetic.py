@@ -26,7 +26,6 @@ from benchmarks.device_probe.rows import (
     typed,
 )
 
-
 UNARY = """
 Acosh Asinh Atan Ceil Celu Cos Cosh Elu Erf Exp Floor HardSigmoid HardSwish LeakyRelu Log Mish
 Reciprocal Relu Round Selu Sigmoid Sin Sinh Softplus Softsign Sqrt Tan Tanh ThresholdedRelu

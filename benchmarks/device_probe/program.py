@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("consumer", help="its name, or an adapter (.py)")
     parser.add_argument("--python", help="the interpreter that has it")
     parser.add_argument("--json", type=Path, help="keep what was found here, and go on from it")
+    parser.add_argument("--again", action="store_true", help="run again what was not right")
     parser.add_argument("--only", help="one operator")
     parser.add_argument("--cases", choices=("all", "ours", "onnx"), default="all")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case (60)")
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ConsumerProcess(consumer, args.python, args.timeout) as process:
         version = process.version
         known = _known(args.json, version)
+        if args.again:
+            known = {key: one for key, one in known.items() if Found(**one).good}  # type: ignore[arg-type]
         found = _probe(consumer, process, cases, known, args.json)
     print(f"# {consumer.name} {version}\n")
     print(table(found))

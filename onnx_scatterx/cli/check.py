@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import (
@@ -34,7 +37,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="consumers that are installed, such as opencv, or an adapter of yours (.py)",
     )
-    add_environment(command)
+    add_python(command)
+    command.add_argument(
+        "--timeout", type=duration, metavar="SECONDS", help="for each run of a consumer (300)"
+    )
     add_inputs(command)
     command.add_argument(
         "--samples", type=count, metavar="N", help="sets of inputs to compare on (1)"
@@ -43,17 +49,25 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_environment(command: argparse.ArgumentParser) -> None:
-    """Add --python and --timeout of consumers."""
+def add_check_with(command: argparse.ArgumentParser) -> None:
+    """Add --check-with."""
+    command.add_argument(
+        "--check-with",
+        type=consumer_list,
+        metavar="A,B",
+        help="let these consumers run the result, as check does; 1 if one does not take it",
+    )
+    add_python(command)
+
+
+def add_python(command: argparse.ArgumentParser) -> None:
+    """Add --python."""
     command.add_argument(
         "--python",
         action="append",
         default=[],
         metavar="[NAME=]PATH",
         help="the Python of the environment that has the consumer, or that named (this one)",
-    )
-    command.add_argument(
-        "--timeout", type=duration, metavar="SECONDS", help="for each run of a consumer (300)"
     )
 
 
@@ -67,52 +81,47 @@ def run(args: argparse.Namespace) -> int:
         reject_unused(args, "with --input", "samples", "size", "seed")
         names = {value.name for value in load(args.model).graph.inputs if value.name}
         feeds = [read_arrays(args.input, names)]
-    found = checked(args, args.model, args.consumers, feeds)
-    if args.json:
-        import json
-        from dataclasses import asdict
-
-        show_text(json.dumps([asdict(one) for one in found], indent=2))
-    return status(found)
-
-
-def checked(
-    args: argparse.Namespace, model: Any, consumers: list[str], feeds: Any = None
-) -> list[Check]:
-    """Give a model to each consumer, and print a line for each as it comes, if not asked not to."""
-    from onnx_scatterx.devices.checking import check
-    from onnx_scatterx.devices.process import LIMIT
-
-    chosen = named_consumers(consumers)
-    pythons = _pythons(args.python, chosen)
-    found = []
-    for consumer in chosen:
-        one = check(
-            model,
-            consumer,
-            feeds=feeds,
-            samples=args.samples or 1,
-            sizes=dict(args.size),
-            seed=args.seed or 0,
-            python=pythons.get(consumer.name, pythons.get("")),
-            timeout=args.timeout or LIMIT,
-        )
-        found.append(one)
-        if not getattr(args, "json", False) and not getattr(args, "quiet", False):
-            show(str(one))
-    return found
+    options = {
+        "feeds": feeds,
+        "samples": args.samples or 1,
+        "sizes": dict(args.size),
+        "seed": args.seed or 0,
+    }
+    if args.timeout is not None:
+        options["timeout"] = args.timeout
+    chosen = chosen_consumers(args.consumers, args.python)
+    if not args.json:
+        return answers(args.model, chosen, show, **options)
+    found: list[Check] = []
+    status = answers(args.model, chosen, found.append, **options)
+    show_text(json.dumps([asdict(one) for one in found], indent=2))
+    return status
 
 
-def named_consumers(names: list[str]) -> list[Consumer]:
-    """Return the consumers of these names; ScatterXError if there is none of a name."""
+def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consumer, str | None]]:
+    """Return the consumers of these names, each with the interpreter that it is run by."""
     from onnx_scatterx.devices.registry import consumer_of
 
-    return [consumer_of(name) for name in names]
+    consumers = [consumer_of(name) for name in names]
+    found = _pythons(pythons, consumers)
+    return [(each, found.get(each.name, found.get(""))) for each in consumers]
 
 
-def status(found: list[Check]) -> int:
-    """Return 1, with a line on stderr, if a consumer does not take the model or is wrong."""
-    failed = [one.consumer for one in found if not one]
+def answers(
+    model: Any,
+    consumers: list[tuple[Consumer, str | None]],
+    tell: Callable[[Check], object],
+    **options: Any,
+) -> int:
+    """Give a model to each consumer, tell each answer as it comes, and return the exit status."""
+    from onnx_scatterx.devices import check
+
+    failed = []
+    for consumer, python in consumers:
+        one = check(model, consumer, python=python, **options)
+        tell(one)
+        if not one:
+            failed.append(one.consumer)
     if not failed:
         return _DONE
     return print_error(f"not taken and right by {', '.join(failed)}", _NO)

@@ -21,6 +21,7 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
     size,
 )
+from onnx_scatterx.cli.check import add_check_with, answers, chosen_consumers
 from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
 from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.errors import ScatterXError
@@ -62,6 +63,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--verify", action="store_true", help="run both models first, and write only if they agree"
     )
     add_draws(command)
+    add_check_with(command)
     command.add_argument("--report", metavar="R", help="write a report too, .json or .html")
     command.add_argument(
         "--print-after",
@@ -82,8 +84,10 @@ def run(args: argparse.Namespace) -> int:
     args.verify = args.verify or args.prove
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
+    if args.check_with is None:
+        reject_unused(args, "without --check-with", "python")
     if os.path.isdir(args.model):
-        reject_unused(args, "on a directory: it is for one model", "print_after")
+        reject_unused(args, "on a directory: it is for one model", "print_after", "check_with")
         from onnx_scatterx.cli.batch import optimize_directory
 
         return optimize_directory(args)
@@ -91,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.ir.save import stage
 
     reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    consumers = chosen_consumers(args.check_with or [], args.python)
     with Writing() as writing:
         note_read(args.model, "the input")
         writing.claim(args.output, "the output")
@@ -116,7 +121,11 @@ def run(args: argparse.Namespace) -> int:
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")
-    return status or strict_status(args, result.report)
+    if status:
+        return status
+    tell: Callable[[object], None] = (lambda _: None) if args.quiet else show
+    status = answers(args.output, consumers, tell)
+    return strict_status(args, result.report) or status
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

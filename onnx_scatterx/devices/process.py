@@ -148,6 +148,7 @@ class ConsumerProcess:
                     start_new_session=True,
                 )
         except OSError as error:
+            self._log.close()
             raise MissingConsumerError(f"{self._python}: {error.strerror or error}") from error
         reply = self._ask("", _START)
         name, packages = self._consumer.name, " ".join(self._consumer.packages)
@@ -189,7 +190,7 @@ class ConsumerProcess:
         said = self._last_words()
         self._end()
         if late.is_set():
-            return f"no answer within {limit:.0f} s"
+            return f"no answer within {limit:g} s"
         how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         return one_line(f"it crashed ({how}){': ' if said else ''}{said}", 1000)
 
