@@ -31,6 +31,8 @@ from onnx_scatterx.devices.process import ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer, consumer_of
 from onnx_scatterx.errors import one_line
 
+_NEWEST = 24  # the newest operator set that the oldest onnx knows that this package works with
+
 
 @dataclass(frozen=True)
 class Found:
@@ -166,7 +168,8 @@ def profile(found: Sequence[Found]) -> str:
         if plain is None:
             plain = any(one.good for one in ours) or sum(theirs.values()) * 2 > len(theirs)
         if plain:
-            taken.append(operator)
+            if onnx.defs.get_schema(operator, _NEWEST).domain == "":
+                taken.append(operator)
             if not all(one.good for one in ours):
                 limits.append(f"# {operator}: not {_words([o for o in ours if not o.good])}")
     lines = ["operators = ["]

@@ -10,6 +10,8 @@ import numpy as np
 
 from onnx_scatterx.devices.adapter import Outputs
 
+_FLOAT16 = 1e-3  # how far such a number may be off, at least: it has 11 bits
+
 
 @dataclass(frozen=True)
 class Deviation:
@@ -67,6 +69,8 @@ def _off(name: str, truth: np.ndarray, found: np.ndarray, tolerance: float) -> D
                 gap = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0.0, gap)
                 gap = np.where(np.isnan(gap), math.inf, gap)
         scale = _scale(truth)
+        if truth.dtype == np.float16:
+            tolerance = max(tolerance, _FLOAT16)
         differ = gap > (0.0 if exact else tolerance * scale)
         relative = float(gap.max(initial=0.0) / scale)
     if not differ.any():

@@ -31,6 +31,7 @@ LIMIT = 300.0
 
 _START = 120.0  # seconds to import a consumer
 _SAID = 4000  # bytes of what it printed that are looked at
+_LINES = 3  # of these, that are told: panics of Rust end with two that say nothing
 
 
 class Described(Protocol):
@@ -198,7 +199,7 @@ class ConsumerProcess:
         self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, self._log.tell() - _SAID))
         lines = self._log.read().decode(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return "; ".join([line.strip() for line in lines if line.strip()][-_LINES:])
 
     def _end(self) -> None:
         process, self._process = self._process, None

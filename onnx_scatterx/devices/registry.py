@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from onnx_scatterx.devices.adapter import Adapter
 from onnx_scatterx.devices.child import load
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.text.nearest import did_you_mean
 
 _CONSUMERS = Path(__file__).resolve().parent / "consumers"
 
@@ -51,11 +51,8 @@ def consumer_of(name: str) -> Consumer:
         return _own(Path(name))
     known = consumer_names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f"; was {near[0]} meant?" if near else "."
-        raise ScatterXError(
-            f"no consumer is called {name!r}{meant} There are {', '.join(known)}, and files .py"
-        )
+        near = did_you_mean(name, known) or f"; there are {', '.join(known)}, and files .py"
+        raise ScatterXError(f"no consumer is called {name!r}{near}")
     place = _CONSUMERS / f"{name}.py"
     return Consumer(load(str(place)), place)
 

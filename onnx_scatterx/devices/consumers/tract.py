@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ class Tract(Adapter):
     profile = "tract"
 
     def version(self) -> str:
+        os.environ["RUST_BACKTRACE"] = "0"  # which would be longer than the message
         import tract
 
         return str(tract.version())

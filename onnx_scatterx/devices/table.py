@@ -1,0 +1,220 @@
+"""Many models given to many consumers: as they are, for `standard`, and for each one's own profile.
+
+A model is compared with what ONNX Runtime computes of it as it is. What a consumer said of a file
+is kept by the content of the file, so that a table that was interrupted goes on, and one that is
+made again runs only what became another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.api import optimize
+from onnx_scatterx.devices.checking import Check, judged, truths
+from onnx_scatterx.devices.process import LIMIT, ConsumerProcess
+from onnx_scatterx.devices.registry import Consumer
+from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.verification.valid_inputs import valid_draws
+
+FORMS = ("original", "standard", "own")
+"""The model as it is, optimized for `standard`, and for the consumer's own profile."""
+
+Feed = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a consumer makes of one form of a model."""
+
+    check: Check
+    scatters: int
+    """How many scatters are left in it."""
+    violations: tuple[str, ...] = ()
+    """What, by the consumer's profile, it does not take."""
+
+
+@dataclass
+class DeviceTable:
+    """The answers, by model, consumer and form."""
+
+    models: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict)
+
+    def right(self, consumer: str, form: str) -> set[str]:
+        """Return the models of which this consumer computes the right thing."""
+        return {m for m in self.models if self.cells[m, consumer, form].check}
+
+    def counts(self, consumer: str, form: str, verdict: str) -> int:
+        """Return of how many models the consumer says this."""
+        return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
+
+    def to_markdown(self) -> str:
+        """Return the counts, the models one by one, and what was lost."""
+        return "\n".join([*self._counts(), "", *self._models(), "", *self._lost()]).rstrip() + "\n"
+
+    def to_json(self) -> str:
+        """Return everything."""
+        rows = [
+            {"model": model, "consumer": consumer, "form": form, **asdict(cell)}
+            for (model, consumer, form), cell in self.cells.items()
+        ]
+        return json.dumps({"versions": self.versions, "answers": rows}, indent=1)
+
+    def _counts(self) -> Iterable[str]:
+        n = len(self.models)
+        yield f"| consumer | right of {n} before | after `standard` | after its own profile |"
+        yield "|---|---|---|---|"
+        for consumer, version in self.versions.items():
+            cells = [f"{consumer} {version}"]
+            before = self.right(consumer, FORMS[0])
+            for form in FORMS:
+                right = self.right(consumer, form)
+                said = f"{len(right)}"
+                if form != FORMS[0]:
+                    said += f" (+{len(right - before)}, -{len(before - right)})"
+                wrong = self.counts(consumer, form, "wrong")
+                cells.append(said + (f", {wrong} wrong" if wrong else ""))
+            yield f"| {' | '.join(cells)} |"
+
+    def _models(self) -> Iterable[str]:
+        yield "| model | " + " | ".join(self.versions) + " |"
+        yield "|---|" + "---|" * len(self.versions)
+        for model in self.models:
+            said = (
+                " ".join(_SIGNS[self.cells[model, consumer, form].check.verdict] for form in FORMS)
+                for consumer in self.versions
+            )
+            yield f"| {model} | {' | '.join(said)} |"
+
+    def _lost(self) -> Iterable[str]:
+        for (model, consumer, form), cell in self.cells.items():
+            if form != FORMS[0] and not cell.check and self.cells[model, consumer, FORMS[0]].check:
+                yield f"- lost: {model}, {form}: {cell.check}"
+
+
+_SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}
+
+
+def device_table(
+    models: Sequence[Path],
+    consumers: Sequence[tuple[Consumer, str | None]],
+    *,
+    record: Path | None = None,
+    timeout: float = LIMIT,
+    tell: Callable[[str], object] = lambda _: None,
+) -> DeviceTable:
+    """Give models to consumers, each with the interpreter that it is run by, in all forms.
+
+    The inputs of a model `m.onnx` are those in `m.in.npz` beside it, if there is that file, and
+    else drawn. Sizes that are no numbers become those of the inputs. `record` is a file that keeps
+    the answers, and is gone on from.
+    """
+    known = Record(record)
+    table = DeviceTable([path.stem for path in models])
+    for consumer, python in consumers:
+        with ConsumerProcess(consumer, python, timeout) as process, scratch() as directory:
+            table.versions[consumer.name] = process.version
+            for path in models:
+                tell(f"{consumer.name}: {path.stem}")
+                feeds = feeds_of(path)
+                original = with_sizes(load(path), feeds)
+                truth = truths(_written(original, directory / "truth.onnx"), [feeds])[0]
+                for form in FORMS:
+                    target = consumer.adapter.profile if form == "own" else form
+                    model, violations = _form(original, target)
+                    file = _written(model, directory / "model.onnx")
+                    check = known.answer(process, consumer, file, feeds, truth)
+                    table.cells[path.stem, consumer.name, form] = Cell(
+                        check, _scatters(model), violations
+                    )
+    return table
+
+
+class Record:
+    """The answers that were given, in a file, by consumer, version and content of the model."""
+
+    def __init__(self, place: Path | None) -> None:
+        """Read what is known."""
+        self._place = place
+        self._answers: dict[str, dict[str, Any]] = {}
+        if place is not None and place.exists():
+            self._answers = json.loads(place.read_text(encoding="utf-8"))
+
+    def answer(
+        self, process: ConsumerProcess, consumer: Consumer, file: Path, feeds: Feed, truth: Feed
+    ) -> Check:
+        """Return what the consumer says of a file, asking it if that is not known."""
+        content = hashlib.sha256(file.read_bytes())
+        for array in feeds.values():
+            content.update(np.ascontiguousarray(array).tobytes())
+        key = f"{consumer.name} {process.version} {content.hexdigest()}"
+        if key not in self._answers:
+            check = judged(consumer, process.run(file, feeds), truth, file)
+            self._answers[key] = asdict(check)
+            if self._place is not None:
+                write_text(self._place, json.dumps(self._answers, indent=1))
+        found = Check(**self._answers[key])
+        return replace(found, nodes=tuple(found.nodes), on_host=tuple(found.on_host))
+
+
+def feeds_of(path: Path) -> dict[str, np.ndarray]:
+    """Return the inputs beside a model, or drawn ones."""
+    beside = path.with_suffix(".in.npz")
+    if beside.exists():
+        with np.load(beside) as file:
+            return {name: file[name] for name in file.files}
+    return dict(valid_draws(path)[0].feeds)
+
+
+def with_sizes(model: Any, feeds: Feed) -> onnx.ModelProto:
+    """Return a model of which the inputs have the sizes of these arrays.
+
+    Shapes that were declared of other values go, unless they are numbers.
+    """
+    proto = to_proto(model)
+    dynamic = False
+    for value in proto.graph.input:
+        if value.name in feeds:
+            dims = value.type.tensor_type.shape.dim
+            declared = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+            if declared != list(feeds[value.name].shape):
+                dynamic = True
+                del dims[:]
+                for extent in feeds[value.name].shape:
+                    dims.add().dim_value = extent
+    if dynamic:
+        del proto.graph.value_info[:]
+        for value in proto.graph.output:
+            value.type.tensor_type.ClearField("shape")
+        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    return proto
+
+
+def _form(original: onnx.ModelProto, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
+    """Return a model as it is, or optimized for a target, which does not take all that is told."""
+    if target == FORMS[0]:
+        return original, ()
+    result = optimize(original, target=target)
+    return result.model, tuple(map(str, result.report.violations))
+
+
+def _written(model: onnx.ModelProto, place: Path) -> Path:
+    place.write_bytes(model.SerializeToString(deterministic=True))
+    return place
+
+
+def _scatters(model: onnx.ModelProto) -> int:
+    names = ("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
+    return sum(node.op_type in names for node in model.graph.node)
