@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -123,23 +124,55 @@ def device_table(
     """
     known = Record(record)
     table = DeviceTable([path.stem for path in models])
+    subjects = [Subject(path) for path in models]
     for consumer, python in consumers:
         with ConsumerProcess(consumer, python, timeout) as process, scratch() as directory:
             table.versions[consumer.name] = process.version
-            for path in models:
-                tell(f"{consumer.name}: {path.stem}")
-                feeds = feeds_of(path)
-                original = with_sizes(load(path), feeds)
-                truth = truths(_written(original, directory / "truth.onnx"), [feeds])[0]
+            for subject in subjects:
+                tell(f"{consumer.name}: {subject.name}")
                 for form in FORMS:
                     target = consumer.adapter.profile if form == "own" else form
-                    model, violations = _form(original, target)
+                    model, violations = subject.form(target)
                     file = _written(model, directory / "model.onnx")
-                    check = known.answer(process, consumer, file, feeds, truth)
-                    table.cells[path.stem, consumer.name, form] = Cell(
+                    check = known.answer(process, consumer, file, subject)
+                    table.cells[subject.name, consumer.name, form] = Cell(
                         check, _scatters(model), violations
                     )
     return table
+
+
+class Subject:
+    """A model of the table: its inputs, what ONNX Runtime computes of them, and its forms."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file of a model; all else is made when it is asked for."""
+        self._path = path
+        self.name = path.stem
+        self._forms: dict[str, tuple[onnx.ModelProto, tuple[str, ...]]] = {}
+
+    @cached_property
+    def feeds(self) -> dict[str, np.ndarray]:
+        """The inputs beside the model, or drawn ones."""
+        return feeds_of(self._path)
+
+    @cached_property
+    def truth(self) -> Feed:
+        """What ONNX Runtime computes of the model as it is."""
+        with scratch() as directory:
+            file = _written(self.form(FORMS[0])[0], directory / "model.onnx")
+            return truths(file, [self.feeds])[0]
+
+    def form(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
+        """Return the model as it is, or for a target, and what of it that does not take."""
+        if target not in self._forms:
+            self._forms[target] = self._made(target)
+        return self._forms[target]
+
+    def _made(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
+        if target == FORMS[0]:
+            return with_sizes(load(self._path), self.feeds), ()
+        result = optimize(self.form(FORMS[0])[0], target=target)
+        return result.model, tuple(map(str, result.report.violations))
 
 
 class Record:
@@ -153,15 +186,15 @@ class Record:
             self._answers = json.loads(place.read_text(encoding="utf-8"))
 
     def answer(
-        self, process: ConsumerProcess, consumer: Consumer, file: Path, feeds: Feed, truth: Feed
+        self, process: ConsumerProcess, consumer: Consumer, file: Path, subject: Subject
     ) -> Check:
         """Return what the consumer says of a file, asking it if that is not known."""
         content = hashlib.sha256(file.read_bytes())
-        for array in feeds.values():
+        for array in subject.feeds.values():
             content.update(np.ascontiguousarray(array).tobytes())
         key = f"{consumer.name} {process.version} {content.hexdigest()}"
         if key not in self._answers:
-            check = judged(consumer, process.run(file, feeds), truth, file)
+            check = judged(consumer, process.run(file, subject.feeds), subject.truth, file)
             self._answers[key] = asdict(check)
             if self._place is not None:
                 write_text(self._place, json.dumps(self._answers, indent=1))
@@ -200,14 +233,6 @@ def with_sizes(model: Any, feeds: Feed) -> onnx.ModelProto:
             value.type.tensor_type.ClearField("shape")
         proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
     return proto
-
-
-def _form(original: onnx.ModelProto, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
-    """Return a model as it is, or optimized for a target, which does not take all that is told."""
-    if target == FORMS[0]:
-        return original, ()
-    result = optimize(original, target=target)
-    return result.model, tuple(map(str, result.report.violations))
 
 
 def _written(model: onnx.ModelProto, place: Path) -> Path:
