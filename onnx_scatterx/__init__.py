@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.api import Result, inspect, optimize
     from onnx_scatterx.batch import optimize_many
     from onnx_scatterx.benchmarking import bench
-    from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+    from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
     from onnx_scatterx.explanation import advise, explain
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.runtime.session import session
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "MissingConsumerError",
     "ModelError",
     "Reason",
     "Result",
@@ -58,6 +59,7 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
+    "MissingConsumerError": "errors",
     "ModelError": "errors",
     "Reason": "text.reasons",
     "Result": "api",

@@ -22,6 +22,10 @@ class VerifyError(ScatterXError):
     """Two models cannot be compared: it is not known whether they agree."""
 
 
+class MissingConsumerError(ScatterXError):
+    """A consumer of ONNX is not installed, or cannot be imported or started."""
+
+
 def one_line(error: object, limit: int = 300) -> str:
     r"""Return the text of an error as one line of at most `limit` characters.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from onnx_scatterx.devices import child
 from onnx_scatterx.devices.adapter import Answer
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import MissingConsumerError, one_line
 from onnx_scatterx.system.interrupts import postponed
 from onnx_scatterx.system.scratch import scratch
 
@@ -43,10 +43,6 @@ class Described(Protocol):
     def place(self) -> Path: ...
     @property
     def packages(self) -> tuple[str, ...]: ...
-
-
-class MissingConsumerError(ScatterXError):
-    """A consumer is not installed, or cannot be imported."""
 
 
 class ConsumerProcess:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.devices import check
-from onnx_scatterx.devices.process import ConsumerProcess, MissingConsumerError
+from onnx_scatterx.devices.process import ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer, consumer_names, consumer_of
-from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import f32, parse
 
