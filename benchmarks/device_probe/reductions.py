@@ -47,4 +47,8 @@ def shapes() -> Iterator[Row]:
     yield row("Range", "type=float", C(0, F), In(5, F), C(1, F))
     yield row("Range", "delta=-1", In(5, I64), C(0), C(-1))
     yield row("ConstantOfShape", "", In([2, 3], I64))
+    number = numpy_helper.from_array(a(1, dtype=F))
+    yield row("ConstantOfShape", "value", In([2, 3], I64), value=number)
+    yield row("ConstantOfShape", "constant", C([2, 3]))
+    yield row("ConstantOfShape", "constant value", C([2, 3]), value=number)
     yield row("Constant", "", value=numpy_helper.from_array(a(2, 3)))
