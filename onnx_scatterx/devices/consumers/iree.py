@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from onnx_scatterx.devices.adapter import Adapter, Answer
 
 
 class IREE(Adapter):
-    """Imports the file to MLIR, compiles it and runs its one function."""
+    """Imports the file to MLIR in this process, compiles it and runs its one function."""
 
     name = "iree"
     packages = ("iree-base-compiler[onnx]", "iree-base-runtime")
@@ -32,14 +30,10 @@ class IREE(Adapter):
         import iree.compiler as compiler
         import iree.runtime as runtime
         import onnx
+        from iree.compiler.tools.import_onnx import __main__ as importer
 
         text = directory / "model.mlir"
-        importer = [sys.executable, "-m", "iree.compiler.tools.import_onnx"]
-        found = subprocess.run(
-            [*importer, str(model), "-o", str(text)], capture_output=True, text=True, check=False
-        )
-        if found.returncode:
-            return Answer("refused", message=_reason(found.stderr))
+        importer.main(importer.parse_arguments([str(model), "-o", str(text)]))
         try:
             binary = compiler.compile_file(
                 str(text), target_backends=["llvm-cpu"], input_type="onnx",
