@@ -6,8 +6,9 @@ It prints a table of the operators (what of them is right, wrong or refused), an
 limits that a profile can say of it, to be read before they are believed. Two runs find the same.
 With --json, what was found before with the same version is not run again.
 
-A case is right if the outputs are those of ONNX Runtime. One with other types than float counts as
-right also if it is with Casts around it: inside of a model it is taken, if not at its ends.
+A case is right if the outputs are those of ONNX Runtime. One of other types than float is run with
+Casts around it too, which decides: so it is inside of a model. "inside" is right there only, "ends"
+is not right there, though it is with such inputs and outputs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Found:
     label: str
     is_ours: bool
     verdict: str
-    """right, wrong or refused; "inside" if it is right only with Casts around it."""
+    """right, wrong, refused, inside or ends."""
     message: str = ""
     on_host: tuple[str, ...] = ()
 
@@ -101,6 +102,7 @@ def _probe(
     with tempfile.TemporaryDirectory() as directory:
         for number, case in enumerate(cases):
             key = f"{case.name} {'ours' if case.is_ours else 'onnx'}"
+            key += " both" if case.inside is not None else ""
             if key not in known:
                 one = _asked(consumer, process, case, Path(directory) / "model.onnx")
                 known[key] = asdict(one)
@@ -114,30 +116,28 @@ def _probe(
 
 
 def _asked(consumer: Consumer, process: ConsumerProcess, case: Case, place: Path) -> Found:
-    verdicts = []
+    checks = []
     for one in (case, case.inside):
-        if one is None:
-            continue
-        onnx.save(one.model, place)
-        answer = process.run(place, one.feeds)
-        check = judged(consumer, answer, one.expected, place)
-        verdicts.append(check)
-        if check:
-            break
-    last = verdicts[-1]
-    if last:
-        verdict = "right" if len(verdicts) == 1 else "inside"
-    else:  # a wrong result is worse than a refusal
-        last = next((check for check in verdicts if check.verdict == "wrong"), verdicts[0])
-        verdict = last.verdict
+        if one is not None:
+            onnx.save(one.model, place)
+            answer = process.run(place, one.feeds)
+            checks.append(judged(consumer, answer, one.expected, place))
+    direct, last = checks[0], checks[-1]
+    verdict: str = last.verdict
+    if last and not direct:
+        verdict = "inside"
+    elif direct and not last:
+        verdict = "ends"
+    elif "wrong" in (direct.verdict, last.verdict):  # which is worse than a refusal
+        verdict = "wrong"
     message = "" if last else one_line(last.message, 400)
     return Found(case.operator, case.label, case.is_ours, verdict, message, tuple(last.on_host))
 
 
 def table(found: Sequence[Found]) -> str:
     """Return a table in Markdown: for each operator what is right, and what is not."""
-    lines = ["| operator | ours | ONNX's tests | on the host | wrong | refused |"]
-    lines.append("|---|---|---|---|---|---|")
+    lines = ["| operator | ours | ONNX's tests | on the host | wrong | refused | ends |"]
+    lines.append("|---|---|---|---|---|---|---|")
     for operator, group in _groups(found).items():
         ours = [one for one in group if one.is_ours]
         theirs = _tests(group)
@@ -145,7 +145,7 @@ def table(found: Sequence[Found]) -> str:
         tests = f"{sum(theirs.values())}/{len(theirs)}" if theirs else ""
         host = ", ".join(sorted({h for one in group for h in one.on_host}))
         cells = [operator, right, tests, host]
-        for verdict in ("wrong", "refused"):
+        for verdict in ("wrong", "refused", "ends"):
             failed = [one.label or "plain" for one in ours if one.verdict == verdict]
             if not ours:
                 failed = [one.label for one in group if one.verdict == verdict]
