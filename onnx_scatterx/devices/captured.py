@@ -24,9 +24,11 @@ def captured() -> Iterator[Callable[[], str]]:
         def text() -> str:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
-            return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(
-                errors="replace"
-            )
+            end = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            said = file.read().decode(errors="replace")
+            file.seek(end)  # which the streams share
+            return said
 
         saved = [os.dup(number) for number in (1, 2)]
         text()

@@ -86,8 +86,9 @@ def check(
         python: the interpreter of the environment that has the consumer; this one by default.
         timeout: seconds that the consumer has for each set of inputs.
 
-    Raises `ModelError` and `VerifyError` if ONNX Runtime does not run the model, and
-    `ScatterXError` if the consumer is not known or not installed.
+    Raises `ModelError` and `VerifyError` if ONNX Runtime does not run the model, or if its inputs
+    are not numbers of NumPy; `ScatterXError` if the consumer is not known, and
+    `MissingConsumerError` if it is not installed.
 
     """
     if isinstance(consumer, str):
@@ -97,6 +98,9 @@ def check(
         if feeds is None:
             draws = valid_draws(model, samples, sizes=sizes, seed=seed)
             feeds = [draw.feeds for draw in draws]
+        for name, array in ((n, a) for feed in feeds for n, a in feed.items()):
+            if array.dtype.kind not in "biuf":
+                raise VerifyError(f"input {name!r} of type {array.dtype} cannot be given to others")
         expected = truths(file, feeds)
         with ConsumerProcess(consumer, python, timeout) as process:
             found: Check | None = None

@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 
 from onnx_scatterx.api import optimize
 from onnx_scatterx.devices.checking import Check, judged, truths
 from onnx_scatterx.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.system.scratch import scratch
@@ -52,6 +54,8 @@ class DeviceTable:
     models: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Models that ONNX Runtime does not run, and why."""
 
     def right(self, consumer: str, form: str) -> set[str]:
         """Return the models of which this consumer computes the right thing."""
@@ -63,7 +67,8 @@ class DeviceTable:
 
     def to_markdown(self) -> str:
         """Return the counts, the models one by one, and what was lost."""
-        return "\n".join([*self._counts(), "", *self._models(), "", *self._lost()]).rstrip() + "\n"
+        notes = [*self._lost(), *(f"- left out: {m}: {why}" for m, why in self.left_out.items())]
+        return "\n".join([*self._counts(), "", *self._models(), "", *notes]).rstrip() + "\n"
 
     def to_json(self) -> str:
         """Return everything."""
@@ -71,7 +76,8 @@ class DeviceTable:
             {"model": model, "consumer": consumer, "form": form, **asdict(cell)}
             for (model, consumer, form), cell in self.cells.items()
         ]
-        return json.dumps({"versions": self.versions, "answers": rows}, indent=1)
+        content = {"versions": self.versions, "answers": rows, "left_out": self.left_out}
+        return json.dumps(content, indent=1)
 
     def _counts(self) -> Iterable[str]:
         n = len(self.models)
@@ -123,8 +129,16 @@ def device_table(
     the answers, and is gone on from.
     """
     known = Record(record)
-    table = DeviceTable([path.stem for path in models])
-    subjects = [Subject(path) for path in models]
+    table, subjects = DeviceTable(), []
+    for path in models:
+        subject = Subject(path)
+        try:
+            assert subject.truth
+        except ScatterXError as error:
+            table.left_out[subject.name] = str(error)
+        else:
+            table.models.append(subject.name)
+            subjects.append(subject)
     for consumer, python in consumers:
         with ConsumerProcess(consumer, python, timeout) as process, scratch() as directory:
             table.versions[consumer.name] = process.version
@@ -132,12 +146,16 @@ def device_table(
                 tell(f"{consumer.name}: {subject.name}")
                 for form in FORMS:
                     target = consumer.adapter.profile if form == "own" else form
-                    model, violations = subject.form(target)
-                    file = _written(model, directory / "model.onnx")
-                    check = known.answer(process, consumer, file, subject)
-                    table.cells[subject.name, consumer.name, form] = Cell(
-                        check, _scatters(model), violations
-                    )
+                    try:
+                        model, violations = subject.form(target)
+                    except ScatterXError as error:  # no operator set is right for the target, say
+                        check = Check(consumer.name, process.version, "refused", str(error))
+                        cell = Cell(check, _scatters(subject.form(FORMS[0])[0]))
+                    else:
+                        file = _written(model, directory / "model.onnx")
+                        check = known.answer(process, consumer, file, subject)
+                        cell = Cell(check, _scatters(model), violations)
+                    table.cells[subject.name, consumer.name, form] = cell
     return table
 
 
@@ -170,7 +188,8 @@ class Subject:
 
     def _made(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
         if target == FORMS[0]:
-            return with_sizes(load(self._path), self.feeds), ()
+            model = ir.external_data.load_to_model(load(self._path))
+            return with_sizes(model, self.feeds), ()
         result = optimize(self.form(FORMS[0])[0], target=target)
         return result.model, tuple(map(str, result.report.violations))
 
@@ -211,7 +230,7 @@ def feeds_of(path: Path) -> dict[str, np.ndarray]:
     return dict(valid_draws(path)[0].feeds)
 
 
-def with_sizes(model: Any, feeds: Feed) -> onnx.ModelProto:
+def with_sizes(model: ir.Model, feeds: Feed) -> onnx.ModelProto:
     """Return a model of which the inputs have the sizes of these arrays.
 
     Shapes that were declared of other values go, unless they are numbers.

@@ -239,6 +239,12 @@ def test_inputs_that_onnx_runtime_does_not_take(tmp_path: Path) -> None:
         check(NEGATION, fake(tmp_path), feeds=[{"x": f32([1, 2])}])
 
 
+def test_inputs_that_files_cannot_hold(tmp_path: Path) -> None:
+    model = parse("g (string[2] x) => (string[2] y) { y = Identity(x) }")
+    with pytest.raises(VerifyError, match="input 'x' of type object cannot be given to others"):
+        check(model, fake(tmp_path))
+
+
 def test_names() -> None:
     assert [consumer_of(name).name for name in consumer_names()] == consumer_names()
     with pytest.raises(

@@ -155,5 +155,19 @@ def test_the_program_without_consumers(
     ]
 
 
+def test_a_model_that_does_not_run(tmp_path: Path, models: list[Path]) -> None:
+    broken = models[0].with_name("broken.onnx")
+    onnx.save(parse("g (float[2] x, float[3] z) => (float[2] y) { y = Add(x, z) }"), broken)
+    table = device_table([broken, models[2]], [(refusing(tmp_path, "Mul"), None)])
+    assert table.models == ["plain"]
+    assert "- left out: broken: ONNX Runtime cannot load the model" in table.to_markdown()
+
+
+def test_a_target_that_cannot_be_had_is_a_refusal(tmp_path: Path, models: list[Path]) -> None:
+    consumer = fake(tmp_path, members='profile = "no_such.toml"')
+    cell = device_table(models[2:], [(consumer, None)]).cells["plain", "fake", "own"]
+    assert (cell.check.verdict, "no_such.toml" in cell.check.message) == ("refused", True)
+
+
 def test_a_table_without_models() -> None:
     assert DeviceTable().to_markdown().startswith("| consumer | right of 0 before |")
