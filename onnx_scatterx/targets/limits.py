@@ -13,6 +13,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
+_INDICES = {"Mod": 0}  # the input that must not be negative, if it is not the second
 _OPERANDS = {"Slice": (1, 2, 3, 4), "Pad": (1,), "Tile": (1,), "Expand": (1,), "Reshape": (1,)}
 
 
@@ -72,7 +73,7 @@ class OperatorLimits:
     broadcast: bool = True  # operands of unlike shapes
     steps: bool = True  # Slice with a step other than 1
     computed: bool = True  # bounds, amounts and shapes that are no constants
-    negative: bool = True  # indices that may be negative
+    negative: bool = True  # indices that may be negative; of Mod, dividends
     native: bool = True
 
     def takes_type(self, dtype: ir.DataType) -> bool:
@@ -96,7 +97,7 @@ class OperatorLimits:
         if not self.computed and _is_computed(use):
             yield f"{name} with computed operands"
         if not self.negative and _may_be_negative(use):
-            yield f"{name} at indices that may be negative"
+            yield f"{name} {'of numbers' if name == 'Mod' else 'at indices'} that may be negative"
 
 
 NO_LIMITS = OperatorLimits()
@@ -124,9 +125,10 @@ def _is_computed(use: Use) -> bool:
 
 
 def _may_be_negative(use: Use) -> bool:
-    if len(use.inputs) < 2 or use.inputs[1] is None:
+    place = _INDICES.get(use.op_type, 1)
+    indices = use.inputs[place] if place < len(use.inputs) else None
+    if indices is None:
         return False
-    indices = use.inputs[1]
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
     if indices.index_map is None or indices.shape is None:

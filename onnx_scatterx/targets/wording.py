@@ -15,7 +15,7 @@ _NOT = {
     "broadcast": "only operands of one shape",
     "steps": "only step 1",
     "computed": "only constant bounds",
-    "negative": "only indices that are not negative",
+    "negative": "only indices (of Mod: dividends) that are not negative",
     "native": "runs on the host, which counts as missing",
 }
 
