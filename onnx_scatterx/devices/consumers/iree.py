@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -57,10 +58,14 @@ class IREE(Adapter):
 
 
 def _reason(said: str) -> str:
-    """Return the first line that says what is wrong."""
+    r"""Return the first line that says what is wrong, without the folder of the file.
+
+    >>> _reason("Traceback\n/tmp/work/model.mlir:7:10: error: failed to legalize")
+    'model.mlir:7:10: error: failed to legalize'
+    """
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     wrong = [line for line in lines if "error:" in line or "Error:" in line]
-    return (wrong or lines or ["no reason given"])[0]
+    return re.sub(r"^\S*[/\\](?=model\.mlir:)", "", (wrong or lines or ["no reason given"])[0])
 
 
 adapter = IREE()
