@@ -133,7 +133,7 @@ def device_table(
     for path in models:
         subject = Subject(path)
         try:
-            assert subject.truth
+            subject.require_accepted()
         except ScatterXError as error:
             table.left_out[subject.name] = str(error)
         else:
@@ -180,6 +180,14 @@ class Subject:
             file = _written(self.form(FORMS[0])[0], directory / "model.onnx")
             return truths(file, [self.feeds])[0]
 
+    def require_accepted(self) -> None:
+        """Raise ScatterXError if ONNX Runtime does not run the model on the inputs.
+
+        Inputs that are drawn were accepted.
+        """
+        if self.feeds and _beside(self._path).exists():
+            assert self.truth is not None
+
     def form(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
         """Return the model as it is, or for a target, and what of it that does not take."""
         if target not in self._forms:
@@ -223,11 +231,15 @@ class Record:
 
 def feeds_of(path: Path) -> dict[str, np.ndarray]:
     """Return the inputs beside a model, or drawn ones."""
-    beside = path.with_suffix(".in.npz")
+    beside = _beside(path)
     if beside.exists():
         with np.load(beside) as file:
             return {name: file[name] for name in file.files}
     return dict(valid_draws(path)[0].feeds)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_suffix(".in.npz")
 
 
 def with_sizes(model: ir.Model, feeds: Feed) -> onnx.ModelProto:
