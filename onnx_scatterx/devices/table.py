@@ -7,6 +7,7 @@ made again runs only what became another file.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,6 +35,9 @@ FORMS = ("original", "standard", "own")
 """The model as it is, optimized for `standard`, and for the consumer's own profile."""
 
 Feed = Mapping[str, np.ndarray]
+
+_SIZES = (8, 16, 32)
+"""What symbolic sizes become, if the model accepts that: an emulator takes minutes for more."""
 
 
 @dataclass(frozen=True)
@@ -230,11 +234,17 @@ class Record:
 
 
 def feeds_of(path: Path) -> dict[str, np.ndarray]:
-    """Return the inputs beside a model, or drawn ones."""
+    """Return the inputs beside a model, or drawn ones, small where sizes are symbols."""
     beside = _beside(path)
     if beside.exists():
         with np.load(beside) as file:
             return {name: file[name] for name in file.files}
+    model = load(path)
+    dims = [dim for value in model.graph.inputs for dim in value.shape or ()]
+    names = sorted({dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value})
+    for size in _SIZES if names else ():
+        with contextlib.suppress(ScatterXError):
+            return dict(valid_draws(path, sizes=dict.fromkeys(names, size))[0].feeds)
     return dict(valid_draws(path)[0].feeds)
 
 
