@@ -14,7 +14,14 @@ from onnx_scatterx.symbolic.prove import Facts
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
 _INDICES = {"Mod": 0}  # the input that must not be negative, if it is not the second
-_OPERANDS = {"Slice": (1, 2, 3, 4), "Pad": (1,), "Tile": (1,), "Expand": (1,), "Reshape": (1,)}
+_OPERANDS = {
+    "ConstantOfShape": (0,),
+    "Expand": (1,),
+    "Pad": (1,),
+    "Reshape": (1,),
+    "Slice": (1, 2, 3, 4),
+    "Tile": (1,),
+}
 
 
 @dataclass(frozen=True)
@@ -118,10 +125,12 @@ def _has_steps(use: Use) -> bool:
 
 
 def _is_computed(use: Use) -> bool:
-    places = _OPERANDS.get(use.op_type, ())
-    return any(
-        i < len(use.inputs) and use.inputs[i] is not None and not use.is_constant[i] for i in places
-    )
+    """Return whether an operand depends on the run: what does not, every compiler folds."""
+    for place in _OPERANDS.get(use.op_type, ()):
+        operand = use.inputs[place] if place < len(use.inputs) else None
+        if operand is not None and not use.is_constant[place] and operand.constant is None:
+            return True
+    return False
 
 
 def _may_be_negative(use: Use) -> bool:
