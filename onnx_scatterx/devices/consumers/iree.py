@@ -54,7 +54,7 @@ class IREE(Adapter):
         outputs = module[function](*(feeds[name] for name in names))
         if not isinstance(outputs, (tuple, list)):
             outputs = [outputs]
-        return Answer("taken", [np.asarray(output) for output in outputs])
+        return Answer("taken", [np.array(output) for output in outputs])
 
 
 def _reason(said: str) -> str:
