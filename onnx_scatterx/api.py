@@ -19,7 +19,9 @@ from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.opset import change_opset
+from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.pipeline import Watch, optimize_ir
+from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
@@ -34,11 +36,15 @@ AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 class Result:
     """An optimized model, of the kind that came in (a path gives a ModelProto), and its report."""
 
-    model: Any
+    model: Any = field(repr=False)  # a notebook asks for the text of all that it shows
     report: Report
     source_path: Path | None = None
     read: Files = field(default_factory=dict, repr=False)
     """The files that were read, by their paths, and what each is."""
+
+    def _repr_html_(self) -> str:
+        """Return the report as a notebook shows it."""
+        return self.report._repr_html_()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, whole or not at all; external data stays with it.
@@ -109,6 +115,12 @@ def optimize(
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
         made = to_proto(loaded) if report.entries or changed else proto
+    about = _about(loaded, proto, source_path, settings)
+    if isinstance(made, onnx.ModelProto):
+        about = replace(about, size_after=file_size(made))
+    if opset is not None:
+        about = replace(about, options=(*about.options, f"--opset {opset}"))
+    report = replace(report, about=about)
     return Result(made, report, source_path, read)
 
 
@@ -140,10 +152,25 @@ def inspect(
     return inspect_accounts(model, settings)[0]
 
 
-def inspect_accounts(model: AnyModel, settings: Settings) -> tuple[Report, tuple[NodeRecord, ...]]:
+def inspect_accounts(
+    model: AnyModel, settings: Settings, *, details: bool = True
+) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
-    loaded, _, _ = _loaded(model)
-    return optimize_ir(loaded, settings, planned=True)
+    loaded, proto, path = _loaded(model)
+    report, accounts = optimize_ir(loaded, settings, planned=True, details=details)
+    return replace(report, about=_about(loaded, proto, path, settings)), accounts
+
+
+def _about(
+    model: ir.Model, proto: onnx.ModelProto | None, path: Path | None, settings: Settings
+) -> About:
+    return About(
+        str(path) if path is not None else model.graph.name or "model",
+        size_before=None if proto is None else file_size(proto),
+        size_outside=external_size(model),
+        opset=model.opset_imports.get(""),
+        options=settings.options(),
+    )
 
 
 def loaded_ir(model: AnyModel) -> ir.Model:

@@ -56,7 +56,7 @@ def advise(
     """
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
-    _, accounts = inspect_accounts(loaded, settings)
+    _, accounts = inspect_accounts(loaded, settings, details=False)
     return advise_on(loaded, settings, accounts, command)
 
 
@@ -105,10 +105,10 @@ def explain(
     """
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
-    report, accounts = inspect_accounts(loaded, settings)
+    report, accounts = inspect_accounts(loaded, settings, details=False)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
         settings = replace(settings, reads=True)
-        _, accounts = inspect_accounts(loaded, settings)
+        _, accounts = inspect_accounts(loaded, settings, details=False)
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:

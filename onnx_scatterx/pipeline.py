@@ -21,6 +21,7 @@ from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
+from onnx_scatterx.reports.details import with_details
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
@@ -68,10 +69,12 @@ def optimize_ir(
     *,
     planned: bool = False,
     watch: Watch | None = None,
+    details: bool = True,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
-    ``planned`` makes the report say what would be done.
+    ``planned`` makes the report say what would be done. ``details`` are what a page shows of each
+    scatter.
     """
     follow_links(model)
     newest = settings.target.max_opset
@@ -89,7 +92,7 @@ def optimize_ir(
     if given:
         kept, rests = needed(given, lambda some: _effect(cloned(model), settings, some))
     before = _operators(model)
-    accounts = _rewritten(model, settings, kept, watch)
+    accounts = _rewritten(model, settings, kept, watch, details=details)
     if kept:
         accounts = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
@@ -148,6 +151,7 @@ def _rewritten(
     assumed: tuple[Clause, ...],
     watch: Watch | None = None,
     *,
+    details: bool = False,
     trial: bool = False,
 ) -> tuple[NodeRecord, ...]:
     """Run the pipeline on these assumptions alone, within a budget.
@@ -157,15 +161,19 @@ def _rewritten(
     job = Job(model, settings, assumed)
     if not job.has_scatters and not settings.fix:
         return ()
-    steps = _steps(model)
-    with own_budget(steps):
+    limit = _steps(model)
+    with own_budget(limit):
         for step in PIPELINE:
             if step.applies(settings) and not (trial and isinstance(step, FoldSizes)):
                 step.run(job)
                 if watch is not None:
                     watch(step.name, model)
-    with own_budget(steps):
-        return records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+    with own_budget(limit):
+        accounts = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+    if details:
+        with own_budget(limit):
+            accounts = with_details(accounts, job.wiring)
+    return accounts
 
 
 def _steps(model: ir.Model) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -49,7 +50,10 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
 
 @dataclass(frozen=True)
 class Settings:
-    """How to optimize: for which target, with which rules, on which assumptions."""
+    """How to optimize: for which target, with which rules, on which assumptions.
+
+    ``asked`` are the rules as the user named them, or None.
+    """
 
     target: Target
     rules: tuple[Rule, ...]
@@ -59,6 +63,7 @@ class Settings:
     sizes: Mapping[str, int] | None = None
     reads: bool = False
     fix: Fix = None
+    asked: Rules | None = None
 
     @classmethod
     def of(
@@ -76,5 +81,28 @@ class Settings:
         """Return what the arguments of the public functions say, or raise ScatterXError."""
         chosen = target_of(target)
         applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        assumed = clauses(assume)
-        return cls(chosen, applied, distrust_dims, assumed, deterministic, sizes, reads, fix)
+        given = clauses(assume)
+        return cls(chosen, applied, distrust_dims, given, deterministic, sizes, reads, fix, rules)
+
+    def options(self) -> tuple[str, ...]:
+        """Return what was chosen beside the target, as options of the command line.
+
+        >>> Settings.of("standard", ["view"], False, "n <= 8", reads=True).options()
+        ('--reads', '--rules view', "--assume 'n <= 8'")
+        """
+        flags = {
+            "--reads": self.reads,
+            "--deterministic": self.deterministic,
+            "--distrust-dims": self.distrust_dims,
+        }
+        said = [flag for flag, is_set in flags.items() if is_set]
+        if self.asked is not None:
+            names = (r.name if isinstance(r, Rule) else r for r in self.asked)
+            said.append(f"--rules {','.join(names)}")
+        said += [f"--assume {shlex.quote(str(clause))}" for clause in self.assumed]
+        said += [f"--size {name}={number}" for name, number in (self.sizes or {}).items()]
+        for name, number in (self.fix or {}).items():
+            many = not isinstance(number, int)
+            told = ",".join(map(str, number)) if many else number  # type: ignore[arg-type]
+            said.append(f"--fix {name}{':' if many else '='}{told}")
+        return tuple(said)

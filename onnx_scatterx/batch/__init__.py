@@ -34,6 +34,7 @@ def optimize_many(
     jobs: int | None = None,
     verify: bool | Mapping[str, Any] = False,
     timeout: float | None = None,
+    advice: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> Summary:
@@ -45,7 +46,8 @@ def optimize_many(
     processes are started, one per core by default, and a script needs the usual
     ``if __name__ == "__main__"``. ``verify`` runs each model before and after, and writes only what
     is the same; it may hold the arguments of ``onnx_scatterx.verify``. The other ``options`` are
-    those of ``optimize``. ``progress(done, total)`` is called after each model.
+    those of ``optimize``. With ``advice`` the reports say what would remove the scatters that stay,
+    as ``advise`` does. ``progress(done, total)`` is called after each model.
 
     ``timeout`` is how many seconds one model may take. The process of a model that takes longer is
     ended. The workers of an ``executor`` cannot be ended: there the time is looked at between the
@@ -80,7 +82,7 @@ def optimize_many(
         pairs = _pairs(paths, Path(output))
         read = _read_elsewhere(pairs)
     tasks = [
-        Task(source, place, settled, checks, timeout, read.get(place.parent, {}))
+        Task(source, place, settled, checks, timeout, read.get(place.parent, {}), advice)
         for source, place in pairs
     ]
     start = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from onnx_scatterx.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from onnx_scatterx.reports.rendering import Table
     from onnx_scatterx.reports.report import Report
 
@@ -21,7 +24,7 @@ class Outcome:
 
     ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
     written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is
-    what was proven, if that was asked.
+    what was proven, if that was asked, and ``compared`` on how many inputs ``verify`` ran both.
     """
 
     source: Path
@@ -32,6 +35,7 @@ class Outcome:
     seconds: float
     files: tuple[Path, ...] = ()
     proof: str | None = None
+    compared: int = 0
 
     @property
     def is_written(self) -> bool:
@@ -115,6 +119,29 @@ class Summary:
     def to_json(self) -> str:
         """Return the summary as JSON text."""
         return as_json(self.to_dict())
+
+    def to_html(self, name: str = "models", *, date: datetime | None = None) -> str:
+        """Return the summary as one page of HTML, with the report of each model folded.
+
+        ``name`` is its heading. ``date`` stands on it: now by default, or the time of the
+        environment's SOURCE_DATE_EPOCH.
+        """
+        from onnx_scatterx.reports.page import OneModel, directory_page
+        from onnx_scatterx.reports.page.comparison import Comparison
+
+        folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
+        top = os.path.commonpath(folders) if folders else ""
+        models = [
+            OneModel(
+                os.path.relpath(os.path.abspath(o.source), top),
+                o.report,
+                o.done,
+                None if o.same is None else Comparison(o.compared, o.same, o.proof == "proven"),
+                o.error,
+            )
+            for o in self.outcomes
+        ]
+        return directory_page(name, self.summary(), models, date)
 
     def __rich__(self) -> Table:
         rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.batch.pool import Lost, Work, run_tasks
 from onnx_scatterx.batch.summary import Outcome
@@ -17,6 +18,10 @@ from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.record import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
+
+if TYPE_CHECKING:
+    from onnx_scatterx.reports.advice import Advice
+    from onnx_scatterx.reports.report import Report
 
 _SLACK = 0.5  # seconds that a task has to notice by itself that it is late
 
@@ -26,7 +31,7 @@ class Task:
     """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told.
 
     ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
-    stand where this one might write.
+    stand where this one might write. ``advice`` says that what stays is looked at with ``advise``.
     """
 
     source: Path
@@ -35,6 +40,7 @@ class Task:
     verify: Mapping[str, Any] | None
     limit: float | None = None
     read: Files = field(default_factory=dict)
+    advice: bool = False
 
 
 def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
@@ -106,14 +112,18 @@ def run_task(task: Task) -> Outcome:
             writing.make_directory(task.output.parent)
             writing.claim(task.output, "the output")
             result = optimize(task.source, **task.options)
+            report = result.report
+            if task.advice:
+                report = replace(report, advice=_advice(task, report))
             same = proof = None
+            compared = 0
             if task.verify is not None:
                 checks = dict(task.verify)
                 if (rest := left()) is not None:
                     checks["timeout"] = min(rest, checks.get("timeout", rest))
                 verification = verify(task.source, result.model, **checks)
                 left()
-                same = verification.same
+                same, compared = verification.same, verification.accepted
                 proof = None if verification.proof is None else verification.proof.kind
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
@@ -135,7 +145,22 @@ def run_task(task: Task) -> Outcome:
     except Exception as error:  # one model that shows a bug must not stop the others
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, result.report, same, None, seconds, written, proof)
+    return Outcome(task.source, task.output, report, same, None, seconds, written, proof, compared)
+
+
+def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
+    """Return what to do about the scatters of a model that stay; other options are tried."""
+    from onnx_scatterx.advice.change import Command
+    from onnx_scatterx.explanation import advise
+
+    if all(entry.refusal is None for entry in report.scatters):
+        return ()
+    names = ("target", "distrust_dims", "reads", "assume", "deterministic", "fix")
+    given = {name: task.options[name] for name in names if name in task.options}
+    said = () if report.about is None else report.about.options
+    words = tuple(word for option in said for word in shlex.split(option))
+    command = Command(str(task.source), str(task.output), report.target, words)
+    return advise(task.source, command=command, **given)
 
 
 class _LateError(Exception):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.reports.rendering import Group, Table
 
 _OPERATORS = 12  # that are shown; JSON has all
+_NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
+_BY_OPERATOR = "ms in each operator (and how many nodes), profiled in whole microseconds"
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,19 @@ class Benchmark:
     def __str__(self) -> str:
         return text_of(self)
 
-    def _times(self) -> Table:
-        numbers = ("ms", "quartiles", "times as fast", "95 % sure")
+    def _repr_html_(self) -> str:
+        """Return the tables as a notebook shows them."""
+        from onnx_scatterx.reports.page.fragments import tables
+
+        times = self.summary(), ("model", *_NUMBERS, "outputs"), self._time_rows()
+        if not any(t.profile for t in self.timings):
+            return tables(times)
+        return tables(times, (_BY_OPERATOR, ("operator", *self._names()), self._operator_rows()))
+
+    def _names(self) -> list[str]:
+        return [timing.name for timing in self.timings]
+
+    def _time_rows(self) -> list[list[str]]:
         rows = []
         for timing in self.timings:
             seconds, speedup = timing.spread, self.speedup(timing)
@@ -107,10 +120,13 @@ class Benchmark:
             row = [timing.name, _ms(seconds.median), _range(seconds.quartiles, 1e3, 4)]
             row += ["", ""] if first else [f"{speedup.median:.2f}", _range(speedup.interval, 1, 3)]
             rows.append([*row, "" if first else timing.difference or "the same"])
-        return table(self.summary(), ("model", *numbers, "outputs"), rows, numbers=numbers)
+        return rows
 
-    def _operators(self) -> Table:
-        title = "ms in each operator (and how many nodes), profiled in whole microseconds"
+    def _times(self) -> Table:
+        columns = ("model", *_NUMBERS, "outputs")
+        return table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
+
+    def _operator_rows(self) -> list[list[str]]:
         found = [by_operator(t.profile) for t in self.timings]
         most: dict[str, float] = {}
         for operators in found:
@@ -125,8 +141,11 @@ class Benchmark:
             rest = [[v for op, v in operators.items() if op not in shown] for operators in found]
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
-        names = [timing.name for timing in self.timings]
-        return table(title, ("operator", *names), rows, numbers=names)
+        return rows
+
+    def _operators(self) -> Table:
+        names = self._names()
+        return table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
 
 
 def _plain(spread: Spread) -> dict[str, Any]:

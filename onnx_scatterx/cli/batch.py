@@ -7,7 +7,6 @@ from pathlib import Path
 
 from onnx_scatterx.cli.arguments import checks, settings, settle_target
 from onnx_scatterx.cli.output import print_error, progress, report_place, show
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
 
 
@@ -18,8 +17,6 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
     with Writing() as writing:
         report = report_place(args.report, writing)
-        if report is not None and report.suffix == ".html":
-            raise ScatterXError(f"{args.report}: the summary of a directory is .json")
         settle_target(args)
         if report is not None and report.exists():
             for model in models_in(Path(args.model)):
@@ -36,6 +33,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 rules=args.rules,
                 sizes=dict(args.size),
                 opset=args.opset,
+                advice=report is not None and report.suffix == ".html",
                 **settings(args),
             )
         if not args.quiet:
@@ -44,7 +42,10 @@ def optimize_directory(args: argparse.Namespace) -> int:
             for outcome in summary.outcomes:
                 for file in outcome.files:
                     writing.keep(file, "an optimized model or its data")
-            writing.text(report, summary.to_json(), "the report")
+            is_page = report.suffix == ".html"
+            name = Path(args.model).resolve().name or "models"
+            text = summary.to_html(name) if is_page else summary.to_json()
+            writing.text(report, text, "the report")
     if summary.differing:
         return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnx_scatterx.cli.arguments import (
     add_draws,
@@ -31,6 +31,7 @@ from onnx_scatterx.system.writing import Writing
 if TYPE_CHECKING:
     import onnx_ir as ir
 
+    from onnx_scatterx.reports.report import Report
     from onnx_scatterx.verification import Verification
 
 
@@ -109,15 +110,18 @@ def run(args: argparse.Namespace) -> int:
             watch=_printer(args.print_after) if args.print_after else None,
             **settings(args),
         )
+        told = result.report
+        if not args.quiet or (report is not None and report.suffix == ".html"):
+            told = advised(args, told, args.output)
         writing.check()  # now the external data of the input are known
         verification = verified(args, args.model, result.model) if args.verify else None
         if verification is None or verification.same:
             stage(result.model, args.output, writing, source_path=result.source_path)
             if report is not None:
-                text = _report_text(report.suffix, result, verification)
+                text = _report_text(report.suffix, result.report, told, verification)
                 writing.text(report, text, "the report")
     if not args.quiet:
-        show(advised(args, result.report, args.output))
+        show(told)
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")
@@ -148,6 +152,9 @@ def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
     return after
 
 
-def _report_text(suffix: str, result: Any, verification: Verification | None) -> str:
-    write = result.report.to_html if suffix == ".html" else result.report.to_json
-    return str(write(verification))
+def _report_text(
+    suffix: str, report: Report, told: Report, verification: Verification | None
+) -> str:
+    if suffix == ".html":
+        return told.to_html(verification)
+    return report.to_json(verification)

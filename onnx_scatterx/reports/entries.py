@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from onnx_scatterx.lift.uniqueness import Duplicates
+from onnx_scatterx.reports.index_map import IndexMap
+from onnx_scatterx.reports.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 
@@ -19,6 +21,22 @@ class Action(enum.Enum):
     DEAD = "removed, as nothing reads it"
 
 
+@dataclass(frozen=True)
+class Detail:
+    """What a page shows of a scatter or gather beside its row.
+
+    ``sections`` are what ``explain`` says, labels each with its sentences. ``index_map`` is what it
+    writes or reads, where that is known, and ``before`` and ``after`` the piece of graph around it;
+    the second is None if it stays. ``together`` names what went with it.
+    """
+
+    sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    index_map: IndexMap | None = None
+    before: Excerpt | None = None
+    after: Excerpt | None = None
+    together: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One scatter or gather: what it is, what is done with it, and why not more.
@@ -27,6 +45,7 @@ class Entry:
     reads of its data; ``rules`` are the rules that write its region; ``facts`` is what the proof
     rests on, apart from the graph itself. A node without a name goes by that of its output.
     ``selects_floats`` says that a Where of floats was written, which may change a zero's sign.
+    ``detail`` is what a page shows of it beside this; two entries are equal whatever it is.
     """
 
     node: str
@@ -39,6 +58,7 @@ class Entry:
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
+    detail: Detail | None = field(default=None, compare=False, repr=False)
 
     @property
     def reason(self) -> Reason | None:

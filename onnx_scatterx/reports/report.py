@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.advice import Advice, advice_lines
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.rendering import group, table, text_of
 from onnx_scatterx.text.visible import as_json, in_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
     from onnx_scatterx.reports.rendering import Group, Table
     from onnx_scatterx.targets.violations import Violation
     from onnx_scatterx.verification import Verification
@@ -32,6 +36,7 @@ class Report:
     that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
     take afterwards. ``opset_lowered`` is the operator set that a newer model was lowered to, as the
     target reads no newer one; ``opset_kept`` is that of a model that could not be lowered to it.
+    ``about`` is the model and what was asked, for its page.
     """
 
     target: str
@@ -54,6 +59,7 @@ class Report:
     """The options that give the sizes numbers that have none, if the target wants numbers."""
     advice: tuple[Advice, ...] = ()
     """What to do about those that stay, if it was asked for (``advise``)."""
+    about: About | None = field(default=None, compare=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -119,11 +125,30 @@ class Report:
             content["verification"] = verification.to_dict()
         return as_json(content)
 
-    def to_html(self, verification: Verification | None = None) -> str:
-        """Return the report as a page of HTML that needs no other file."""
-        from onnx_scatterx.reports.html import page
+    def to_html(
+        self,
+        verification: Verification | None = None,
+        *,
+        advice: Sequence[Advice] = (),
+        date: datetime | None = None,
+    ) -> str:
+        """Return the report as a page of HTML that needs no other file, and no network.
 
-        return page(self, verification)
+        ``verification`` is the answer of ``verify``, and ``advice`` that of ``advise``, if the
+        report does not hold it. ``date`` stands on the page: now by default, or the time of the
+        environment's SOURCE_DATE_EPOCH.
+        """
+        from onnx_scatterx.reports.page import page
+        from onnx_scatterx.reports.page.comparison import Comparison
+
+        report = replace(self, advice=tuple(advice)) if advice else self
+        return page(report, Comparison.of(verification), date)
+
+    def _repr_html_(self) -> str:
+        """Return the report as a notebook shows it."""
+        from onnx_scatterx.reports.page import fragment
+
+        return fragment(self)
 
     def summary(self) -> str:
         """Return the report in one sentence."""

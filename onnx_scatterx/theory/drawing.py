@@ -38,7 +38,16 @@ _FONT, _LETTER, _LINE, _CELL = 13, 8, 20, 28
 _BETWEEN, _EDGE = 64, 12
 
 
-def draw(transformer: XTransformer) -> str:
+class Drawing(str):
+    """SVG text, which a notebook shows as what it draws."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def draw(transformer: XTransformer) -> Drawing:
     """Draw a transformer as SVG text.
 
     ``ValueError`` if an update is out of bounds, or updates and data have more than 1024 elements.
@@ -72,7 +81,7 @@ def draw(transformer: XTransformer) -> str:
         {k: fills[come[-1]] for k, come in arriving.items()},
         frozenset(k for k, come in arriving.items() if marked.intersection(come)),
     )
-    return _picture(updates, data, list(_captions(transformer, form)))
+    return Drawing(_picture(updates, data, list(_captions(transformer, form))))
 
 
 class _Panel:

@@ -15,6 +15,7 @@ from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.lift.gathers import Gather, is_arithmetic, is_gather, lift_gather
 from onnx_scatterx.lift.node_names import NodeNames, names_of
@@ -42,6 +43,7 @@ class Job:
     gathers: dict[ir.Graph, dict[ir.Node, Gather | Refusal]] = field(default_factory=dict)
     """The gathers of data, in canonical form, if they are to be simplified."""
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
+    wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -73,6 +75,7 @@ class Job:
         if self.called:
             return
         self.called = names_of(self.model)
+        self.wiring = Wiring.of(self.model)
         for context in self.contexts() if self.settings.reads else ():
             graph, scope = context.graph, context.scope
             found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]

@@ -164,6 +164,13 @@ class Verification:
             lines[:0] = str(self.proof).split("\n")
         return in_lines(lines)
 
+    def _repr_html_(self) -> str:
+        """Return the answer as a notebook shows it."""
+        from onnx_scatterx.reports.page.fragments import lines
+
+        head, *rest = str(self).split("\n")
+        return lines(head, (line.strip() for line in rest), good=self.same)
+
     def _counts(self) -> str:
         """Say on how many inputs the first model ran, or out of how many where it ran on none."""
         count = self.accepted or self.draws

@@ -106,7 +106,7 @@ def test_reports_and_pages(hostile: str, tmp_path: Path) -> None:
     (scatter,) = json.loads(content)["scatters"]
     assert (scatter["node"], scatter["graph"]) == (f"node{EVIL}", f"graph{EVIL}")
     check_seen(page.read_text(encoding="utf-8"))
-    assert f"<td>node{SEEN}</td>" in page.read_text(encoding="utf-8")
+    assert f'<span class="node">node{SEEN}</span>' in page.read_text(encoding="utf-8")
 
 
 def test_of_errors_and_of_texts_in_python(hostile: str) -> None:

@@ -1,0 +1,117 @@
+"""The piece of graph around a scatter or gather, before and after.
+
+Before are the nodes that went together: those that are gone and hang together, as they were wired.
+After are the new nodes that now make what the rest of the model reads of them. Both end at the same
+values, which are boxes too. Of a node that stays the nodes are shown that make its indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.wiring import Wired, Wiring
+from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.reports.sketch import Excerpt, Sketch
+
+_BEHIND = 12  # nodes that make the indices of one that stays
+
+
+class Excerpts:
+    """The pieces of one model that was rewritten; ``wiring`` is how it was before."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._order = {node: i for i, node in enumerate(wiring.nodes)}
+        self._regions: dict[ir.Node, tuple[ir.Node, ...]] = {}
+        self._drawn: dict[tuple[ir.Node, ...], tuple[Excerpt, Excerpt]] = {}
+
+    def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
+        """Return the piece of a node before and after; the second is None of one that stays."""
+        if node not in self._wiring.nodes:
+            return None, None
+        if node.graph is not None:
+            region = self._behind(node)
+            return self._before(region, self._wiring.nodes[node].makes), None
+        region = self._region(node)
+        if region not in self._drawn:
+            ends = self._ends(region)
+            after = self._after([now for _, now in ends])
+            self._drawn[region] = (
+                self._before(region, dict.fromkeys(old for old, _ in ends)),
+                Sketch(self._wiring).excerpt(after, list(dict.fromkeys(ends))),
+            )
+        return self._drawn[region]
+
+    def together(self, node: ir.Node) -> tuple[str, ...]:
+        """Return the names of the other scatters that went with this one."""
+        region = () if node.graph is not None else self._region(node)
+        found = (n for n in region if n is not node and is_scatter(n))
+        return tuple(self._wiring.nodes[n].name for n in found)
+
+    def _region(self, node: ir.Node) -> tuple[ir.Node, ...]:
+        """Return the nodes that are gone and hang together with this one, in the graph's order."""
+        if node not in self._regions:
+            found, waiting = {node}, [node]
+            while waiting:
+                wired = self._wiring.nodes[waiting.pop()]
+                makers = (self._wiring.makers.get(v) for v in wired.reads if v is not None)
+                readers = (r for v in wired.makes for r in self._wiring.readers.get(v, ()))
+                for n in (*makers, *readers):
+                    if n is not None and n.graph is None and n not in found:
+                        found.add(n)
+                        waiting.append(n)
+            region = tuple(sorted(found, key=self._order.__getitem__))
+            self._regions.update(dict.fromkeys(region, region))
+        return self._regions.get(node, (node,))
+
+    def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
+        """Return a node that stays and those that make its indices, the nearest of them."""
+        place = 2 if node.op_type == "TensorScatter" else 1
+        reads = self._wiring.nodes[node].reads
+        found, waiting = {node: None}, list(reads[place : place + 1])
+        while waiting and len(found) <= _BEHIND:
+            value = waiting.pop(0)
+            maker = None if value is None else self._wiring.makers.get(value)
+            if maker is not None and maker not in found:
+                found[maker] = None
+                waiting += self._wiring.nodes[maker].reads
+        return tuple(found)
+
+    def _ends(self, region: Sequence[ir.Node]) -> list[tuple[ir.Value, ir.Value]]:
+        """Return what the rest of the model reads of a region, and what it reads there now."""
+        gone = set(region)
+        made = {v for n in region for v in self._wiring.nodes[n].makes}
+        found = []
+        for value in (v for n in region for v in self._wiring.nodes[n].makes):
+            for reader in self._wiring.readers.get(value, ()):
+                if reader in gone or reader.graph is None:
+                    continue
+                then = self._wiring.nodes[reader].reads
+                for old, now in zip(then, reader.inputs, strict=False):
+                    if old is value and now is not None:
+                        found.append((value, now))
+        for graph, outputs in self._wiring.outputs.items():
+            if made.intersection(outputs):
+                ends = zip(outputs, graph.outputs, strict=False)
+                found += [(old, now) for old, now in ends if old in made]
+        return found
+
+    def _before(self, region: Sequence[ir.Node], ends: Iterable[ir.Value]) -> Excerpt:
+        nodes = [self._wiring.nodes[n] for n in region]
+        return Sketch(self._wiring).excerpt(nodes, [(v, v) for v in ends])
+
+    def _after(self, ends: Iterable[ir.Value]) -> list[Wired]:
+        """Return the new nodes that make some values, those last that nothing new reads."""
+        found: dict[ir.Node, None] = {}
+        waiting = [v.producer() for v in ends]
+        while waiting:
+            node = waiting.pop(0)
+            if node is not None and node not in self._wiring.nodes and node not in found:
+                found[node] = None
+                waiting += [v.producer() for v in node.inputs if v is not None]
+        return [
+            Wired(n.op_type, n.name or n.outputs[0].name or "", tuple(n.inputs), tuple(n.outputs))
+            for n in reversed(found)
+        ]

@@ -1,0 +1,62 @@
+"""Drawings of a page: each is kept once, however often it is shown, and none beyond a limit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onnx_scatterx.text.visible import as_html
+
+MOST_BYTES = 2_000_000  # of all drawings of a page
+LEFT_OUT = (
+    '<p class="note">Its drawings are left out, since the page would be too large. '
+    "A report on this model alone, or on fewer of its scatters, has them.</p>"
+)
+
+
+class Figure(NamedTuple):
+    """A drawing: what is in its svg element, its size in pixels, and what it shows in words."""
+
+    content: str
+    width: int
+    height: int
+    label: str
+
+
+class Figures:
+    """The drawings of one page; ``prefix`` keeps their ids apart from those of other pages."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._ids: dict[str, str] = {}
+        self._bytes = 0
+
+    def svg(self, figure: Figure) -> str | None:
+        """Return the element that shows a drawing, or None if the page has too many.
+
+        It holds the drawing the first time, and refers to that from then on. So what stands in a
+        closed card costs a browser next to nothing.
+        """
+        name = self._ids.get(figure.content)
+        inside = f'<use href="#{name}"/>'
+        if name is None:
+            self._bytes += len(figure.content)
+            if self._bytes > MOST_BYTES:
+                return None
+            name = self._ids[figure.content] = f"{self._prefix}g{len(self._ids)}"
+            inside = f'<g id="{name}">{figure.content}</g>'
+        return (
+            f'<svg viewBox="0 0 {figure.width} {figure.height}" width="{figure.width}" '
+            f'height="{figure.height}" role="img" aria-label="{as_html(figure.label)}">'
+            f"{inside}</svg>"
+        )
+
+
+def rectangle(x: float, y: float, width: float, height: float) -> str:
+    """Return a rectangle as a part of a path."""
+    x, y, width, height = (_short(n) for n in (x, y, width, height))
+    return f"M{x} {y}h{width}v{height}h-{width}z"
+
+
+def _short(number: float) -> float:
+    rounded = round(number, 1)
+    return int(rounded) if rounded == int(rounded) else rounded

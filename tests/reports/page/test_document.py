@@ -1,0 +1,142 @@
+"""The page: it stands by itself, says all that is asked of it, and is the same every time."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.reports.about import About
+from onnx_scatterx.reports.page import figures
+from onnx_scatterx.reports.report import Report
+from onnx_scatterx.verification import Verification
+from tests.helpers.html import Page
+from tests.helpers.many_scatters import many_scatters
+from tests.helpers.support import parse
+
+NOON = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
+KV_CACHE = "models/kv_cache_dynamo.onnx"
+EVIL = "a\x1b[2J<script>alert('1')</script>\"\u202e\n&"
+
+
+def page_of(report: Report, verification: Verification | None = None) -> Page:
+    page = Page(report.to_html(verification, date=NOON))
+    page.check()
+    return page
+
+
+@pytest.mark.parametrize("path", sorted(Path("models").glob("*.onnx"))[::5], ids=lambda p: p.stem)
+@pytest.mark.parametrize("reads", [False, True])
+def test_pages_of_models(path: Path, reads: bool) -> None:
+    report = onnx_scatterx.inspect(path, target="standard", reads=reads)
+    page = page_of(report)
+    for entry in report.entries:
+        assert entry.node in page.said
+    assert sum("card" in words.split() for words in page.classes) == len(report.entries)
+
+
+def test_the_head_says_what_it_is_about() -> None:
+    result = onnx_scatterx.optimize(
+        KV_CACHE, target="standard", reads=True, assume="at: nonnegative"
+    )
+    verification = onnx_scatterx.verify(KV_CACHE, result.model, samples=3, assume="at: nonnegative")
+    page = page_of(result.report, verification)
+    size = onnx_scatterx.reports.about.bytes_text(Path(KV_CACHE).stat().st_size)
+    for words in (
+        "kv_cache_dynamo.onnx",
+        f"{size} before",
+        "14 before",
+        "Target standard",
+        "--reads --assume 'at: nonnegative'",
+        "on 3 inputs and are the same",
+        "2024-02-29 12:30 UTC",
+        f"onnx-scatterx {onnx_scatterx.__version__}",
+        "Operator set 20",
+    ):
+        assert words in page.said, words
+    assert "at: nonnegative" in page.said.split("Assumed", 1)[1]
+
+
+def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
+    report = onnx_scatterx.optimize(KV_CACHE).report
+    html = report.to_html(advice=onnx_scatterx.advise(KV_CACHE))
+    said = Page(html).said
+    assert said.index("2 became ScatterX") < said.index("Facts and proofs")
+    assert "onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard" in said
+    assert "--assume 'at: nonnegative'" in said
+    assert "if no element of 'at' is negative" in said
+    untried = page_of(onnx_scatterx.optimize(KV_CACHE).report).said
+    assert "other options were not tried" in untried
+    qnn = onnx_scatterx.optimize("models/one_hot_labels_ts_dynamic.onnx", target="qnn").report
+    assert qnn.violations
+    assert "Not taken by the target qnn" in page_of(qnn).said
+
+
+def test_what_stays_comes_before_what_goes() -> None:
+    report = onnx_scatterx.optimize(many_scatters(5), target="standard", rules=["concat", "view"])
+    text = page_of(report.report).text
+    kinds = [w.split()[1] for w in Page(text).classes if w.startswith("card ")]
+    assert kinds == sorted(kinds, key=["kept", "native", "removed"].index)
+    assert len(set(kinds)) == 2
+
+
+def test_a_difference_is_an_alarm() -> None:
+    before = parse("g (float[2] x) => (float[2] y) { y = Neg (x) }")
+    after = parse("g (float[2] x) => (float[2] y) { y = Abs (x) }")
+    report = onnx_scatterx.optimize(before).report
+    said = page_of(report, onnx_scatterx.verify(before, after, samples=3)).said
+    assert "The models differ" in said
+    assert "output 'y' differs" in said
+
+
+def test_names_do_no_harm() -> None:
+    model = many_scatters(3)
+    model.graph.node[1].name = EVIL
+    model.graph.name = EVIL
+    for node in model.graph.node:
+        for names in (node.input, node.output):
+            names[:] = [f"{EVIL}{name}" if name.startswith("y") else name for name in names]
+    report = onnx_scatterx.optimize(model).report
+    page = page_of(replace(report, about=About(EVIL, options=(EVIL,))))
+    assert "<script>alert" not in page.text
+    assert r"a\x1b[2J" in page.said
+
+
+def test_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1709209800")
+    pages = [onnx_scatterx.optimize(KV_CACHE).report.to_html() for _ in range(2)]
+    assert pages[0] == pages[1] == onnx_scatterx.optimize(KV_CACHE).report.to_html(date=NOON)
+    assert "2024-02-29T12:30:00Z" in pages[0]
+
+
+def test_equal_drawings_are_kept_once() -> None:
+    """Scatters that go together have one piece of graph."""
+    text = onnx_scatterx.optimize("models/box_update_dynamo.onnx").report.to_html(date=NOON)
+    assert text.count("<use ") == 2
+    assert text.count('<g id="g') == 4
+
+
+def test_too_many_drawings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "MOST_BYTES", 5000)
+    page = page_of(onnx_scatterx.optimize(many_scatters(10)).report)
+    assert "Its drawings are left out" in page.said
+    assert len(page.text) < 120_000
+
+
+@pytest.mark.slow
+def test_a_thousand_scatters() -> None:
+    report = onnx_scatterx.optimize(many_scatters(1000)).report
+    assert len(page_of(report).text.encode()) < 5_000_000
+
+
+def test_an_onnx_ir_model_and_one_without_scatters() -> None:
+    import onnx_ir as ir
+
+    model = ir.from_proto(onnx.load(KV_CACHE))
+    assert "File size" not in page_of(onnx_scatterx.optimize(model).report).said
+    plain = parse("g (float[2] x) => (float[2] y) { y = Neg (x) }")
+    page = page_of(onnx_scatterx.optimize(plain).report)
+    assert "no scatter in this model" in page.said
+    assert "total 1 1" in page.said
