@@ -6,9 +6,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
+from onnx_scatterx.api import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume, Clause
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.pipeline import tried
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Entry, ScatterReport
@@ -16,6 +17,7 @@ from onnx_scatterx.reports.next_steps import Further, key_of, steps
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.visible import in_lines, visible
@@ -34,36 +36,54 @@ def explain(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    progress: Progress | None = None,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
     That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
     verdict with its witness, the region that it writes, whether updates collide, what all this
     rests on, what is done with it or which proof is missing, and with which other arguments it
-    would go: those are tried, so a scatter that stays takes more time. The arguments are those of
-    ``optimize``; where ``reads`` are asked for, or the name is that of a gather, the same is said
-    of what is read. Raises ScatterXError where the model has no scatter or gather of that name.
+    would go: those are tried, so a scatter that stays takes more time.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> print(explain(model))  # doctest: +ELLIPSIS
-    z: ScatterND in graph row
-      data      x, float[4, 2]
-      updates   y, float[1, 2]
-      equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
-                J_0 = 1, from f
-                J_1 = I_1, from p2
-      verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
-                decide nothing else (Definition 8)
-      writes    box [1, :]
-      unique    proven: no two updates go to one element
-      answer    goes, written as ...
+    Args:
+        model: as ``optimize`` takes it.
+        node: the name of a scatter or a gather, or that of its output if it has none.
+        target: as for ``optimize``, and so are the next ones.
+        distrust_dims: as for ``optimize``.
+        reads: explain all gathers, too.
+        assume: as for ``optimize``.
+        deterministic: as for ``optimize``.
+        progress: is told how far this is, as by ``optimize``.
+
+    Returns:
+        A paragraph for each scatter, or one sentence where the model has none.
+
+    Raises:
+        ScatterXError: the model has no scatter or gather of that name, and as ``optimize``.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(explain(model))  # doctest: +ELLIPSIS
+        z: ScatterND in graph row
+          data      x, float[4, 2]
+          updates   y, float[1, 2]
+          equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
+                    J_0 = 1, from f
+                    J_1 = I_1, from p2
+          verdict   sliceable: the last dims of updates move as they are to the last axes of
+                    data, and decide nothing else (Definition 8)
+          writes    box [1, :]
+          unique    proven: no two updates go to one element
+          answer    goes, written as ...
+
     """
+    observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
-    loaded = loaded_ir(model)
-    report, accounts = inspect_accounts(loaded, settings)
+    loaded = loaded_ir(model, observer)
+    report, accounts = inspect_accounts(loaded, settings, observer)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
         settings = replace(settings, reads=True)
         _, accounts = inspect_accounts(loaded, settings)
@@ -80,6 +100,7 @@ def explain(
         except ScatterXError:  # it contradicts what the user says
             return []
 
+    observer.stage("trying what would help")
     further = steps(accounts, settings.target, deterministic, rewrite)
     return "\n\n".join(_explained(account, further) for account in accounts)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 import onnx_ir as ir
 
@@ -24,7 +22,9 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import own_budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
@@ -47,9 +47,6 @@ PIPELINE: tuple[Pass, ...] = (
     AttachFallbacks(),
 )
 
-Watch: TypeAlias = Callable[[str, ir.Model], None]
-"""Is called after each pass, with its name and the model as it is then."""
-
 
 @fewer_collections()
 def optimize_ir(
@@ -57,11 +54,11 @@ def optimize_ir(
     settings: Settings,
     *,
     planned: bool = False,
-    watch: Watch | None = None,
+    observer: Observer = NOBODY,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
-    ``planned`` makes the report say what would be done.
+    ``planned`` makes the report say what would be done; ``observer`` is told how far this is.
     """
     follow_links(model)
     given = settings.assumed
@@ -69,9 +66,17 @@ def optimize_ir(
     rests: list[tuple[Clause, ...]] = []
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
-        kept, rests = needed(given, lambda some: _effect(cloned(model), settings, some))
+        tries = 0
+
+        def effect(some: tuple[Clause, ...]) -> Effect:
+            nonlocal tries
+            tries += 1
+            observer.stage("finding out which assumptions are needed", tries, 0)
+            return _effect(cloned(model), settings, some)
+
+        kept, rests = needed(given, effect)
     before = _operators(model)
-    accounts = _rewritten(model, settings, kept, watch)
+    accounts = _rewritten(model, settings, kept, observer)
     if kept:
         accounts = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
@@ -93,6 +98,9 @@ def optimize_ir(
     idle = tuple(str(c) for c in given if c not in kept)
     with own_budget(_steps(model)):
         left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    for entry in report.entries:
+        LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
+    LOG.info("%s", report.summary())
     return replace(report, not_needed=idle, violations=left), accounts
 
 
@@ -119,10 +127,10 @@ def _rewritten(
     model: ir.Model,
     settings: Settings,
     assumed: tuple[Clause, ...],
-    watch: Watch | None = None,
+    observer: Observer = NOBODY,
 ) -> tuple[NodeRecord, ...]:
     """Run the pipeline on these assumptions alone, within a budget."""
-    job = Job(model, settings, assumed)
+    job = Job(model, settings, assumed, observer=observer)
     if not job.has_scatters:
         return ()
     steps = _steps(model)
@@ -130,8 +138,7 @@ def _rewritten(
         for step in PIPELINE:
             if step.applies(settings):
                 step.run(job)
-                if watch is not None:
-                    watch(step.name, model)
+                observer.passed(step.name, model)
     with own_budget(steps):
         return records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
 

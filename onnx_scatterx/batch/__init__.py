@@ -39,34 +39,45 @@ def optimize_many(
 ) -> Summary:
     """Optimize many models, and write them to a directory.
 
-    ``paths`` are files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any
-    depth; ``output`` gets the same folders beneath the deepest one that they share. ``executor`` is
-    any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too); without one, ``jobs``
-    processes are started, one per core by default, and a script needs the usual
-    ``if __name__ == "__main__"``. ``verify`` runs each model before and after, and writes only what
-    is the same; it may hold the arguments of ``onnx_scatterx.verify``. The other ``options`` are
-    those of ``optimize``. ``progress(done, total)`` is called after each model.
-
-    ``timeout`` is how many seconds one model may take. The process of a model that takes longer is
-    ended. The workers of an ``executor`` cannot be ended: there the time is looked at between the
-    steps and bounds what ``verify`` takes, and a model that is late is not written; the worker is
-    busy until the step is done.
-
     A model that cannot be read, optimized or written in time is a line in the summary, and never
     stops the others. Neither a model nor a file of its data is replaced, also if another model of
-    the same call has them. Raises ScatterXError where there is nothing to read or nowhere to write,
-    and where the target, the rules, the operator set or the form of an assumption are wrong for any
-    model.
+    the same call has them.
 
-    >>> import tempfile
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
-    ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
-    ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
-    ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
-    ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
-    >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
-    [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+    Args:
+        paths: files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any depth.
+        output: a directory, which is made if it is missing. It gets the same folders beneath the
+            deepest one that the models share.
+        executor: any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too). Without
+            one, processes are started, and a script needs the usual
+            ``if __name__ == "__main__"``.
+        jobs: how many processes; one per core by default.
+        verify: run each model before and after, and write only what is the same. It may hold the
+            arguments of ``onnx_scatterx.verify``.
+        timeout: how many seconds one model may take. The process of a model that takes longer is
+            ended. The workers of an ``executor`` cannot be ended: there the time is looked at
+            between the steps and bounds what ``verify`` takes, and a model that is late is not
+            written; the worker is busy until the step is done.
+        progress: ``progress(done, total)`` is called after each model.
+        **options: the other arguments of ``optimize``.
+
+    Returns:
+        What became of each model, in the order in which they were given.
+
+    Raises:
+        ScatterXError: there is nothing to read or nowhere to write, or the target, the rules, the
+            operator set or the form of an assumption are wrong for any model.
+
+    Example:
+        >>> import tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+        ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+        ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
+        ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
+        ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
+        >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
+        [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+
     """
     if jobs is not None and jobs < 1:
         raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")

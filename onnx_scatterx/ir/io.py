@@ -4,7 +4,7 @@
 """
 
 import contextlib
-import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import google.protobuf.json_format
@@ -23,15 +23,14 @@ from onnx_scatterx.ir.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.ir.outside import set_base_dir
-from onnx_scatterx.ir.save import Saved, save
+from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
 from onnx_scatterx.system.reading import open_regular, read_regular
 from onnx_scatterx.system.record import note_read
 
-__all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
-
-ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
+__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "read", "save"]
 
 _MOST_BYTES = (1 << 31) - 1  # protobuf reads no larger message
 _UNREADABLE = (
@@ -43,34 +42,53 @@ _UNREADABLE = (
 )
 
 
-def load(model: ModelLike) -> ir.Model:
-    """Return a model as an `onnx_ir.Model`, checked; external data are mapped when first read.
+@dataclass(frozen=True)
+class Opened:
+    """A model that is open: as onnx_ir has it, and the message that it was, if it was one."""
 
-    `model` is a path (binary, or text by its extension: .onnxtxt, .textproto, .json), a
-    `ModelProto`, or an `onnx_ir.Model`, which comes back as it is. Nodes are put into topological
-    order where they were not.
+    model: ir.Model
+    message: onnx.ModelProto | None
+    given: Given
+
+
+def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
+    """Open a model of any kind, checked; external data are mapped when first read.
+
+    All functions that take a model open it here. It is a path (binary, or text by its extension:
+    .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which comes back as it is, or
+    what has one of these as its attribute `model`. External data of a message that came from no
+    file lie in `beside`. Nodes are put into topological order where they were not.
 
     Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
-    data, an opset before 9 or after the newest that onnx knows.
+    data, an opset before 9 or after the newest that onnx knows. Raises `TypeError` for anything
+    else.
 
     >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
-    >>> load(onnx.parser.parse_model(text)).graph.node(0).op_type
+    >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
     'Neg'
     """
-    if isinstance(model, ir.Model):
-        return model
-    if isinstance(model, onnx.ModelProto):
-        return _to_ir(model, "the model", None)
-    path = Path(model)
-    return converted(read(path), path)
-
-
-def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
-    """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
-    loaded = _to_ir(proto, str(path), path.parent)
-    set_base_dir(loaded, path.parent)
+    given = Given.of(model)
+    content = given.model
+    if isinstance(content, ir.Model):
+        note_data_files(content)
+        return Opened(content, None, given)
+    if isinstance(content, onnx.ModelProto):
+        loaded = _to_ir(content, "the model", None)
+        directory = given.directory or beside
+        if directory is not None:
+            set_base_dir(loaded, directory)
+        note_data_files(loaded)
+        return Opened(loaded, content, given)
+    proto = read(content)
+    loaded = _to_ir(proto, str(content), content.parent)
+    set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return loaded
+    return Opened(loaded, proto, given)
+
+
+def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
+    """Return a model of any kind as `open_model` opens it."""
+    return open_model(model, beside).model
 
 
 def note_data_files(model: ir.Model) -> None:

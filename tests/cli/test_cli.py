@@ -166,7 +166,7 @@ def test_what_differs_is_not_written(
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
     right = onnx_scatterx.api.optimize
 
-    def wrong(model: str, **options: object) -> Result:
+    def wrong(model: str, **options: object) -> Result[onnx.ModelProto]:
         result = right(model)
         nodes = result.model.graph.node
         nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
