@@ -37,6 +37,7 @@ def explain(
     assume: Assume = None,
     deterministic: bool = False,
     progress: Progress | None = None,
+    width: int = 100,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
@@ -54,6 +55,7 @@ def explain(
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         progress: is told how far this is, as by ``optimize``.
+        width: how many letters a line has at most, unless a name is longer.
 
     Returns:
         A paragraph for each scatter, or one sentence where the model has none.
@@ -77,7 +79,7 @@ def explain(
                     data, and decide nothing else (Definition 8)
           writes    box [1, :]
           unique    proven: no two updates go to one element
-          answer    goes, written as ...
+          answer    goes, written by Concat, Slice (rules: concat, view)
 
     """
     observer = Observer(progress)
@@ -102,7 +104,7 @@ def explain(
 
     observer.stage("trying what would help")
     further = steps(accounts, settings.target, deterministic, rewrite)
-    return "\n\n".join(_explained(account, further) for account in accounts)
+    return "\n\n".join(_explained(account, further, width) for account in accounts)
 
 
 def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -120,7 +122,7 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, further: Further) -> str:
+def _explained(account: NodeRecord, further: Further, width: int) -> str:
     entry = account.entry
     reduction = ""
     if isinstance(entry, ScatterReport) and entry.reduction != "none":
@@ -128,15 +130,15 @@ def _explained(account: NodeRecord, further: Further) -> str:
     lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
     for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
         for i, sentence in enumerate(sentences):
-            lines += _wrapped(label if i == 0 else "", sentence)
+            lines += _wrapped(label if i == 0 else "", sentence, width)
     return in_lines(lines)
 
 
-def _wrapped(label: str, text: str) -> list[str]:
+def _wrapped(label: str, text: str, width: int) -> list[str]:
     """Return a labelled sentence in lines of bearable width; names are never cut."""
     lines, line = [], ""
     for word in visible(text).split(" "):
-        if line and len(line) + 1 + len(word) > 100 - _INDENT:
+        if line and len(line) + 1 + len(word) > width - _INDENT:
             lines.append(line)
             line = "  " + word if text.startswith("- ") else word
         else:

@@ -117,8 +117,19 @@ class Summary:
         return as_json(self.to_dict())
 
     def __rich__(self) -> Table:
+        return self.shown()
+
+    def shown(self) -> Table:
+        """Return the models as a table, for a terminal or a pipe."""
         rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
-        return table(self.summary(), ("model", "seconds", "what is done"), rows)
+        columns = ("model", "seconds", "what is done")
+        styles = ["" if o.is_written else "bold red" for o in self.outcomes]
+        numbers, names = ["seconds"], ["model"]
+        return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
+
+    def plain(self) -> str:
+        """Return the summary as lines, with tabs between the cells."""
+        return self.shown().plain()
 
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self.shown())

@@ -95,8 +95,12 @@ class Benchmark:
             tables.append(self._operators())
         return group(*tables)
 
+    def plain(self) -> str:
+        """Return the tables as lines, with tabs between the cells."""
+        return self.__rich__().plain()
+
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self.__rich__())
 
     def _times(self) -> Table:
         numbers = ("ms", "quartiles", "times as fast", "95 % sure")
@@ -107,7 +111,9 @@ class Benchmark:
             row = [timing.name, _ms(seconds.median), _range(seconds.quartiles, 1e3, 4)]
             row += ["", ""] if first else [f"{speedup.median:.2f}", _range(speedup.interval, 1, 3)]
             rows.append([*row, "" if first else timing.difference or "the same"])
-        return table(self.summary(), ("model", *numbers, "outputs"), rows, numbers=numbers)
+        return table(
+            self.summary(), ("model", *numbers, "outputs"), rows, numbers=numbers, names=["model"]
+        )
 
     def _operators(self) -> Table:
         title = "ms in each operator (and how many nodes), profiled in whole microseconds"

@@ -31,7 +31,14 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
 )
 from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
-from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error, show, show_text
+from onnx_scatterx.cli.output import (
+    complain_of_a_bug,
+    only_ours,
+    print_error,
+    show,
+    show_text,
+    terminal_width,
+)
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
@@ -115,7 +122,7 @@ def _inspect(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain
 
-    show_text(explain(args.model, args.node, **settings(args)))
+    show_text(explain(args.model, args.node, width=min(terminal_width(), 100), **settings(args)))
     return _DONE
 
 

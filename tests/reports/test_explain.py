@@ -42,7 +42,7 @@ def test_what_a_reduction_does() -> None:
     assert "z: ScatterND in graph g, reduction add" in text
     assert "J_0 = 1 + I_0, from f" in text
     assert "writes    box [1:3, :]" in text
-    assert "goes, written as " in text
+    assert "goes, written by Concat, Slice, Add (rules: combine, concat, view)" in text
 
 
 def test_boxes_are_listed() -> None:
@@ -193,7 +193,7 @@ def test_a_read() -> None:
     assert "J_0 = 3 - I_0, from f" in text
     assert "verdict   sliceable: the last dims of the output move as they are" in text
     assert "reads     box [1:4 backwards, :]" in text
-    assert "answer    goes, written as view" in text
+    assert "answer    goes, written by Slice (rules: view)" in text
     assert "unique" not in text
 
 
