@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx.api import Result, inspect, optimize
-    from onnx_scatterx.batch import optimize_many
+    from onnx_scatterx.batch import inspect_many, optimize_many
     from onnx_scatterx.batch.summary import Summary
     from onnx_scatterx.benchmarking import Benchmark, bench
     from onnx_scatterx.errors import (
@@ -63,6 +63,7 @@ __all__ = [
     "bench",
     "explain",
     "inspect",
+    "inspect_many",
     "library_path",
     "optimize",
     "optimize_many",
@@ -102,6 +103,7 @@ _HOMES = {
     "bench": "benchmarking",
     "explain": "explanation",
     "inspect": "api",
+    "inspect_many": "batch",
     "library_path": "runtime.library",
     "optimize": "api",
     "optimize_many": "batch",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from onnx_scatterx.api import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume, Clause
@@ -26,7 +27,6 @@ _NAMES = 5
 _INDENT = 12
 
 
-@foreign_symbols()
 def explain(
     model: AnyModel,
     node: str | None = None,
@@ -82,17 +82,63 @@ def explain(
           answer    goes, written by Concat, Slice (rules: concat, view)
 
     """
+    told = {"distrust_dims": distrust_dims, "reads": reads, "deterministic": deterministic}
+    found = explanations(model, node, target=target, assume=assume, progress=progress, **told)
+    return "\n\n".join(e.text(width) for e in found) if found else _none(reads)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is said of one scatter or gather: parts, each a label and sentences."""
+
+    entry: Entry
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def text(self, width: int = 100) -> str:
+        """Return it in lines of at most so many letters, unless a name is longer."""
+        entry = self.entry
+        reduction = ""
+        if isinstance(entry, ScatterReport) and entry.reduction != "none":
+            reduction = f", reduction {entry.reduction}"
+        lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
+        for label, sentences in self.parts:
+            for i, sentence in enumerate(sentences):
+                lines += _wrapped(label if i == 0 else "", sentence, width)
+        return in_lines(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data: the entry of the report, and the sentences by their labels."""
+        return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
+
+
+def _none(reads: bool) -> str:
+    return f"no scatter{' and no gather' if reads else ''} in this model"
+
+
+@foreign_symbols()
+def explanations(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    target: AnyTarget = "scatterx",
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+    progress: Progress | None = None,
+) -> list[Explanation]:
+    """Return what `explain` says, in parts; its arguments are the same."""
     observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
     loaded = loaded_ir(model, observer)
-    report, accounts = inspect_accounts(loaded, settings, observer)
+    _, accounts = inspect_accounts(loaded, settings, observer)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
         settings = replace(settings, reads=True)
         _, accounts = inspect_accounts(loaded, settings)
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:
-        return report.summary()
+        return []
 
     def rewrite(other: Target, assumed: Sequence[Clause], settled: bool) -> list[Entry]:
         changed = Settings.of(other, None, distrust_dims, None, settled, reads=settings.reads)
@@ -104,7 +150,7 @@ def explain(
 
     observer.stage("trying what would help")
     further = steps(accounts, settings.target, deterministic, rewrite)
-    return "\n\n".join(_explained(account, further, width) for account in accounts)
+    return [_explained(account, further) for account in accounts]
 
 
 def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -122,16 +168,9 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, further: Further, width: int) -> str:
-    entry = account.entry
-    reduction = ""
-    if isinstance(entry, ScatterReport) and entry.reduction != "none":
-        reduction = f", reduction {entry.reduction}"
-    lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
-    for label, sentences in (*parts(account), ("next", further.get(key_of(entry), ()))):
-        for i, sentence in enumerate(sentences):
-            lines += _wrapped(label if i == 0 else "", sentence, width)
-    return in_lines(lines)
+def _explained(account: NodeRecord, further: Further) -> Explanation:
+    said = (*parts(account), ("next", further.get(key_of(account.entry), ())))
+    return Explanation(account.entry, tuple((label, tuple(text)) for label, text in said))
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:

@@ -7,7 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks
-from onnx_scatterx.cli.output import print_error, progress, show
+from onnx_scatterx.cli.output import print_error, show
+from onnx_scatterx.cli.progress import progress
 
 if TYPE_CHECKING:
     from onnx_scatterx.reports.report import Report
@@ -26,7 +27,7 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
 def print_hint(args: argparse.Namespace, report: Report) -> None:
     """Say what to do about scatters that stay."""
     if any(entry.refusal is not None for entry in report.scatters):
-        command = f"onnx-scatterx explain {shlex.quote(args.model)}, with the same options"
+        command = f"onnx-scatterx explain {shlex.quote(args.models[0])}, with the same options"
         show(f"to see why scatters were kept, run: {command}")
 
 
@@ -34,7 +35,8 @@ def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
     """Compare two models as the arguments say, showing how far it is."""
     from onnx_scatterx.verification import verify
 
-    with progress("proving and verifying" if args.prove else "verifying") as tell:
+    what = "proving and verifying" if args.prove else "verifying"
+    with progress(what, quiet=getattr(args, "quiet", False)) as tell:
         return verify(before, after, progress=tell, proving=tell, **checks(args))
 
 

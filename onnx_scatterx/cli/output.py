@@ -12,7 +12,7 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -98,20 +98,6 @@ def only_ours() -> Iterator[None]:
             yield
     finally:
         logging.getLogger().removeHandler(nobody)
-
-
-@contextlib.contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to tell (done, wanted) to, which shows on a terminal; else None."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, wanted: bar.update(task, completed=done, total=wanted)
 
 
 def report_place(report: str | None, writing: Writing) -> Path | None:

@@ -133,30 +133,47 @@ def read(path: Path) -> onnx.ModelProto:
     check_file(path)
     try:
         content = read_regular(path, _MOST_BYTES)
-        if not content:
-            raise ModelError(f"{path}: the file is empty")
-        form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+    return parsed(content, str(path), form or "protobuf")
+
+
+def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
+    """Return the message in some bytes, unchecked.
+
+    Without a ``form`` it is looked at how they begin. Raises `ModelError`, which names ``what``:
+    there are none, too many, or they are no ONNX model.
+
+    >>> text = b'<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Neg(x) }'
+    >>> parsed(text, "stdin").graph.node[0].op_type
+    'Neg'
+    """
+    if not content:
+        raise ModelError(f"{what}: the file is empty")
+    if len(content) > _MOST_BYTES:
+        raise ModelError(f"{what}: has more than {_MOST_BYTES} bytes")
+    if form is None:  # no message begins so
+        form = {b"<": "onnxtxt", b"{": "json"}.get(content.lstrip()[:1], "protobuf")
+    try:
         if form in TEXTS and is_too_deep(content.decode(), form):
-            raise ModelError(f"{path}: is nested too deeply; {MOST_LEVELS} levels are the most")
+            raise ModelError(f"{what}: is nested too deeply; {MOST_LEVELS} levels are the most")
         if form == "onnxtxt":
             # What `onnx.load` does, without its warning that this syntax is experimental: filters
             # of warnings belong to the process, and cannot be set in one of several threads.
             return onnx.parser.parse_model(content.decode())
-        return onnx.load_model_from_string(content, form or "protobuf")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+        return onnx.load_model_from_string(content, form)
     except _UNREADABLE as error:
-        raise ModelError(f"{path}: {_what_it_is(path, error)}") from error
+        raise ModelError(f"{what}: {_what_it_is(content, error)}") from error
 
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _what_it_is(path: Path, error: Exception) -> str:
+def _what_it_is(content: bytes, error: Exception) -> str:
     """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
-    with path.open("rb") as file:
-        if file.read(len(_POINTER)) == _POINTER:
-            return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    if content.startswith(_POINTER):
+        return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
     said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
     if isinstance(said, bytes):
         said = said.decode(errors="replace")
