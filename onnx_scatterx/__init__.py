@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         VerifyError,
     )
     from onnx_scatterx.explanation import explain
+    from onnx_scatterx.extraction import Part, extract
     from onnx_scatterx.passes import RemoveScatters
     from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
     from onnx_scatterx.reports.report import Report
@@ -47,6 +48,7 @@ __all__ = [
     "DifferenceError",
     "GatherReport",
     "ModelError",
+    "Part",
     "Reason",
     "Refusal",
     "RemoveScatters",
@@ -62,6 +64,7 @@ __all__ = [
     "__version__",
     "bench",
     "explain",
+    "extract",
     "inspect",
     "inspect_many",
     "library_path",
@@ -88,6 +91,7 @@ _HOMES = {
     "DifferenceError": "errors",
     "GatherReport": "reports.entries",
     "ModelError": "errors",
+    "Part": "extraction",
     "Reason": "text.reasons",
     "Refusal": "text.reasons",
     "RemoveScatters": "passes",
@@ -102,6 +106,7 @@ _HOMES = {
     "VerifyError": "errors",
     "bench": "benchmarking",
     "explain": "explanation",
+    "extract": "extraction",
     "inspect": "api",
     "inspect_many": "batch",
     "library_path": "runtime.library",

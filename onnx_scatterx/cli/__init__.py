@@ -16,6 +16,7 @@ from typing import Any
 from onnx_scatterx.cli import bench as cli_bench
 from onnx_scatterx.cli import calibrate as cli_calibrate
 from onnx_scatterx.cli import explain as cli_explain
+from onnx_scatterx.cli import extract as cli_extract
 from onnx_scatterx.cli import inspect as cli_inspect
 from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
@@ -131,6 +132,12 @@ def _parser() -> Parser:
     )
     command(
         "verify", cli_verify, "run two models and compare them bit for bit", "model.onnx new.onnx"
+    )
+    command(
+        "extract",
+        cli_extract,
+        "cut out what one scatter needs, without weights, to send it",
+        "model.onnx node_ScatterND_67 -o part.onnx",
     )
     command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
     command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")

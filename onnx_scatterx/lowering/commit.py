@@ -86,11 +86,11 @@ class Commit:
             result = w.resolve(write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
-            result = self._named(value, result, dtype, result.producer() in w.made[made:])
             new = set(w.made[made:])
             found = Written(tuple(passed(result, new.__contains__)), result.const_value is not None)
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
+            result = self._named(value, result, dtype, result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may know of it what was known of the value.

@@ -12,7 +12,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.cli import main
-from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved, scatters
+from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved
+from tests.helpers.support import scatters
 
 BOX = str(MODELS / "box_update_dynamo.onnx")
 READ = str(MODELS / "gather_rows_ts.onnx")
