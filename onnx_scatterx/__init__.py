@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         TargetError,
         VerifyError,
     )
-    from onnx_scatterx.explanation import explain
+    from onnx_scatterx.explanation import advise, explain
     from onnx_scatterx.extraction import Part, extract
     from onnx_scatterx.passes import RemoveScatters
     from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
@@ -62,6 +62,7 @@ __all__ = [
     "Verification",
     "VerifyError",
     "__version__",
+    "advise",
     "bench",
     "explain",
     "extract",
@@ -104,6 +105,7 @@ _HOMES = {
     "TargetError": "errors",
     "Verification": "verification",
     "VerifyError": "errors",
+    "advise": "explanation",
     "bench": "benchmarking",
     "explain": "explanation",
     "extract": "extraction",

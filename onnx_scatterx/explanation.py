@@ -7,24 +7,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from onnx_scatterx.advice.advise import advise_on
+from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api import inspect_accounts, loaded_ir
-from onnx_scatterx.assumptions.clauses import Assume, Clause
+from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.pipeline import tried
+from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Entry, ScatterReport
-from onnx_scatterx.reports.next_steps import Further, key_of, steps
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.targets.catalogue import AnyTarget
-from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.visible import in_lines, visible
 
 _NAMES = 5
 _INDENT = 12
+
+
+@foreign_symbols()
+def advise(
+    model: AnyModel,
+    *,
+    target: AnyTarget = "scatterx",
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+    command: Command | None = None,
+) -> tuple[Advice, ...]:
+    r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
+
+    Other arguments are tried, one after the other and two together, within a limit; those under
+    which a scatter is removed are said as commands that begin as ``command`` says. The other
+    arguments and the errors are those of ``optimize``.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     twice (float[4] x, float[2] y) => (float[4] z)
+    ...     <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }''')
+    >>> for advice in advise(model, target="standard"):
+    ...     print(*advice.lines(), sep="\n")
+    z stays: two updates write the same element (dim 0 of the updates)
+      removed by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
+          the last update wins
+    """
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    loaded = loaded_ir(model)
+    _, accounts = inspect_accounts(loaded, settings)
+    return advise_on(loaded, settings, accounts, command)
 
 
 def explain(
@@ -36,24 +70,28 @@ def explain(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    theory: bool = False,
+    command: Command | None = None,
     progress: Progress | None = None,
     width: int = 100,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
-    That is: its shapes, its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), the
-    verdict with its witness, the region that it writes, whether updates collide, what all this
-    rests on, what is done with it or which proof is missing, and with which other arguments it
-    would go: those are tried, so a scatter that stays takes more time.
+    That is: what is done with it, and why not more; the commands that remove it, each of which is
+    tried, so a scatter that stays takes more time; its shapes, the region that it writes, whether
+    updates collide, and what all this rests on.
 
     Args:
         model: as ``optimize`` takes it.
         node: the name of a scatter or a gather, or that of its output if it has none.
         target: as for ``optimize``, and so are the next ones.
         distrust_dims: as for ``optimize``.
-        reads: explain all gathers, too.
+        reads: say the same of what is read, by all gathers.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
+        theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
+            with its witness.
+        command: how the commands begin.
         progress: is told how far this is, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
 
@@ -61,30 +99,43 @@ def explain(
         A paragraph for each scatter, or one sentence where the model has none.
 
     Raises:
-        ScatterXError: the model has no scatter or gather of that name, and as ``optimize``.
+        ScatterXError: the model contains no scatter or gather of that name, and as ``optimize``.
 
     Example:
         >>> import onnx.parser
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
         ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
         ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-        >>> print(explain(model))  # doctest: +ELLIPSIS
+        >>> print(explain(model))
         z: ScatterND in graph row
+          answer    goes, written by Concat, Slice (rules: concat, view)
           data      x, float[4, 2]
           updates   y, float[1, 2]
+          writes    box [1, :]
+          unique    proven: no two updates go to one element
+        >>> print(explain(model, theory=True).split("unique")[1])
+            proven: no two updates go to one element
           equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
                     J_0 = 1, from f
                     J_1 = I_1, from p2
           verdict   sliceable: the last dims of updates move as they are to the last axes of
                     data, and decide nothing else (Definition 8)
-          writes    box [1, :]
-          unique    proven: no two updates go to one element
-          answer    goes, written by Concat, Slice (rules: concat, view)
 
     """
-    told = {"distrust_dims": distrust_dims, "reads": reads, "deterministic": deterministic}
-    found = explanations(model, node, target=target, assume=assume, progress=progress, **told)
-    return "\n\n".join(e.text(width) for e in found) if found else _none(reads)
+    found = explanations(
+        model,
+        node,
+        target=target,
+        distrust_dims=distrust_dims,
+        reads=reads,
+        assume=assume,
+        deterministic=deterministic,
+        theory=theory,
+        command=command,
+        progress=progress,
+    )
+    none = "no scatter and no gather" if reads else "no scatter"
+    return "\n\n".join(e.text(width) for e in found) if found else f"{none} in this model"
 
 
 @dataclass(frozen=True)
@@ -103,16 +154,16 @@ class Explanation:
         lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
         for label, sentences in self.parts:
             for i, sentence in enumerate(sentences):
-                lines += _wrapped(label if i == 0 else "", sentence, width)
+                shown = label if i == 0 else ""
+                if label == "next":  # a command is pasted
+                    lines.append(f"  {shown:<{_INDENT - 2}}{visible(sentence)}")
+                else:
+                    lines += _wrapped(shown, sentence, width)
         return in_lines(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data: the entry of the report, and the sentences by their labels."""
         return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
-
-
-def _none(reads: bool) -> str:
-    return f"no scatter{' and no gather' if reads else ''} in this model"
 
 
 @foreign_symbols()
@@ -125,6 +176,8 @@ def explanations(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    theory: bool = False,
+    command: Command | None = None,
     progress: Progress | None = None,
 ) -> list[Explanation]:
     """Return what `explain` says, in parts; its arguments are the same."""
@@ -139,18 +192,10 @@ def explanations(
         accounts = _named(accounts, node)
     if not accounts:
         return []
-
-    def rewrite(other: Target, assumed: Sequence[Clause], settled: bool) -> list[Entry]:
-        changed = Settings.of(other, None, distrust_dims, None, settled, reads=settings.reads)
-        clauses = dict.fromkeys((*settings.assumed, *assumed))
-        try:
-            return [a.entry for a in tried(loaded, replace(changed, assumed=tuple(clauses)))]
-        except ScatterXError:  # it contradicts what the user says
-            return []
-
     observer.stage("trying what would help")
-    further = steps(accounts, settings.target, deterministic, rewrite)
-    return [_explained(account, further) for account in accounts]
+    found = advise_on(loaded, settings, accounts, command)
+    next_ = {node: advice for advice in found for node in advice.nodes}
+    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in accounts]
 
 
 def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -168,8 +213,9 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, further: Further) -> Explanation:
-    said = (*parts(account), ("next", further.get(key_of(account.entry), ())))
+def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
+    answer, *rest = parts(account, theory=theory)
+    said = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
     return Explanation(account.entry, tuple((label, tuple(text)) for label, text in said))
 
 

@@ -31,7 +31,7 @@ from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
 from onnx_scatterx.symbolic.terms import Term, term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FEW = 8  # updates, or positions, that every target may compare with all of the others
@@ -116,7 +116,7 @@ def allow(elements: Term, search: Search) -> Term | None:
         raise RefusedError(Reason.NO_RULE)
     _, most = search.scatter.facts.interval(elements)
     if most > limit:
-        size = f"{elements} elements, the target allows {limit}"
+        size = Detail("{} elements, the target allows {}", elements, limit)
         raise RefusedError(Reason.TOO_LARGE, size)
     return elements
 

@@ -6,8 +6,8 @@
 Holds where the indices are the coordinates of all true elements of a mask, which has the shape of
 the data's leading axes, in order, and the updates are in that order too: one value, a vector over
 trailing axes that the mask does not depend on, or the elements of another tensor under the same
-mask. The n-th true element of such a mask has the trailing position ``n mod (size of the trailing
-axes)``.
+mask, or under one that this mask repeats. The n-th true element of such a mask has the trailing
+position ``n mod (size of the trailing axes)``.
 """
 
 from __future__ import annotations
@@ -172,32 +172,39 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
         scatter.facts.equal(a, b) for a, b in zip(read.shape, scatter.data_shape, strict=True)
     ):
         return False
-    assert mask.abstract.shape is not None
-    if rows.shape[1] != len(mask.abstract.shape):
+    columns = rows.shape[1].constant
+    if columns is None or not 0 < columns <= len(mask.shape):
         return False
     sources = set()
-    for c in range(len(mask.abstract.shape)):
-        column = rows.index_map.at({1: c})
-        row = row_of(column)
+    for c in range(columns):
+        row = row_of(rows.index_map.at({1: c}))
         if row is None or row[1:] != (c, 0):
             return False
         sources.add(row[0].source)
     other = mask_under(sources.pop(), context) if len(sources) == 1 else None
-    if other is None or other.abstract.shape is None:
+    if other is None or len(other.shape) != columns:
         return False
     if not scatter.facts.equal(rows.shape[0], other.count):
         return False
+    return _is_repeated(other, mask, scatter)
+
+
+def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
+    """Return whether a mask is another one, repeated over the axes that are left of the data.
+
+    Then its true elements are those of the other one, each as often as there is data behind it.
+    """
     if other.value is mask.value:
         return True
-    same = (
-        other.abstract.index_map is not None and other.abstract.index_map is mask.abstract.index_map
-    )
-    shapes = zip(other.abstract.shape, mask.abstract.shape, strict=False)
-    return (
-        same
-        and len(other.abstract.shape) == len(mask.abstract.shape)
-        and all(scatter.facts.equal(a, b) for a, b in shapes)
-    )
+    depth, equal = len(other.shape), scatter.facts.equal
+    index_map = mask.abstract.index_map
+    if index_map is None or other.abstract.index_map is not index_map:
+        return False
+    if not all(map(equal, other.shape, mask.shape)):
+        return False
+    repeated = range(depth, len(mask.shape))
+    whole = all(equal(mask.shape[d], scatter.data_shape[d]) for d in repeated)
+    return whole and index_map.coords.isdisjoint(repeated)
 
 
 def _condition(found: Masked, context: Context) -> ir.Value:

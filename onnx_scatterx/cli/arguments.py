@@ -207,8 +207,9 @@ def settle_target(args: argparse.Namespace) -> None:
     """Read the target, and complain of options that have no effect with it."""
     from onnx_scatterx.targets.catalogue import target_of
 
+    args.target_said = args.target
     args.target = target = target_of(args.target)
-    if not (target.is_limited or target.static_only):
+    if "strict" in args and not (target.is_limited or target.static_only):
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
     if not target.is_timed and "size" in args:
         reject_unused(args, f"for target {target.name}, which weighs no time", "size")

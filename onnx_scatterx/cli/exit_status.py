@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli.arguments import checks
-from onnx_scatterx.cli.output import print_error, show
+from onnx_scatterx.cli.arguments import checks, settings
+from onnx_scatterx.cli.output import print_error
 from onnx_scatterx.cli.progress import progress
 
 if TYPE_CHECKING:
+    from onnx_scatterx.advice.change import Command
     from onnx_scatterx.reports.report import Report
     from onnx_scatterx.verification import Verification
 
@@ -24,11 +25,25 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
     return print_error(report.violation_lines()[0].rstrip(":"), _NO)
 
 
-def print_hint(args: argparse.Namespace, report: Report) -> None:
-    """Say what to do about scatters that stay."""
-    if any(entry.refusal is not None for entry in report.scatters):
-        command = f"onnx-scatterx explain {shlex.quote(args.models[0])}, with the same options"
-        show(f"to see why scatters were kept, run: {command}")
+def advised(
+    args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
+) -> Report:
+    """Return a report with what to do about scatters that stay, each command of which was tried."""
+    if all(entry.refusal is None for entry in report.scatters):
+        return report
+    from onnx_scatterx.explanation import advise
+
+    return replace(report, advice=advise(model, command=said(args, output), **settings(args)))
+
+
+def said(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
+    """Return what the user typed, as far as it is about what is done with the model."""
+    from onnx_scatterx.advice.change import Command
+
+    options = [word for text in args.assume for word in ("--assume", text)]
+    for name in ("distrust_dims", "deterministic", "reads"):
+        options += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
+    return Command(args.model, output, args.target_said, tuple(options))
 
 
 def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:

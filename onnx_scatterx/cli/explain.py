@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli.arguments import add_json, add_model, add_reads, add_target, settings
+from onnx_scatterx.cli.arguments import (
+    add_json,
+    add_model,
+    add_reads,
+    add_target,
+    settings,
+    settle_target,
+)
+from onnx_scatterx.cli.exit_status import said
 from onnx_scatterx.cli.models import given_model
 from onnx_scatterx.cli.output import show_text, terminal_width
 from onnx_scatterx.cli.progress import stages
@@ -18,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(command)
     add_reads(command, "explain all gathers too")
+    command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
     add_json(command)
 
 
@@ -26,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain, explanations
     from onnx_scatterx.text.visible import as_json
 
+    settle_target(args)
     model, width = given_model(args.model), min(terminal_width(), _WIDTH)
     with stages() as tell:
-        told = {"progress": tell, **settings(args)}
+        told = {"progress": tell, "theory": args.theory, "command": said(args), **settings(args)}
         if args.json:
             text = as_json([found.to_dict() for found in explanations(model, args.node, **told)])
         else:

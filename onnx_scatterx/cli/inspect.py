@@ -15,7 +15,7 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
 )
 from onnx_scatterx.cli.batch import batch_status, watched
-from onnx_scatterx.cli.exit_status import print_hint, strict_status
+from onnx_scatterx.cli.exit_status import advised, strict_status
 from onnx_scatterx.cli.models import add_models, given_model, is_one, paths_of
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.progress import stages
@@ -43,13 +43,14 @@ def run(args: argparse.Namespace) -> int:
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.api import inspect
 
+    args.model = args.models[0]
+    model = given_model(args.model)
     with stages() as tell:
-        report = inspect(given_model(args.models[0]), progress=tell, **settings(args))
+        report = advised(args, model, inspect(model, progress=tell, **settings(args)))
     if args.json:
         show_text(report.to_json())
     else:
         show(report)
-        print_hint(args, report)
     return strict_status(args, report)
 
 

@@ -22,7 +22,7 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
     size,
 )
-from onnx_scatterx.cli.exit_status import answer, print_hint, strict_status, verified
+from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
 from onnx_scatterx.cli.models import (
     STREAM,
     add_models,
@@ -120,6 +120,7 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
 
     (source,) = args.models
+    args.model = source
     content = None
     with Writing() as writing:
         if source != STREAM:
@@ -156,12 +157,11 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     if content is not None and stream is not None:
         write_model(content, stream)
     if args.json:
-        show_text(result.report.to_json(verification))
+        show_text(advised(args, model, result.report, args.output).to_json(verification))
     elif not args.quiet:
-        show(result.report)
+        show(advised(args, model, result.report, args.output))
         if verification is not None:
             show(verification)
-        print_hint(args, result.report)
     status = answer(verification, f"; {args.output} is not written")
     return status or strict_status(args, result.report)
 

@@ -17,7 +17,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.made_values import MadeValues
 from onnx_scatterx.symbolic.budget import budget
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 _OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel is chosen by what they compare
 _LARGE = 1 << 12  # elements of a constant beyond which equal ones are not looked for
@@ -50,9 +50,9 @@ class DryRun:
     def refusal(self, target: str) -> Refusal | None:
         """Return why the target does not take what was written, None if it does."""
         if self.missing:
-            return Refusal(Reason.NOT_IN_TARGET, f"{_listed(self.missing)} for {target}")
+            return Refusal(Reason.NOT_IN_TARGET, Missing(tuple(self.missing), target))
         if self.too_many_dims:
-            return Refusal(Reason.RANK, f"{_listed(self.too_many_dims)} for {target}")
+            return Refusal(Reason.RANK, Missing(tuple(self.too_many_dims), target))
         return None
 
     def found(self, key: object) -> ir.Value | None:
@@ -117,8 +117,3 @@ class DryRun:
     def made(self, value: ir.Value) -> bool:
         """Return whether a value was written on trial."""
         return value in self._values
-
-
-def _listed(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

@@ -17,7 +17,7 @@ from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.made_values import Attributes, MadeValues
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.target import STANDARD, Target
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 
 class _Place(NamedTuple):
@@ -168,7 +168,7 @@ class NodeWriter:
     def _miss(self, objections: Sequence[str]) -> None:
         """Note what the target does not take; nothing of it is written in earnest."""
         if self._trial is None:
-            raise RefusedError(Reason.NOT_IN_TARGET, f"{objections[0]} for {self.target.name}")
+            raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
         self._trial.missing.update(dict.fromkeys(objections))
 
     def _added(

@@ -89,7 +89,7 @@ class TermEmitter:
 
     def _cost(self, t: Term) -> int:
         if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
-            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
+            raise RefusedError(Reason.UNKNOWN_SIZE, t)
         if t.constant is not None:
             return 0
         read = self.reader.cost(t)
@@ -138,7 +138,7 @@ class TermEmitter:
         if lower is None:
             return self._cost(upper) + (1 if self.writer.version >= 12 else 3)
         if self.writer.version < 12:
-            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
+            raise RefusedError(Reason.UNKNOWN_SIZE, t)
         return self._cost(upper) + self._cost(lower) + 2
 
     def _cost_of(self, atom: Atom) -> int:
@@ -152,7 +152,7 @@ class TermEmitter:
         if isinstance(atom, Indicator):
             upper, lower = self._sides(atom.parts[0])
             return self._cost(upper) + (0 if lower is None else self._cost(lower - 1)) + 2
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
+        raise RefusedError(Reason.UNKNOWN_SIZE, atom)
 
     def _divides(self, atom: FloorDiv) -> bool:
         """Div rounds towards zero, which is down where nothing is negative."""
@@ -174,7 +174,7 @@ class TermEmitter:
         upper = polynomial({m: c for m, c in t.items if m and c > 0})
         lower = upper - t
         if not (self.stays(upper) and self.stays(lower) and self.stays(lower - 1)):
-            raise RefusedError(Reason.UNKNOWN_SIZE, str(t))
+            raise RefusedError(Reason.UNKNOWN_SIZE, t)
         return upper, lower
 
     def vector(self, t: Term) -> ir.Value:
@@ -257,7 +257,7 @@ class TermEmitter:
             least = w.constant([-1]) if lower is None else self._vector(lower - 1)
             hit = w.node("Greater", [inner, least], ir.DataType.BOOL)
             return w.node("Cast", [hit], _INT64, to=_INT64.value)
-        raise RefusedError(Reason.UNKNOWN_SIZE, str(atom))
+        raise RefusedError(Reason.UNKNOWN_SIZE, atom)
 
     def shape(self, dims: Iterable[Term]) -> ir.Value:
         """Return a shape as a vector: read whole where a tensor has it."""

@@ -18,7 +18,7 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import FloorDiv, IndexVar, Indicator, Lookup, Term, coord, term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 
@@ -111,7 +111,7 @@ def _cut(
             continue
         turn = _turn(line, counts)
         if turn is None:
-            raise RefusedError(Reason.UNKNOWN_SIGN, f"axis {axis}: {targets[axis]}")
+            raise RefusedError(Reason.UNKNOWN_SIGN, Detail("axis {}: {}", axis, targets[axis]))
         assert line.dim is not None
         spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
         yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)

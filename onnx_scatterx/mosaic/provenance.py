@@ -25,7 +25,7 @@ from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Provenance:
         """Name the budget of a question in a refusal, if one was given up about a scatter."""
         if node not in self.unanswered:
             return why
-        told = f"{LIMITS.question_steps} steps; without the answer, {why}"
+        told = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
         return Refusal(Reason.QUESTION_LIMIT, told)
 
     def is_chained(self, node: ir.Node) -> bool:

@@ -9,7 +9,7 @@ from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 
 def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
@@ -36,7 +36,9 @@ def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
         if part is not None and step < -1:
             part = part.sliced(axis, count - 1, count, -1, facts)
         if part is None:
-            raise RefusedError(Reason.UNKNOWN_INDICES, f"start of a strided read: {line.start}")
+            raise RefusedError(
+                Reason.UNKNOWN_INDICES, Detail("start of a strided read: {}", line.start)
+            )
         data = part
     return _arranged(piece, data)
 
@@ -59,5 +61,7 @@ def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
 def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
     cells = [c.relocated(axis, 1, offset) for c in box.cells]
     if any(c is None for c in cells):
-        raise RefusedError(Reason.UNKNOWN_INDICES, f"where strided regions start: {offset}")
+        raise RefusedError(
+            Reason.UNKNOWN_INDICES, Detail("where strided regions start: {}", offset)
+        )
     return Mosaic(box.shape, tuple(c for c in cells if c is not None))

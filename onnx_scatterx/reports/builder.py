@@ -24,7 +24,7 @@ from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
@@ -131,6 +131,8 @@ def _entry(
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
     axes = None if canonical is None or isinstance(canonical.boxes, Refusal) else called.axes
+    if refusal is not None and not isinstance(refusal.detail, Missing):
+        refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
     told: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,

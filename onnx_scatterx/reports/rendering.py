@@ -115,7 +115,12 @@ class Group:
         from rich.text import Text
 
         for part in self.parts:
-            yield Text(visible(part)) if isinstance(part, str) else part
+            if isinstance(part, str):
+                # A command is pasted: the terminal may break it, so that it stays one line.
+                whole = part.lstrip().startswith("onnx-scatterx ")
+                yield Text(visible(part), no_wrap=whole, overflow="ignore" if whole else None)
+            else:
+                yield part
         for line in self.legend:
             yield Text(visible(line), style="dim")
 
@@ -172,5 +177,5 @@ def text_of(renderable: Shown) -> str:
 def drawn(renderable: Shown, console: Console) -> str:
     """Return what a console would print, with its colors."""
     with console.capture() as capture:
-        console.print(renderable)
+        console.print(renderable, crop=False)
     return capture.get()

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.reports.advice import Advice, advice_lines
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.rendering import group, table, text_of
 from onnx_scatterx.reports.words import STYLES, legend
@@ -47,6 +48,8 @@ class Report:
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     opset_kept: int | None = None
+    advice: tuple[Advice, ...] = ()
+    """What to do about those that stay, if it was asked for (``advise``)."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -93,6 +96,7 @@ class Report:
             "not_needed": list(self.not_needed),
             "violations": [asdict(v) for v in self.violations],
             "opset_kept": self.opset_kept,
+            "advice": [advice.to_dict() for advice in self.advice],
         }
 
     def _gathers_told(self) -> dict[str, Any]:
@@ -142,7 +146,9 @@ class Report:
         """Return all that a user reads, for a terminal or a pipe."""
         head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
         changed = [self.operators()] if self.ops_before != self.ops_after else []
-        return group(*head, *changed, *self.lines(), legend=legend(self.entries))
+        return group(
+            *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
+        )
 
     def plain(self) -> str:
         """Return the report as lines, with tabs between the cells of its tables."""

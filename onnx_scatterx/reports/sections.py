@@ -12,7 +12,7 @@ from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.reports.footprint_text import box_text
 from onnx_scatterx.reports.term_text import TermFormatter, component_text, shape_text
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.theory.components import normal_picks
 from onnx_scatterx.theory.picks import Pick
 
@@ -20,9 +20,13 @@ _BOXES = 8  # that are listed
 _FACTS = 6
 
 
-def parts(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield what is said of a scatter or gather: labels, each with its sentences."""
+def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield what is said of a scatter or gather: labels, each with its sentences.
+
+    The answer comes first; with ``theory`` the equation and the verdict come last.
+    """
     entry, canonical = account.entry, account.canonical
+    yield "answer", list(_answer(account))
     if canonical is None:
         yield from _inputs(account)
     else:
@@ -35,15 +39,16 @@ def parts(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
             access.tensor_role,
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
-        yield "equation", [*_equation(canonical, wording), *wording.tables()]
-        yield "where", wording.legend()
-        yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+        equation = list(_equation(canonical, wording))  # names what the facts are about
         yield _touches(entry), list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
+        if theory:
+            yield "equation", [*equation, *wording.tables()]
+            yield "where", wording.legend()
+            yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
     yield "assumed", entry.facts
-    yield "answer", list(_answer(account))
 
 
 def _touches(entry: Entry) -> str:
@@ -150,22 +155,4 @@ def _answer(account: NodeRecord) -> Iterator[str]:
     else:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
         yield f"{word}: {entry.refusal}"
-        missing = MISSING.get(entry.refusal.reason)
-        if missing is not None:
-            yield f"missing: {missing}"
-
-
-MISSING = {
-    Reason.UNKNOWN_RANK: "the rank of every input; declare the shapes of the graph inputs",
-    Reason.UNKNOWN_TYPE: "the element type; declare the types of the graph inputs",
-    Reason.UNKNOWN_ATTRIBUTE: "one value of the attribute for all callers; inline the function",
-    Reason.OLD_OPERATOR: "an operator set that has the operator; convert the model",
-    Reason.UNKNOWN_INDICES: "indices that follow from constants and sizes alone",
-    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is",
-    Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
-    Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
-    Reason.NO_CUT: "a proof of the order of the written regions at every size",
-    Reason.UNKNOWN_SIZE: "a tensor of the model from whose shape the size can be read",
-    Reason.NO_RULE: "a rule for this form; optimize(rules=...) takes rules of your own",
-}
-"""What would have to be known, for the reasons that more knowledge would do away with."""
+        yield f"missing: {entry.refusal.reason.missing}"

@@ -56,13 +56,29 @@ def read_regular(path: AnyPath, most: int) -> bytes:
 def read_toml(path: AnyPath) -> dict[str, Any]:
     """Return the content of a TOML file; raise ScatterXError if it cannot be read."""
     try:
-        return tomllib.loads(read_regular(path, _MOST_TOML).decode())
+        return parse_toml(read_regular(path, _MOST_TOML).decode())
     except OSError as error:
         raise ScatterXError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
         raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
+    except ScatterXError as error:
+        raise ScatterXError(f"{path}: {error}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of a text in TOML; raise ScatterXError if it is not TOML.
+
+    >>> parse_toml("keys = {max_rank = 4}")
+    {'keys': {'max_rank': 4}}
+    """
+    if len(text) > _MOST_TOML:
+        raise ScatterXError(f"it has {len(text)} characters; {_MOST_TOML} are the most")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise ScatterXError(f"is not TOML: {one_line(error)}") from error
     except RecursionError as error:
-        raise ScatterXError(f"{path}: is nested too deeply") from error
+        raise ScatterXError("is nested too deeply") from error
 
 
 def is_utf8(path: str) -> bool:

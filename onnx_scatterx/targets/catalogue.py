@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.reading import parse_toml
 from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
 from onnx_scatterx.targets.cost_model.machine import here
 from onnx_scatterx.targets.cost_model.sizes import Sizes
-from onnx_scatterx.targets.profile import read_profile
+from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
 from onnx_scatterx.text.nearest import did_you_mean
 
@@ -47,8 +48,12 @@ def profile_names() -> list[str]:
 def target_of(target: AnyTarget) -> Target:
     """Return a target by its name or by the path of its profile, or raise ScatterXError.
 
+    Keys of a profile may follow, after commas: they change it.
+
     >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
     (False, False)
+    >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
+    True
     """
     return target if isinstance(target, Target) else _named(os.fspath(target), (), Path())
 
@@ -60,6 +65,8 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
     """
     if name in BASES:
         return BASES[name]
+    if "," in name and not os.path.exists(folder / name):  # of any length
+        return _changed(name, lambda other: _named(other, extending, folder))
     if name.endswith(".toml"):
         path = folder / name
     elif name in profile_names():
@@ -75,6 +82,18 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         raise ScatterXError(f"{said}: more than {_MOST_EXTENDED} profiles extend each other")
     chain = (*extending, said)
     return read_profile(said, BASES, lambda other: _named(other, chain, path.parent))
+
+
+def _changed(said: str, find: Find) -> Target:
+    """Return a target that is said as ``NAME, key = value, ...``."""
+    name, _, keys = said.partition(",")
+    try:
+        content = parse_toml(f"keys = {{{keys}}}")["keys"]
+        if not isinstance(content, dict):
+            raise ScatterXError("these are no keys of a profile")
+        return target_from({"name": said, "extends": name.strip(), **content}, BASES, find)
+    except ScatterXError as error:
+        raise ScatterXError(f"target {said!r}: {error}") from error
 
 
 def all_targets() -> list[Target]:

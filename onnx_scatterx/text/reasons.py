@@ -1,9 +1,11 @@
-"""Why a scatter or gather stays: every reason that the tool can give, with its text."""
+"""Why a scatter or gather stays: every reason that the tool can give, with its texts."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+
+_SHOWN = 200  # characters of a detail: a size may be a formula of any length
 
 
 class Reason(enum.Enum):
@@ -34,21 +36,111 @@ class Reason(enum.Enum):
     MODEL_LIMIT = "the limit of steps for one model was reached"
     NO_RULE = "none of the chosen rules can write this form"
 
+    @property
+    def missing(self) -> str:
+        """What would have to be so for the node to be removed.
+
+        >>> Reason.UNKNOWN_SIGN.missing
+        'a proof that the index is never negative, or always is'
+        """
+        return _MISSING[self]
+
+
+_MISSING = {
+    Reason.UNKNOWN_RANK: "the rank of every input; declare the shapes of the graph inputs",
+    Reason.UNKNOWN_TYPE: "the element type; declare the types of the graph inputs",
+    Reason.UNKNOWN_ATTRIBUTE: "one value of the attribute for all callers; inline the function",
+    Reason.OLD_OPERATOR: "an operator set that has the operator; convert the model",
+    Reason.INVALID: "a node that can run",
+    Reason.UNKNOWN_INDICES: "indices that follow from constants and sizes alone",
+    Reason.UNKNOWN_SIGN: "a proof that the index is never negative, or always is",
+    Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
+    Reason.IRREGULAR: "positions that form a few boxes, or a target that allows dense forms",
+    Reason.DIAGONAL: "a form of operators for this combination of axes and element type",
+    Reason.COLLIDES: "positions that are all different, as the operator leaves open which wins",
+    Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
+    Reason.NO_CUT: "a proof of the order of the written regions at every size",
+    Reason.NO_KERNEL: "another element type, or a runtime that has the operator for this one",
+    Reason.OPSET: "a newer operator set; convert the model",
+    Reason.NOT_IN_TARGET: "a compiler that has the operator",
+    Reason.RANK: "tensors of fewer dims, or a compiler that takes this many",
+    Reason.UNKNOWN_SIZE: "a tensor of the model from whose shape the size can be read",
+    Reason.NO_GAIN: "a form with fewer nodes than there are",
+    Reason.TOO_COSTLY: "a form with fewer nodes",
+    Reason.TOO_LARGE: "smaller tensors, or a target that allows larger dense forms",
+    Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",
+    Reason.MODEL_LIMIT: "a smaller model: its proofs take too many steps",
+    Reason.NO_RULE: "a rule for this form; optimize(rules=...) takes rules of your own",
+}
+
 
 @dataclass(frozen=True)
 class Refusal:
-    """A reason, with the detail of the case: an axis, a name, a missing fact."""
+    """A reason, with the detail of the case: an axis, a name, a missing fact.
+
+    The detail is anything that can be printed. Its text is made when it is read.
+    """
 
     reason: Reason
-    detail: str = ""
+    detail: object = ""
+
+    @property
+    def told(self) -> str:
+        """The detail as a text of bearable length.
+
+        >>> len(Refusal(Reason.UNKNOWN_SIZE, "n + " * 999).told)
+        200
+        """
+        text = str(self.detail)
+        if len(text) <= _SHOWN:
+            return text
+        half = (_SHOWN - 5) // 2
+        return f"{text[: _SHOWN - 5 - half]} ... {text[-half:]}"
 
     def __str__(self) -> str:
-        return f"{self.reason.value} ({self.detail})" if self.detail else self.reason.value
+        told = self.told
+        return f"{self.reason.value} ({told})" if told else self.reason.value
 
 
 class RefusedError(Exception):
     """Carries a refusal out of the middle of a construction."""
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: object = "") -> None:
         super().__init__(reason.value)
         self.refusal = Refusal(reason, detail)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A detail that is put together when it is read.
+
+    >>> str(Detail("the size {} of axis {}", "2*N", 1))
+    'the size 2*N of axis 1'
+    """
+
+    template: str
+    parts: tuple[object, ...]
+
+    def __init__(self, template: str, *parts: object) -> None:
+        object.__setattr__(self, "template", template)
+        object.__setattr__(self, "parts", parts)
+
+    def __str__(self) -> str:
+        return self.template.format(*self.parts)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Uses of operators that a target does not take.
+
+    >>> str(Missing(("Pad of int64", "Concat"), "npu"))
+    'Pad of int64 and Concat for npu'
+    """
+
+    uses: tuple[str, ...]
+    target: str
+
+    def __str__(self) -> str:
+        *first, last = self.uses
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return f"{listed} for {self.target}"

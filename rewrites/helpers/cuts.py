@@ -25,7 +25,7 @@ from onnx_scatterx.symbolic.terms import (
     where,
 )
 from onnx_scatterx.symbolic.terms import step as at_least
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one
 
@@ -83,7 +83,7 @@ def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Plan
         if facts.is_nonnegative(end):
             return Cut(axis, start, end.constant if end.constant is not None else end, step)
     if step != -1:
-        raise RefusedError(Reason.UNKNOWN_SIZE, f"where a reversed slice starts: {first}")
+        raise RefusedError(Reason.UNKNOWN_SIZE, Detail("where a reversed slice starts: {}", first))
     # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
     cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
     return Cut(axis, INT64_MAX, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
@@ -162,7 +162,7 @@ def _bound(
             )
         if memo[key, t, signed]:
             return t
-    raise RefusedError(Reason.UNKNOWN_SIZE, str(exact))
+    raise RefusedError(Reason.UNKNOWN_SIZE, exact)
 
 
 def _literal(

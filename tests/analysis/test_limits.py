@@ -160,7 +160,7 @@ def test_the_budget_of_a_question_is_named() -> None:
     assert left
     for refusal in left:
         assert refusal.reason is Reason.QUESTION_LIMIT
-        assert refusal.detail.startswith("2 steps; without the answer, ")
+        assert refusal.told.startswith("2 steps; without the answer, ")
 
 
 def test_a_budget_that_is_spent_is_no_answer() -> None:

@@ -96,6 +96,8 @@ def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", KV, "node_ScatterND_23"]) == 0
+    assert "J = p(f(p1(I)) ++ p2(I))" not in capsys.readouterr().out
+    assert main(["explain", KV, "node_ScatterND_23", "--theory"]) == 0
     text = capsys.readouterr().out
     assert "J = p(f(p1(I)) ++ p2(I))" in text
     assert "node_ScatterND_11" not in text
@@ -105,17 +107,20 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
 
 
-def test_what_stays_is_followed_by_what_helps(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = f"to see why scatters were kept, run: onnx-scatterx explain {KV}, with the same options"
-    assert main(["inspect", KV]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == said
-    assert main(["optimize", KV, "-o", str(tmp_path / "out.onnx")]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == said
-    for more in ["--target", "standard"], ["--json"]:
-        assert main(["inspect", KV, *more]) == 0
-        assert "what would help" not in capsys.readouterr().out
+def test_what_to_do_next_comes_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "out.onnx")
+    for command in (["inspect", KV], ["optimize", KV, "-o", out]):
+        assert main(command) == 0
+        first, node, _, way, *_ = capsys.readouterr().out.splitlines()
+        assert first == "what to do next:"
+        assert node.startswith(
+            "  node_ScatterND_11, node_ScatterND_23 become ScatterX: an index may count"
+        )
+        output = out if command[0] == "optimize" else "OUT.onnx"
+        assert way.strip() == f"onnx-scatterx optimize {KV} -o {output} --target standard"
+    for more in ["--target", "standard"], ["-q"]:
+        assert main(["optimize", KV, "-o", out, *more]) == 0
+        assert "what to do next" not in capsys.readouterr().out
 
 
 def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,6 +114,26 @@ def test_rows_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
     )
 
 
+ROWS_READ = """g = Transpose (f)
+        a = GatherND (z, g)
+        e = Reshape (a, minus)
+        q = Shape <start = 1> (n)
+        u = Slice (e, zero, q, zero)"""
+
+
+def test_rows_of_another_tensor_under_a_mask_that_is_repeated(golden: Golden) -> None:
+    """As TorchScript exports ``x[m] = z[m]`` with a mask of rows."""
+    golden(rows_masked(ROWS_READ, given="float[A,4] z"), *masks())
+
+
+def test_rows_under_a_mask_that_is_not_repeated(refuses: Refuses) -> None:
+    """Another mask, or one that says more than its rows."""
+    other = rows_masked(ROWS_READ, given="float[A,4] z, bool[A] o")
+    refuses(other.replace("f = NonZero (m)", "f = NonZero (o)"), Reason.UNKNOWN_INDICES)
+    cut = other.replace("b = Expand (w, s)", "b = And (c, w)").replace("bool[A] o", "bool[A,4] c")
+    refuses(cut, Reason.UNKNOWN_INDICES)
+
+
 def test_the_first_elements_of_what_the_mask_reads_are_all(golden: Golden) -> None:
     updates = """a = GatherND (z, i)
         f = Reshape (a, minus)

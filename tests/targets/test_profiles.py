@@ -90,6 +90,29 @@ def test_a_profile_extends_another(tmp_path: Path) -> None:
     assert target_of(written(tmp_path / "a.toml", 'name = "a"\nextends = "qnn"')).static_only
 
 
+def test_keys_on_the_command_line(tmp_path: Path) -> None:
+    target = target_of('qnn, add = ["NonZero"], limits.Pad.no_types = ["bool"], dense = true')
+    assert target.has("NonZero")
+    assert target.static_only
+    assert target.limits_of("Pad").no_types == frozenset({"bool"})
+    assert target.dense_limit == 1 << 24
+    assert target.name.startswith("qnn, add")
+    assert target_of("ort-cpu, max_rank = 4").is_timed
+    path = written(tmp_path / "npu.toml", 'name = "npu"\navoid = ["Mod"]')
+    assert not target_of(f"{path}, max_rank = 4").has("Mod")
+    comma = written(tmp_path / "a, b.toml", 'name = "ab"')
+    assert target_of(comma).name == "ab"
+    for said, why in (
+        ("qnn, dens = true", "unknown key 'dens'; did you mean dense"),
+        ("qnn, dense", "is not TOML"),
+        ("qn, dense = true", "no target is called 'qn'; did you mean qnn"),
+        ("qnn, " + "x" * 9999, "8192 are the most"),
+    ):
+        with pytest.raises(ScatterXError, match=why) as raised:
+            target_of(said)
+        assert "\n" not in str(raised.value)
+
+
 def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
     written(tmp_path / "one.toml", 'name = "one"\navoid = ["NonZero", "Mod"]')
     two = 'name = "two"\nextends = "one.toml"\nadd = ["Mod"]\nremove = ["Pad"]'

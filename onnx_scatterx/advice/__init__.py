@@ -1,0 +1,1 @@
+"""What to do next: arguments under which scatters that stay are removed, each of them tried."""

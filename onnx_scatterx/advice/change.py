@@ -1,0 +1,115 @@
+"""Other arguments for a model: how they are said on the command line, and what they mean."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.system.reading import parse_toml
+from onnx_scatterx.targets.catalogue import BASES
+from onnx_scatterx.targets.profile import target_from
+from onnx_scatterx.targets.target import Target
+
+_WORDS = {
+    "nonnegative": "no element of {!r} is negative",
+    "contiguous": "each element of {!r} is the one before it plus 1",
+    "unique": "no two elements of {!r} are equal",
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a user typed: the model, the output, the target and the options that stay."""
+
+    model: str = "MODEL.onnx"
+    output: str = "OUT.onnx"
+    target: str = ""
+    options: tuple[str, ...] = ()
+
+    def words(self, target: str, options: Sequence[str]) -> str:
+        """Return the command with another target and more options."""
+        said = ["--target", target] if target != "scatterx" else []
+        words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *said]
+        return shlex.join([*words, *self.options, *options])
+
+
+@dataclass(frozen=True)
+class Change:
+    """Arguments that differ from those of a run.
+
+    ``keys`` are keys of a profile, as TOML, by which the target changes; ``base`` is another target
+    to begin with. ``conditions`` are what has to be so.
+    """
+
+    base: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    assumed: tuple[Clause, ...] = ()
+    fix: Mapping[str, int] = field(default_factory=dict)
+    opset: int | None = None
+    deterministic: bool = False
+    conditions: tuple[str, ...] = ()
+    is_last: bool = False
+    """Is only tried for scatters that nothing else removes."""
+
+    def __or__(self, other: Change) -> Change:
+        return Change(
+            other.base or self.base,
+            {**self.keys, **other.keys},
+            tuple(dict.fromkeys((*self.assumed, *other.assumed))),
+            {**self.fix, **other.fix},
+            other.opset or self.opset,
+            self.deterministic or other.deterministic,
+            tuple(dict.fromkeys((*self.conditions, *other.conditions))),
+            is_last=True,
+        )
+
+    def target(self, given: Target) -> Target:
+        """Return the target to write for, given that of the run."""
+        begin = BASES[self.base] if self.base else given
+        if not self.keys:
+            return begin
+        keys = ", ".join(f"{key} = {value}" for key, value in self.keys.items())
+        content = parse_toml(f"keys = {{{keys}}}")["keys"]
+        return target_from({"name": begin.name, "extends": "", **content}, BASES, lambda _: begin)
+
+    def settings(self, given: Settings) -> Settings:
+        """Return the settings to optimize with, given those of the run."""
+        settled = given.deterministic or self.deterministic
+        changed = Settings.of(
+            self.target(given.target),
+            None,
+            given.distrust_dims,
+            None,
+            settled,
+            reads=given.reads,
+            sizes=given.sizes,
+        )
+        assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
+        return replace(changed, assumed=assumed)
+
+    def command(self, given: Command) -> str:
+        """Return the command that says it."""
+        target = self.base or given.target
+        keys = "".join(f", {key} = {value}" for key, value in self.keys.items())
+        options = [w for name, n in self.fix.items() for w in ("--fix", f"{name}={n}")]
+        said: dict[str, list[str]] = {}
+        for clause in self.assumed:
+            said.setdefault(clause.name, []).append(clause.said)
+        for name, parts in said.items():
+            text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
+            options += ["--assume", text]
+        options += ["--deterministic"] if self.deterministic else []
+        options += ["--opset", str(self.opset)] if self.opset is not None else []
+        return given.words(target + keys, options)
+
+    def condition(self) -> str:
+        """Return what has to be so, in words."""
+        promises = [
+            _WORDS[c.said].format(c.name) if c.said in _WORDS else str(c) for c in self.assumed
+        ]
+        parts = [f"if {' and '.join(promises)}"] if promises else []
+        parts += ["or with numbers of your own"] if self.fix else []
+        return "; ".join([*parts, *self.conditions])

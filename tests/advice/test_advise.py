@@ -1,0 +1,163 @@
+"""What to do next: commands with which a scatter goes, each of them tried."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_scatterx import advise, optimize
+from onnx_scatterx.advice.change import Command
+from onnx_scatterx.cli import main
+from onnx_scatterx.targets.catalogue import BASES, profile_names
+from tests.helpers.support import scatters
+
+HEAD = '<ir_version: 8, opset_import: ["" : 18]> '
+START = """g (float[8, 2] x, int64[1] at, float[1, 2] u) => (float[8, 2] y)
+    <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
+ROWS = """g (float[400, 2] x, int64[300] at, float[300, 2] u) => (float[400, 2] y)
+    <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
+THREE = """g (float[8, 2] x, int64[3, 1] i, float[3, 2] u) => (float[8, 2] y)
+    { y = ScatterND (x, i, u) }"""
+TWICE = """g (float[8, 2] x, float[3, 2] u) => (float[8, 2] y)
+    <int64[3, 1] i = {3, 5, 3}> { y = ScatterND (x, i, u) }"""
+EMPTY = """g (float[N, 4] x) => (y) <int64[1] last = {-1}> {
+    r = ReduceMax <keepdims = 0> (x, last)  zero = Sub (r, r)  m = Equal (r, zero)
+    where = NonZero (m)  rows = Transpose <perm = [1, 0]> (where)
+    picked = GatherND (r, rows)  u = Neg (picked)  y = ScatterND (r, rows, u) }"""
+
+
+def advice(text: str, **arguments: Any) -> list[list[str]]:
+    """Return the commands that are named, by the options that follow the target, and conditions."""
+    found = advise(onnx.parser.parse_model(HEAD + text), **arguments)
+    start = "onnx-scatterx optimize MODEL.onnx -o OUT.onnx "
+    assert all(way.command.startswith(start) for a in found for way in a.ways)
+    return [[way.command.removeprefix(start), way.condition] for a in found for way in a.ways]
+
+
+DENSE = ["--target 'standard, dense = true'", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "steps"),
+    [
+        (
+            START,
+            "scatterx",
+            [
+                ["--target standard", ""],
+                ["--assume 'at: nonnegative'", "if no element of 'at' is negative"],
+            ],
+        ),
+        (START, "standard", []),
+        (THREE, "scatterx", [["--target standard", ""]]),
+        (
+            ROWS,
+            "standard",
+            [
+                DENSE,
+                [
+                    "--target standard --assume 'at: contiguous, nonnegative'",
+                    "if each element of 'at' is the one before it plus 1 and no element of 'at' "
+                    "is negative",
+                ],
+            ],
+        ),
+        (
+            ROWS.replace("Unsqueeze (at", "Unsqueeze (b").replace("{ i", "{ b = Mul(at, at) i"),
+            "standard",
+            [DENSE],
+        ),
+        (TWICE, "standard", [["--target standard --deterministic", "the last update wins"]]),
+        (EMPTY, "standard", [["--target standard --assume 'N >= 1'", "if N >= 1"]]),
+        (TWICE.replace("ND (x", 'ND <reduction = "mul"> (x'), "standard", []),
+        (
+            EMPTY,
+            "qnn-1",
+            [
+                [
+                    "--target 'qnn-1, add = [\"CumSum\"]' --assume 'N >= 1'",
+                    "if N >= 1; if your compiler has CumSum",
+                ]
+            ],
+        ),
+    ],
+)
+def test_ways(text: str, target: str, steps: list[list[str]]) -> None:
+    if target not in (*profile_names(), *BASES):
+        pytest.skip(f"no profile {target}")
+    assert advice(text, target=target) == steps
+
+
+@pytest.mark.parametrize("text", [START, THREE, ROWS, TWICE, EMPTY])
+@pytest.mark.parametrize("target", ["scatterx", "standard", "qnn", "rknn, max_rank = 1"])
+def test_every_command_does_what_it_says(
+    text: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is printed is run as it stands: the scatters that it names are removed."""
+    path, out = str(tmp_path / "my model.onnx"), str(tmp_path / "out.onnx")
+    onnx.save(onnx.parser.parse_model(HEAD + text), path)
+    command = Command(path, out, target)
+    for found in advise(path, target=target, command=command):
+        for way in found.ways:
+            words = shlex.split(way.command)
+            assert words[0] == "onnx-scatterx"
+            assert main([*words[1:], "--verify", "--samples", "5"]) == 0
+            assert not scatters(onnx.load(out))
+    capsys.readouterr()
+
+
+def test_what_nothing_removes() -> None:
+    (found,) = advise(
+        onnx.parser.parse_model(HEAD + TWICE.replace("ND (x", 'ND <reduction = "mul"> (x')),
+        target='rknn, remove = ["Mul"]',
+    )
+    first, second = found.lines()
+    assert first.startswith("y stays: ")
+    assert second.startswith("  no option removes it; missing: ")
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """First what to do next, then the table; it is in the JSON, too, and `explain` says it."""
+    path, out = str(tmp_path / "m.onnx"), str(tmp_path / "o.onnx")
+    onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
+    command = f"onnx-scatterx optimize {path} -o {out} --target standard"
+    assert main(["optimize", path, "-o", out, "--target", "standard"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "what to do next:"
+    assert f"      {command} --deterministic" in told
+    assert main(["inspect", path, "--target", "standard", "--json"]) == 0
+    (advised,) = json.loads(capsys.readouterr().out)["advice"]
+    assert advised["ways"][0]["command"].endswith("--deterministic")
+    assert main(["explain", path, "--target", "standard"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[1].startswith("  answer    stays: ")
+    assert "next      removed by:" in told[3]
+    assert told[4].endswith("--deterministic")
+    assert "equation" not in "".join(told)
+
+
+def test_a_step_does_what_it_says() -> None:
+    model = onnx.parser.parse_model(HEAD + EMPTY)
+    assert optimize(model, target="standard").report.removed == 0
+    assert optimize(model, target="standard", assume="N >= 1").report.removed == 1
+
+
+def test_what_the_user_has_said_already_is_kept() -> None:
+    """No way contradicts it, or leaves it out."""
+    assert advice(ROWS, target="standard", assume="at <= -1") == [DENSE]
+    assert advice(TWICE, target="standard", deterministic=True) == []
+
+
+def test_a_rank_names_the_size_that_leaves_it_open() -> None:
+    model = onnx.parser.parse_model(HEAD + EMPTY)
+    (scatter,) = optimize(model, target="standard").report.scatters
+    product = """v = ScatterND <reduction = "mul"> (w, k, t) y = ScatterND (r, rows, u) }"""
+    both = EMPTY.replace("(float[N, 4] x)", "(float[N,4] x, float[8] w, int64[2,1] k, float[2] t)")
+    both = both.replace("y = ScatterND (r, rows, u) }", product).replace("=> (y)", "=> (v, y)")
+    found = optimize(onnx.parser.parse_model(HEAD + both), target="standard").report.scatters
+    assert ["--assume" in str(s.refusal) for s in found] == [False, True]
+    assert str(scatter.refusal) == "the rank of an input is unknown (data; try --assume 'N >= 1')"
