@@ -12,13 +12,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.errors import DifferenceError, TargetError
+from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
-from onnx_scatterx.ir.opset import newer_opset, raise_opset
+from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
@@ -85,6 +86,7 @@ def optimize(
     deterministic: bool = ...,
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
+    fix: Fix = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -104,6 +106,7 @@ def optimize(
     deterministic: bool = ...,
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
+    fix: Fix = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -123,6 +126,7 @@ def optimize(
     deterministic: bool = False,
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
+    fix: Fix = None,
     verify: bool | Mapping[str, Any] = False,
     strict: bool = False,
     progress: Progress | None = None,
@@ -146,8 +150,11 @@ def optimize(
             ONNX leaves open.
         sizes: hints on what symbolic sizes usually are, for targets that weigh time: any result is
             right at all sizes.
-        opset: raise an older model to this operator set, as TensorScatter needs 24. A newer one is
-            kept, and the report says so.
+        opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
+            newer one if each of its nodes means the same there.
+        fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
+            "x": [4, 3, 224, 224]}``: what follows from them is folded, and the result is right at
+            these sizes.
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
@@ -164,7 +171,8 @@ def optimize(
     Raises:
         ScatterXError: the target cannot be had, or an assumption or a size names nothing of the
             model.
-        ModelError: the model cannot be read, is not valid, or cannot be raised.
+        ModelError: the model cannot be read, is not valid, or cannot be raised or
+            lowered.
         DifferenceError: ``verify`` found a difference.
         VerifyError: the models could not be compared.
         TargetError: ``strict``, and the target does not take all of the result.
@@ -183,16 +191,23 @@ def optimize(
     observer = Observer(progress, watch)
     with recorded() as read:
         settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads
+            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
         )
         loaded, proto, given = _loaded(model, observer)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
-        raised = opset is not None and raise_opset(loaded, opset)
+        for name in sizes or {}:
+            if name in (fix or {}):
+                raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
+        newest = settings.target.max_opset
+        if opset is not None and newest is not None and opset > newest:
+            name = settings.target.name
+            raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
+        changed = opset is not None and change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, observer=observer)
-    report = replace(report, opset_kept=newer_opset(loaded, opset))
     made: Any = loaded
     if proto is not None:
-        made = to_proto(loaded) if report.entries or raised else proto
+        changed = changed or bool(fix) or report.opset_lowered is not None
+        made = to_proto(loaded) if report.entries or changed else proto
     result: Result[Any] = Result(made, report, given.source, read)
     if strict and report.violations:
         head, *lines = report.violation_lines()
@@ -237,6 +252,7 @@ def inspect(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     progress: Progress | None = None,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
@@ -255,7 +271,9 @@ def inspect(
         box [1, :]
 
     """
-    settings = Settings.of(target, rules, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(
+        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
+    )
     return inspect_accounts(model, settings, Observer(progress))[0]
 
 

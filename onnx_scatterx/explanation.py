@@ -11,6 +11,7 @@ from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.reports.advice import Advice
@@ -36,6 +37,7 @@ def advise(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
     r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
@@ -55,7 +57,7 @@ def advise(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins
     """
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
     _, accounts = inspect_accounts(loaded, settings)
     return advise_on(loaded, settings, accounts, command)
@@ -70,6 +72,7 @@ def explain(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     theory: bool = False,
     command: Command | None = None,
     progress: Progress | None = None,
@@ -89,6 +92,7 @@ def explain(
         reads: say the same of what is read, by all gathers.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
+        fix: as for ``optimize``.
         theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
             with its witness.
         command: how the commands begin.
@@ -130,6 +134,7 @@ def explain(
         reads=reads,
         assume=assume,
         deterministic=deterministic,
+        fix=fix,
         theory=theory,
         command=command,
         progress=progress,
@@ -176,13 +181,14 @@ def explanations(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     theory: bool = False,
     command: Command | None = None,
     progress: Progress | None = None,
 ) -> list[Explanation]:
     """Return what `explain` says, in parts; its arguments are the same."""
     observer = Observer(progress)
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model, observer)
     _, accounts = inspect_accounts(loaded, settings, observer)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):

@@ -9,10 +9,14 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.transforms.fix_sizes import FixSizes
+
+__all__ = ["FixSizes", "RemoveScatters"]
 
 
 class RemoveScatters(ir.passes.InPlacePass):
@@ -43,9 +47,10 @@ class RemoveScatters(ir.passes.InPlacePass):
         reads: bool = False,
         assume: Assume = None,
         deterministic: bool = False,
+        fix: Fix = None,
     ) -> None:
         self.settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, reads=reads
+            target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
         )
         self._report: Report | None = None
 
@@ -61,4 +66,5 @@ class RemoveScatters(ir.passes.InPlacePass):
         self._report, _ = optimize_ir(model, self.settings)
         same = self._report.ops_before == self._report.ops_after
         gone = self._report.removed or self._report.gathers_removed
-        return ir.passes.PassResult(model, modified=bool(gone) or not same)
+        changed = self._report.fixed or self._report.opset_lowered
+        return ir.passes.PassResult(model, modified=bool(gone or changed) or not same)

@@ -9,9 +9,13 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.assumptions.size_template import template
+from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
@@ -30,19 +34,23 @@ from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
 from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.transforms.drop_overwritten import DropOverwrittenUpdates
+from onnx_scatterx.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
+from onnx_scatterx.transforms.write_sizes import WriteSizes
 
 PIPELINE: tuple[Pass, ...] = (
+    WriteSizes(),
     InlineKnownIfs(),
     DropOverwrittenUpdates(),
     LowerScatters(),
     SimplifyGathers(),
     ShortenShapeComputations(),
     CancelTransposes(),
+    FoldSizes(),
     DropDefaultReductions(),
     AttachFallbacks(),
 )
@@ -61,11 +69,19 @@ def optimize_ir(
     ``planned`` makes the report say what would be done; ``observer`` is told how far this is.
     """
     follow_links(model)
+    newest = settings.target.max_opset
+    kept_opset = newer_opset(model, newest)
+    lowered = None
+    if newest is not None and kept_opset is not None and not lower_opset(model, newest):
+        kept_opset, lowered = None, newest
     given = settings.assumed
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
     kept: tuple[Clause, ...] = ()
     rests: list[tuple[Clause, ...]] = []
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        given = at_sizes(given, fixed)
+    if given:
         tries = 0
 
         def effect(some: tuple[Clause, ...]) -> Effect:
@@ -95,13 +111,21 @@ def optimize_ir(
         planned=planned,
         reads=settings.reads,
     )
-    idle = tuple(str(c) for c in given if c not in kept)
+    idle = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(kept))
+    wanted = template(model, equalities(given)) if settings.target.static_only else ""
     with own_budget(_steps(model)):
         left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
-    return replace(report, not_needed=idle, violations=left), accounts
+    said = tuple(fixed.symbols.items())
+    report = replace(report, not_needed=idle, violations=left, fixed=said, to_fix=wanted)
+    return replace(report, opset_lowered=lowered, opset_kept=kept_opset), accounts
+
+
+def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
+    """Return what a clause says at fixed sizes."""
+    return set(at_sizes((clause,), fixed))
 
 
 def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
@@ -110,7 +134,8 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     Raises ScatterXError where its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
-    return _rewritten(cloned(model), settings, settings.assumed)
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
 def _goes(account: NodeRecord) -> bool:
@@ -119,7 +144,7 @@ def _goes(account: NodeRecord) -> bool:
 
 def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
     """Rewrite a model, and return what can be seen of it."""
-    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed)))
+    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed, trial=True)))
 
 
 @fresh_symbols()
@@ -128,15 +153,20 @@ def _rewritten(
     settings: Settings,
     assumed: tuple[Clause, ...],
     observer: Observer = NOBODY,
+    *,
+    trial: bool = False,
 ) -> tuple[NodeRecord, ...]:
-    """Run the pipeline on these assumptions alone, within a budget."""
+    """Run the pipeline on these assumptions alone, within a budget.
+
+    On ``trial`` nothing is folded that is no part of a scatter.
+    """
     job = Job(model, settings, assumed, observer=observer)
-    if not job.has_scatters:
+    if not job.has_scatters and not settings.fix:
         return ()
     steps = _steps(model)
     with own_budget(steps):
         for step in PIPELINE:
-            if step.applies(settings):
+            if step.applies(settings) and not (trial and isinstance(step, FoldSizes)):
                 step.run(job)
                 observer.passed(step.name, model)
     with own_budget(steps):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
+from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.rewrites import RULES
@@ -59,6 +60,7 @@ class Settings:
     deterministic: bool = False
     sizes: Mapping[str, int] | None = None
     reads: bool = False
+    fix: Fix = None
 
     @classmethod
     def of(
@@ -71,8 +73,10 @@ class Settings:
         *,
         sizes: Mapping[str, int] | None = None,
         reads: bool = False,
+        fix: Fix = None,
     ) -> Settings:
         """Return what the arguments of the public functions say, or raise ScatterXError."""
         chosen = target_of(target)
         applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        return cls(chosen, applied, distrust_dims, clauses(assume), deterministic, sizes, reads)
+        assumed = clauses(assume)
+        return cls(chosen, applied, distrust_dims, assumed, deterministic, sizes, reads, fix)

@@ -86,6 +86,7 @@ class Change:
             settled,
             reads=given.reads,
             sizes=given.sizes,
+            fix={**(given.fix or {}), **self.fix},
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)

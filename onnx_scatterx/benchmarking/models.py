@@ -25,6 +25,7 @@ from onnx_scatterx.runtime.worker_client import ModelFile
 from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.array_diff import compare
+from onnx_scatterx.verification.narrowing import narrowing
 from onnx_scatterx.verification.valid_inputs import valid_draws
 
 Models: TypeAlias = "AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel]"
@@ -56,8 +57,8 @@ def bench(
             `ModelProto`, an `onnx_ir.Model`, or what has a model, such as a `Result`. Times are
             told against the first.
         targets: with one model, what `optimize` makes of it for these targets is timed too.
-        sizes: of the named dims of the inputs that are drawn; the others are all 64 if the first
-            model accepts that.
+        sizes: of the named dims of the inputs that are drawn; the others are those that another
+            model has fixed, or all 64 if the first model accepts that.
         inputs: the inputs themselves, by name.
         threads: how many ONNX Runtime uses for one node; as many as there are cores where 0.
         rounds: how often each model is timed, 6 at least; by default as often as fits.
@@ -100,7 +101,8 @@ def bench(
         given, drawn_sizes = inputs, {}
         if given is None:
             registered = str(library_path()) if library else None
-            draw, *_ = valid_draws(first, sizes=sizes, seed=seed, library=registered)
+            wanted = _common_sizes(list(named.values()), sizes)
+            draw, *_ = valid_draws(first, sizes=wanted, seed=seed, library=registered)
             given, drawn_sizes = draw.feeds, dict(draw.sizes)
         differences, times = setting.time(
             dict(zip(named, files, strict=True)), given, rounds, seconds, progress
@@ -112,6 +114,19 @@ def bench(
             ]
     timings = zip(named, times.T, differences, profiles, strict=True)
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
+
+
+def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -> dict[str, int]:
+    """Return the sizes of the inputs: as asked for, or as any of the models has fixed them."""
+    found = dict(sizes or {})
+    first, *others = (load(model) for model in models)
+    for other in others:
+        for name, number in narrowing(first, other).symbols.items():
+            if found.setdefault(name, number) != number:
+                raise ScatterXError(
+                    f"no inputs fit all models: the size {name!r} is {found[name]} and {number}"
+                )
+    return found
 
 
 def _named(models: Models) -> dict[str, AnyModel]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from onnx_scatterx.cli.fix_option import add_fix, fixed_sizes
 from onnx_scatterx.cli.output import print_error, show
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.nearest import did_you_mean
@@ -66,6 +67,7 @@ def add_target(command: argparse.ArgumentParser) -> None:
         default="scatterx",
         help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
     )
+    add_fix(command)
     add_assume(command)
     add_distrust(command)
     command.add_argument(
@@ -104,7 +106,8 @@ def add_assume(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A",
-        help="what you know of the inputs: 'seq <= 512', 'positions: contiguous, nonnegative'",
+        help="promise something of the inputs, which stay as they are: 'seq <= 512', "
+        "'positions: contiguous, nonnegative'",
     )
 
 
@@ -185,7 +188,7 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return what optimize, inspect and explain are told alike."""
     names = ("target", "assume", "distrust_dims", "deterministic", "reads")
-    return {name: getattr(args, name) for name in names}
+    return {**{name: getattr(args, name) for name in names}, "fix": fixed_sizes(args.fix)}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks, settings
+from onnx_scatterx.cli.fix_option import fix_texts
 from onnx_scatterx.cli.output import print_error
 from onnx_scatterx.cli.progress import progress
 
@@ -40,7 +41,8 @@ def said(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return what the user typed, as far as it is about what is done with the model."""
     from onnx_scatterx.advice.change import Command
 
-    options = [word for text in args.assume for word in ("--assume", text)]
+    options = [word for text in fix_texts(args.fix) for word in ("--fix", text)]
+    options += [word for text in args.assume for word in ("--assume", text)]
     for name in ("distrust_dims", "deterministic", "reads"):
         options += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
     return Command(args.model, output, args.target_said, tuple(options))

@@ -60,7 +60,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_strict(command)
     command.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     command.add_argument(
-        "--opset", type=count, metavar="N", help="raise the model to this operator set first"
+        "--opset", type=count, metavar="N", help="raise or lower the model to this set of operators"
     )
     command.add_argument(
         "--size",
@@ -68,7 +68,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="S=N",
-        help="a symbolic size is usually N: what ort-cpu weighs plans by",
+        help="a hint: a symbolic size is usually N, by which ort-cpu weighs plans",
     )
     command.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"
@@ -140,8 +140,6 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
                 watch=_printer(args.print_after) if args.print_after else None,
                 **settings(args),
             )
-        if result.report.opset_kept is not None:
-            reject_unused(args, f"on a model of operator set {result.report.opset_kept}", "opset")
         writing.check()  # now the external data of the input are known
         verification = verified(args, model, result) if args.verify else None
         if verification is None or verification.same:

@@ -20,6 +20,7 @@ from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.api import M, inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.extraction.neighbourhood import Region, owners_in, region_of, top_level
 from onnx_scatterx.extraction.part import Declared, part_of
@@ -102,6 +103,7 @@ def extract(
     reads: bool = ...,
     assume: Assume = ...,
     deterministic: bool = ...,
+    fix: Fix = ...,
     progress: Progress | None = ...,
 ) -> Part[onnx.ModelProto]: ...
 
@@ -116,6 +118,7 @@ def extract(
     reads: bool = ...,
     assume: Assume = ...,
     deterministic: bool = ...,
+    fix: Fix = ...,
     progress: Progress | None = ...,
 ) -> Part[ir.Model]: ...
 
@@ -129,6 +132,7 @@ def extract(
     reads: bool = False,
     assume: Assume = None,
     deterministic: bool = False,
+    fix: Fix = None,
     progress: Progress | None = None,
 ) -> Part[onnx.ModelProto] | Part[ir.Model]:
     """Cut out of a model what one scatter needs, with shapes and without weights.
@@ -144,6 +148,7 @@ def extract(
         reads: look at gathers, too.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
+        fix: as for ``optimize``; the part is not fixed.
         progress: is told how far this is, as by ``optimize``.
 
     Raises:
@@ -162,11 +167,13 @@ def extract(
 
     """
     observer = Observer(progress)
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads)
+    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     whole = loaded_ir(model, observer)
     wanted = [_Wanted.of(whole, node, settings, observer)]
     if settings.target != STANDARD:
-        other = Settings.of(STANDARD, None, distrust_dims, assume, deterministic, reads=reads)
+        other = Settings.of(
+            STANDARD, None, distrust_dims, assume, deterministic, reads=reads, fix=fix
+        )
         wanted.append(_Wanted.of(whole, node, replace(other, reads=wanted[0].settings.reads)))
     for number, (part, weights) in enumerate(_parts(whole, node, settings), 1):
         observer.stage("trying a part", number)

@@ -95,10 +95,15 @@ def _read(graph: ir.Graph) -> dict[ir.Value, None]:
 
 
 def _drop_unread(model: ir.Model) -> None:
-    """Remove inputs, initializers and functions that nothing reads."""
+    """Remove inputs, initializers and functions that nothing reads.
+
+    An input stays if it declares a size that one that is read declares, too: that they agree in it
+    is an assumption of the report.
+    """
     graph = model.graph
     read = _read(graph)
-    graph.inputs[:] = [value for value in graph.inputs if value in read]
+    sizes = {name for value in graph.inputs if value in read for name in _sizes(value)}
+    graph.inputs[:] = [v for v in graph.inputs if v in read or sizes & _sizes(v)]
     for name, value in list(graph.initializers.items()):
         if value not in read:
             graph.initializers.pop(name)
@@ -106,6 +111,12 @@ def _drop_unread(model: ir.Model) -> None:
     for identifier, function in list(model.functions.items()):
         if function not in called:
             del model.functions[identifier]
+
+
+def _sizes(value: ir.Value) -> set[str]:
+    """Return the names of sizes that a value declares."""
+    dims = () if value.shape is None else value.shape.dims
+    return {dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value is not None}
 
 
 def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]:

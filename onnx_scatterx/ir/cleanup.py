@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import graphs_of
+
 
 def read_by(node: ir.Node) -> list[ir.Value]:
     """Return the values that a node reads, those that its subgraphs capture included."""
@@ -26,6 +28,8 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
         if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
             continue
         read = read_by(node)
+        for body in graphs_of(node):
+            _dismantle(body)
         node.graph.remove(node, safe=True)
         for value in read:
             producer = value.producer()
@@ -36,3 +40,12 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
             ):
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
+
+
+def _dismantle(graph: ir.Graph) -> None:
+    """Take the nodes out of a graph, so that they read nothing any more."""
+    graph.outputs.clear()
+    for node in reversed(list(graph)):
+        for body in graphs_of(node):
+            _dismantle(body)
+        graph.remove(node, safe=True)

@@ -1,18 +1,29 @@
-"""Raising a model to a newer operator set, where a target's operators need one."""
+"""A model in another operator set: a newer one, which TensorScatter needs, or an older one.
+
+An older one is what a compiler reads. A model is lowered only if each of its nodes means the same
+in both (`onnx_scatterx.ir.schemas`), so nothing but numbers of versions changes.
+"""
 
 from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import NamedTuple
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.captured_logs import quiet
-from onnx_scatterx.ir.check import check
+from onnx_scatterx.ir.check import bodies, check, skeleton
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.schemas import difference
 
 _CONVERTER = "onnxscript.version_converter"
 _ONNXSCRIPT_BEGINS = 18
+_SHOWN = 4  # nodes that an error names
 
 
 def check_known(version: int) -> None:
@@ -64,6 +75,144 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     model.ir_version = max(model.ir_version or 0, needed)
     check(to_proto(model), "the model, raised")
     return True
+
+
+class Obstacle(NamedTuple):
+    """A node that may mean something else in an older operator set, and why."""
+
+    node: ir.Node
+    graph: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The name of the node, or that of its first output."""
+        return self.node.name or self.node.outputs[0].name or "?"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.node.op_type}): {self.why}"
+
+
+def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
+    """Return the nodes that keep a model from being lowered to an operator set."""
+    types = _Types(model)
+    found = []
+    for name, graph, there in _versioned(model):
+        for node in graph:
+            if node.domain == "" and there > version:
+                why = difference(node, there, version, types)
+                if why is not None:
+                    found.append(Obstacle(node, name, why))
+    return found
+
+
+def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
+    """Lower a model to an operator set in place; return the nodes that are in the way, if any are.
+
+    The IR version becomes the one that came with the set, which old readers know. Raises
+    ScatterXError for a set that onnx does not know.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
+    ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
+    >>> lower_opset(model, 19), model.opset_imports[""], model.ir_version
+    ([], 19, 9)
+    """
+    check_known(version)
+    found = obstacles(model, version)
+    if found:
+        return found
+    for imports in (model.opset_imports, *(f.opset_imports for f in model.functions.values())):
+        if imports.get("", version) > version:
+            imports[""] = version
+    for graph in all_graphs(model):
+        for node in graph:
+            if node.domain == "" and (node.version or 0) > version:
+                node.version = version
+    needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)])
+    if not any(function.overload for function in model.functions.values()):
+        least = 8 if model.functions else 0  # functions came with IR version 8
+        model.ir_version = min(model.ir_version or needed, max(needed, least))
+    return []
+
+
+def change_opset(model: ir.Model, version: int) -> bool:
+    """Raise or lower a model to an operator set in place; return whether it had another.
+
+    Raises ModelError if it cannot be raised, or if nodes are in the way of lowering it.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
+    ...     g (float[N] x) => (float[N] y) { y = Gelu(x) }''')
+    >>> change_opset(model, 19)
+    Traceback (most recent call last):
+    onnx_scatterx.errors.ModelError: cannot be lowered to operator set 19: y (Gelu): began with 20
+    """
+    if newer_opset(model, version) is None:
+        return raise_opset(model, version)
+    found = lower_opset(model, version)
+    if found:
+        shown = "; ".join(map(str, found[:_SHOWN]))
+        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise ModelError(f"cannot be lowered to operator set {version}: {shown}{more}")
+    return True
+
+
+def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
+    """Return all graphs by name, each with the operator set that holds in it."""
+    there = model.opset_imports.get("", 0)
+    found = [(g.name or "main", g, there) for g in (model.graph, *model.graph.subgraphs())]
+    for function in model.functions.values():
+        own = function.opset_imports.get("", there)
+        if not is_scatterx_domain(function.domain):
+            name = f"{function.domain}.{function.name}"
+            found += [(name, g, own) for g in (function.graph, *function.graph.subgraphs())]
+    return found
+
+
+class _Types:
+    """The types of values: as declared, or as ONNX infers them when one is first asked for."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        self._inferred: dict[str, set[str]] | None = None
+
+    def __call__(self, value: ir.Value) -> Collection[str]:
+        if isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED:
+            return {_text(ir.serde.serialize_type(value.type))}
+        if self._inferred is None:
+            self._inferred = _inferred(self._model)
+        return self._inferred.get(value.name or "", set())
+
+
+def _inferred(model: ir.Model) -> dict[str, set[str]]:
+    """Return what ONNX infers of values, by their names: one name may stand in several graphs."""
+    found: dict[str, set[str]] = defaultdict(set)
+    proto = skeleton(to_proto(model))
+    try:
+        graphs = [onnx.shape_inference.infer_shapes(proto).graph]
+    except (onnx.shape_inference.InferenceError, RuntimeError):
+        return found
+    while graphs:
+        graph = graphs.pop()
+        for value in (*graph.input, *graph.output, *graph.value_info):
+            found[value.name].add(_text(value.type))
+        for tensor in graph.initializer:
+            found[tensor.name].add(
+                _text(onnx.helper.make_tensor_type_proto(tensor.data_type, None))
+            )
+        graphs += [body for node in graph.node for body in bodies(node)]
+    return found
+
+
+def _text(kind: onnx.TypeProto) -> str:
+    """Return a type as schemas say it; what they do not take where it is none of theirs."""
+    which = kind.WhichOneof("value")
+    if which == "sequence_type":
+        return f"seq({_text(kind.sequence_type.elem_type)})"
+    if which == "optional_type":
+        return f"optional({_text(kind.optional_type.elem_type)})"
+    if which != "tensor_type":
+        return f"{which}"
+    return f"tensor({onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()})"
 
 
 def _converted(model: ir.Model, version: int) -> ir.Node | None:

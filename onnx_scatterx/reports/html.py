@@ -36,6 +36,7 @@ def page(report: Report, verification: Verification | None = None) -> str:
         ("Assumed", report.assumptions),
         ("Assumed and not needed", report.not_needed),
         ("Operator set", report.opset_lines()),
+        ("Sizes", (*report.fixed_lines(), *report.size_lines())),
         ("Updates that collide", report.duplicate_lines()),
     ):
         if texts:

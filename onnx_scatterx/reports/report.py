@@ -31,8 +31,8 @@ class Report:
     ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
     that nothing has been done yet (``inspect``). What is done rests on ``assumptions``; the others
     that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
-    take afterwards. ``opset_kept`` is the operator set of a model that is newer than the one that
-    was asked for: no model is lowered.
+    take afterwards. ``opset_lowered`` is the operator set that a newer model was lowered to, as the
+    target reads no newer one; ``opset_kept`` is that of a model that could not be lowered to it.
     """
 
     target: str
@@ -47,7 +47,12 @@ class Report:
     reads: bool = False
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    opset_lowered: int | None = None
     opset_kept: int | None = None
+    fixed: tuple[tuple[str, int], ...] = ()
+    """Sizes that were fixed, by name."""
+    to_fix: str = ""
+    """The options that give the sizes numbers that have none, if the target wants numbers."""
     advice: tuple[Advice, ...] = ()
     """What to do about those that stay, if it was asked for (``advise``)."""
 
@@ -96,6 +101,9 @@ class Report:
             "not_needed": list(self.not_needed),
             "violations": [asdict(v) for v in self.violations],
             "opset_kept": self.opset_kept,
+            "opset_lowered": self.opset_lowered,
+            "fixed": dict(self.fixed),
+            "to_fix": self.to_fix,
             "advice": [advice.to_dict() for advice in self.advice],
         }
 
@@ -177,17 +185,33 @@ class Report:
         """Return what stands below the table, in lines."""
         return [
             *self.opset_lines(),
+            *self.fixed_lines(),
             *self.assumption_lines(),
             *self.duplicate_lines(),
             *self.zero_lines(),
             *self.violation_lines(),
+            *self.size_lines(),
         ]
 
     def opset_lines(self) -> list[str]:
-        """Return in a line that a newer operator set than the one asked for was kept."""
-        if self.opset_kept is None:
+        """Return in a line that the model was lowered to an operator set that the target reads."""
+        if self.opset_lowered is None:
             return []
-        return [f"operator set {self.opset_kept} is kept, as no model is lowered"]
+        verb = "would be lowered" if self.planned else "lowered"
+        return [f"{verb} to operator set {self.opset_lowered}, the newest that {self.target} reads"]
+
+    def fixed_lines(self) -> list[str]:
+        """Return in a line which sizes were fixed."""
+        sizes = ", ".join(f"{name} = {number}" for name, number in self.fixed)
+        verb = "would be fixed" if self.planned else "fixed"
+        return [f"sizes {verb}: {sizes}"] if sizes else []
+
+    def size_lines(self) -> list[str]:
+        """Return in a line how sizes get numbers, if the target wants some that the model lacks."""
+        if not self.to_fix:
+            return []
+        letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
+        return [f"the target {self.target} wants all sizes as numbers: add {self.to_fix}{letter}"]
 
     def assumption_lines(self) -> list[str]:
         """Return what was assumed, and what need not have been, in lines."""

@@ -83,6 +83,13 @@ class Limits:
     rounds: int = 4
     """Attempts to find what holds in every iteration of a loop."""
 
+    folded_bytes: int = 1 << 26
+    """Bytes of all constants that follow from sizes."""
+    folding_runs: int = 1000
+    """Nodes that ONNX Runtime computes for such constants."""
+    folding_rounds: int = 6
+    """Readings of a model, each of which may find constants that follow from those before."""
+
     # What is planned.
     cells: int = 400
     """Regions that one tensor is put together from."""

@@ -11,6 +11,7 @@ from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.ir.graphs import called_function
+from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.targets.limits import Use
@@ -69,12 +70,8 @@ class _Checker:
 
     def all(self) -> Iterator[Violation]:
         """Yield all violations, in the order of the graphs."""
-        model, most = self.model, self.target.max_opset
-        version = model.opset_imports.get("")
-        main = model.graph.name or "main"
-        if most is not None and version is not None and version > most:
-            why = f"operator set {version}, and {self.target.name} takes {most}"
-            yield Violation(main, "model", main, why)
+        model, main = self.model, self.model.graph.name or "main"
+        yield from self._of_opset(main)
         for value in model.graph.inputs:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
@@ -91,6 +88,19 @@ class _Checker:
                     for why in self._of_node(node, scope):
                         label = node.name or node.outputs[0].name or "?"
                         yield Violation(label, node.op_type, name, why)
+
+    def _of_opset(self, main: str) -> Iterator[Violation]:
+        """Yield the nodes that keep a model in an operator set that is too new."""
+        most = self.target.max_opset
+        version = newer_opset(self.model, most)
+        if most is None or version is None:
+            return
+        why = f"operator set {version}, and {self.target.name} takes {most}"
+        found = obstacles(self.model, most)
+        if not found:  # it could be lowered
+            yield Violation(main, "model", main, why)
+        for node in found:
+            yield Violation(node.name, node.node.op_type, node.graph, f"{why}: {node.why}")
 
     def _of_input(self, value: ir.Value) -> Iterator[str]:
         shape, target = self.of(value).shape, self.target

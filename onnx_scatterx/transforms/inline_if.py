@@ -17,7 +17,6 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.transforms.base import Pass
@@ -38,28 +37,35 @@ class InlineKnownIfs(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        model, modified = job.model, False
-        if (model.ir_version or 0) < 4:
-            return False  # initializers are inputs, which a graph cannot be given more of
-        while any(_is_if(node) for node in model.graph.all_nodes()):
-            with budget().share(1 / 4):
-                known = Interpreter(model, distrust_dims=True).run()
-            found = [
-                (node, taken)
-                for graph, scope in known.scopes.items()
-                if scope.function is None
-                for node in graph
-                if _is_if(node) and (taken := _taken(node, scope)) is not None
-            ]
-            if not found:
-                break
-            common = _common_names(model)
-            for node, taken in found:
-                if node.graph is not None:  # it stood in a branch that is not taken
-                    _take(node, taken, job.names, common)
-            modified = True
+        modified = inline_known_ifs(job.model, job.names)
+        if modified:
             job.analysis.forget()
         return modified
+
+
+def inline_known_ifs(model: ir.Model, names: Names) -> bool:
+    """Put branches that are always taken in the place of their Ifs; return whether any are."""
+    modified = False
+    if (model.ir_version or 0) < 4:
+        return False  # initializers are inputs, which a graph cannot be given more of
+    while any(_is_if(node) for node in model.graph.all_nodes()):
+        with budget().share(1 / 4):
+            known = Interpreter(model, distrust_dims=True).run()
+        found = [
+            (node, taken)
+            for graph, scope in known.scopes.items()
+            if scope.function is None
+            for node in graph
+            if _is_if(node) and (taken := _taken(node, scope)) is not None
+        ]
+        if not found:
+            break
+        common = _common_names(model)
+        for node, taken in found:
+            if node.graph is not None:  # it stood in a branch that is not taken
+                _take(node, taken, names, common)
+        modified = True
+    return modified
 
 
 def _is_if(node: ir.Node) -> bool:
@@ -95,18 +101,7 @@ def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> No
     graph.insert_before(node, nodes)
     for value, result in zip(node.outputs, results, strict=True):
         _replace(node, value, result, names, fixed=result.producer() not in nodes)
-    for body in graphs_of(node):
-        _dismantle(body)
     remove_dead([node])
-
-
-def _dismantle(graph: ir.Graph) -> None:
-    """Take the nodes out of a graph, so that they read nothing any more."""
-    graph.outputs.clear()
-    for node in reversed(list(graph)):
-        for body in graphs_of(node):
-            _dismantle(body)
-        graph.remove(node, safe=True)
 
 
 def _rename(value: ir.Value, names: Names, common: set[str]) -> None:

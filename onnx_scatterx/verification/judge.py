@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
+from onnx_scatterx.assumptions.sized_clauses import at_sizes
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.io import load
@@ -22,6 +23,7 @@ from onnx_scatterx.verification.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.verification.narrowing import narrowed, narrowing
 from onnx_scatterx.verification.proving import needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.sample_source import Source
@@ -54,7 +56,8 @@ def verify(
     optimizations, and under the default options if `before` gives the same bits there. If ONNX
     Runtime fuses other nodes of the two models, floats may differ by rounding there. Inputs that
     `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
-    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it.
+    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it. If `after`
+    declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
 
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or what has a model.
@@ -107,12 +110,15 @@ def verify(
         return Verification(0, 0, interface=different, seed=seed)
     try:
         own = from_metadata(second.metadata_props)
-        assumed = tuple(dict.fromkeys((*clauses(assume), *own)))
+        fixed = narrowing(first, second)
+        assumed = at_sizes(tuple(dict.fromkeys((*clauses(assume), *own))), fixed)
     except ScatterXError as error:
         raise VerifyError(str(error)) from error
     given = [dict(feed) for feed in feeds or ()]
     _check_feeds(given, face)
-    source = Source.of(first, face, seed, assumed, distrust_dims) if samples else None
+    looked_at = narrowed(first, fixed)  # the original itself runs
+    at = Interface.of(looked_at)
+    source = Source.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:
@@ -124,17 +130,17 @@ def verify(
         forgiven = frozenset() if strict_zeros else outputs_of_new_where(first, second)
         comparison = Comparison(one, other, timeout, start + timeout, forgiven)
         failure = comparison.load()
-        if failure is not None:
+        if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             return Verification(0, 0, interface=(failure,), seed=seed)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
         if prove:
-            proof = proven(first, second, comparison, assumed, distrust_dims, proving)
+            proof = proven(looked_at, second, comparison, assumed, distrust_dims, proving)
         if source is not None:
             comparison.many(source, samples, progress)
     result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
-    return replace(result, proof=proof)
+    return replace(result, proof=proof, fixed=dict(fixed.symbols))
 
 
 def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:

@@ -96,7 +96,8 @@ class Verification:
     `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
     died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
     reasons why the first model rejected draws. `interface` says in what inputs and outputs differ
-    by declaration: then nothing is run. `assumed` is what was true of all that was drawn.
+    by declaration: then nothing is run. `assumed` is what was true of all that was drawn. `fixed`
+    are the sizes that the second model declares as numbers, and the first does not.
     """
 
     draws: int
@@ -111,6 +112,7 @@ class Verification:
     seconds: float = 0.0
     assumed: tuple[str, ...] = ()
     proof: "Proof | None" = None
+    fixed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
@@ -151,6 +153,9 @@ class Verification:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
         if self.assumed:
             lines.append("  assumed: " + "; ".join(self.assumed))
+        if self.fixed:
+            fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
+            lines.append(f"  at the sizes that the second model has fixed: {fixed}")
         if self.sizes and self.accepted:
             lines.append(
                 "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
@@ -184,6 +189,7 @@ class Verification:
             "interface": list(self.interface),
             "differences": [difference.to_dict() for difference in self.differences],
             "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
+            "fixed": dict(self.fixed),
             "rejections": list(self.rejections),
             "assumed": list(self.assumed),
             "seed": self.seed,

@@ -1,0 +1,105 @@
+"""Whether a node means the same in an older operator set: by the schemas of ONNX, and no table.
+
+ONNX gives an operator a new version when anything of its schema changes, and most often nothing but
+element types were added. So a node may move to an older version if the two have the same inputs,
+outputs and attributes, and its own element types are among those of the older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
+
+import onnx.defs
+import onnx_ir as ir
+
+Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
+"""Gives the types that a value may have, such as ``tensor(float)``; none if that is not known."""
+
+_ALIKE_SINCE = (
+    13  # before, versions were made that differ in their texts alone, as in negative axes
+)
+_ADDED = {
+    **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
+    **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
+}
+"""Attributes that came later, and whose default does what was done before."""
+_VALUES = {
+    ("Pad", "mode"): ("wrap",),
+    ("Resize", "coordinate_transformation_mode"): ("half_pixel_symmetric",),
+    ("ScatterElements", "reduction"): ("max", "min"),
+    ("ScatterND", "reduction"): ("max", "min"),
+    ("AveragePool", "ceil_mode"): (1,),
+    ("MaxPool", "ceil_mode"): (1,),
+}
+"""Values of attributes that are new in some version, or mean something else since."""
+_REDEFINED = frozenset({"BitShift", "Mod"})
+"""Operators of which a version defines what another left open."""
+
+
+def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
+    """Return why a node of one operator set may mean something else in an older one.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 20]>
+    ...     g (float[2] x) => (float[2] z) { y = IsNaN (x)
+    ...         z = Gelu (x) }''')
+    >>> for node in model.graph:
+    ...     print(node.op_type, difference(node, 20, 19, lambda _: {"tensor(float)"}))
+    IsNaN takes no tensor(float) there
+    Gelu began with 20
+    """
+    name = node.op_type
+    if not onnx.defs.has(name, max_inclusive_version=new, domain=""):
+        return None  # no operator of ONNX: nothing is known of it in either set
+    after = onnx.defs.get_schema(name, new, "")
+    if after.since_version <= old:
+        return None
+    since = after.since_version
+    if not onnx.defs.has(name, max_inclusive_version=old, domain=""):
+        return f"began with {since}"
+    before = onnx.defs.get_schema(name, old, "")
+    changed = f"changed after {old}"
+    if old < _ALIKE_SINCE:
+        return changed
+    added = [a for a in _ADDED.get(name, ()) if a not in before.attributes]
+    if name in _REDEFINED or _form(before) != _form(after, added):
+        return changed
+    if any(attribute in node.attributes for attribute in added):
+        return changed
+    for (operator, attribute), values in _VALUES.items():
+        given = node.attributes.get(attribute) if operator == name else None
+        if given is not None and (given.is_ref() or given.value in values):
+            return changed
+    return _narrower(node, before, types)
+
+
+def _form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
+    """Return inputs, outputs and attributes, as far as they are not element types."""
+    parameters = [
+        [(p.name, p.option, p.is_homogeneous, p.min_arity) for p in given]
+        for given in (schema.inputs, schema.outputs)
+    ]
+    attributes = {
+        a.name: (a.type, a.required, a.default_value.SerializeToString(deterministic=True))
+        for a in schema.attributes.values()
+        if a.name not in without
+    }
+    return parameters, attributes
+
+
+def _narrower(node: ir.Node, schema: onnx.defs.OpSchema, types: Types) -> str | None:
+    """Return which element type of a node the schema lacks."""
+    allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
+    for values, parameters in ((node.inputs, schema.inputs), (node.outputs, schema.outputs)):
+        for place, value in enumerate(values):
+            if value is None or not value.name:
+                continue
+            parameter = parameters[min(place, len(parameters) - 1)]
+            taken = allowed.get(parameter.type_str, {parameter.type_str})
+            found = types(value)
+            if not found:
+                return f"the type of {value.name!r} is not known"
+            lacking = sorted(set(found) - taken)
+            if lacking:
+                return f"takes no {lacking[0]} there"
+    return None

@@ -1,0 +1,121 @@
+"""Nodes whose inputs are all known, computed by ONNX Runtime itself: floats keep every bit.
+
+Each node is run alone on the CPU, without optimizations, in a process that may die. It is what ONNX
+Runtime does with the node of a model in which its inputs are constants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.runtime.worker_client import ModelFile, from_raw, to_raw
+from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.system.scratch import scratch
+
+GENERATORS = frozenset({"ConstantOfShape", "Range"})
+"""Operators that make a tensor from sizes alone."""
+
+_OPERATORS = """
+    Abs Add And Cast CastLike Ceil Clip Concat Cos CumSum Div Equal Exp Expand Flatten Floor Gather
+    GatherElements GatherND Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual Log MatMul
+    Max Min Mod Mul Neg Not OneHot Or Pad Pow Reciprocal ReduceMax ReduceMin ReduceProd Reshape
+    Round Sigmoid Sign Sin Slice Split Sqrt Squeeze Sub Tan Tanh Tile Transpose Trilu Unsqueeze
+    Where Xor"""
+COMPUTED = GENERATORS.union(_OPERATORS.split())
+"""Operators that are computed, as ONNX Runtime does it on one thread."""
+
+MOVING = frozenset(
+    (
+        *("ConstantOfShape", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
+        *("Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
+    )
+)
+"""Those that round nothing."""
+
+ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
+"""Types for which ONNX Runtime may compute in float, and not round between two nodes.
+
+What a node alone gives is not what it gives in a chain, so that only what moves them is computed.
+"""
+
+_SECONDS = 30.0
+
+
+class NodeRunner:
+    """Runs single nodes; the process begins with the first of them.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) { y = Sqrt (x) }''')
+    >>> with NodeRunner() as runner:
+    ...     runner.run(model.graph[0], {"x": np.float32([4, 9])}, 18)
+    [array([2., 3.], dtype=float32)]
+    """
+
+    def __init__(self) -> None:
+        self._resources = contextlib.ExitStack()
+        self._place: Path | None = None
+        self._process: OrtProcess | None = None
+        self._opened = 0
+
+    def __enter__(self) -> NodeRunner:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._resources.close()
+
+    def run(
+        self, node: ir.Node, inputs: Mapping[str, np.ndarray], version: int
+    ) -> list[np.ndarray] | None:
+        """Return the outputs of a node of an operator set, None if ONNX Runtime gives none.
+
+        ``inputs`` are by the names of the values that the node reads.
+        """
+        if self._place is None:
+            self._place = self._resources.enter_context(scratch()) / "node.onnx"
+        if self._process is None:
+            self._process = self._resources.enter_context(OrtProcess())
+            self._opened = 0
+        self._place.write_bytes(_model(node, inputs, version).SerializeToString())
+        model = ModelFile(self._place).to_request()
+        request = {"do": "open", **model, "library": None, "threads": 1, "optimize": False}
+        answer = self._process.ask(request, timeout=_SECONDS)
+        if not isinstance(answer, Failure):
+            self._opened += 1
+            tensors = [to_raw(name, array) for name, array in inputs.items()]
+            request = {"do": "run", "session": self._opened - 1}
+            answer = self._process.ask(request, tensors, timeout=_SECONDS)
+        if isinstance(answer, Failure):
+            if answer.kind != "error":
+                self._process = None  # it is gone, and the next node gets another
+            return None
+        found = {tensor.name: from_raw(tensor) for tensor in answer.tensors}
+        return [np.array(found[f"o{i}"]) for i, v in enumerate(node.outputs) if v.name]
+
+
+def _model(node: ir.Node, inputs: Mapping[str, np.ndarray], version: int) -> onnx.ModelProto:
+    """Return a model of one node."""
+    proto = onnx.NodeProto(op_type=node.op_type)
+    proto.input.extend("" if v is None else v.name or "" for v in node.inputs)
+    proto.output.extend(f"o{i}" if v.name else "" for i, v in enumerate(node.outputs))
+    proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
+    types = {n: ir.DataType.from_numpy(a.dtype).value for n, a in inputs.items()}
+    given = [onnx.helper.make_tensor_value_info(n, types[n], a.shape) for n, a in inputs.items()]
+    graph = onnx.helper.make_graph(
+        [proto], "node", given, [onnx.ValueInfoProto(name=name) for name in proto.output if name]
+    )
+    opsets = [onnx.helper.make_opsetid("", version)]
+    return onnx.helper.make_model(
+        graph, opset_imports=opsets, ir_version=onnx.helper.find_min_ir_version_for(opsets)
+    )
