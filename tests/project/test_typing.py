@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).with_name("user_script.py")
-WRONG = """import onnx
+WRONG = """import onnx_ir as ir
 import onnx_scatterx
 
 onnx_scatterx.optimise("model.onnx")
 onnx_scatterx.optimize(b"model")
 onnx_scatterx.optimize("model.onnx", target=7)
-onnx_scatterx.optimize(onnx.ModelProto()).model.graph.nodes
+text: str = onnx_scatterx.optimize(ir.load("model.onnx")).model
 onnx_scatterx.inspect("model.onnx").removd
 """
 
