@@ -40,12 +40,14 @@ from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
+from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
 from onnx_scatterx.transforms.write_sizes import WriteSizes
 
 PIPELINE: tuple[Pass, ...] = (
     WriteSizes(),
     InlineKnownIfs(),
     DropOverwrittenUpdates(),
+    WriteOnIntegers(),
     LowerScatters(),
     SimplifyGathers(),
     ShortenShapeComputations(),

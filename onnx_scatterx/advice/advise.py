@@ -47,19 +47,28 @@ def advise_on(
     given = command or Command(target=settings.target.name)
     stuck = [r for r in records if r.entry.refusal is not None]
     ways = _search(model, settings, stuck)
-    found: dict[tuple[str, str, tuple[Way, ...], bool], list[str]] = {}
+    groups: dict[tuple[object, ...], list[NodeRecord]] = {}
     for record in stuck:
-        entry, refusal = record.entry, record.entry.refusal
-        assert refusal is not None
         told = tuple(
             Way(change.command(given), change.condition(), rules)
-            for change, rules in ways.get(key_of(entry), ())[:_WAYS]
+            for change, rules in ways.get(key_of(record.entry), ())[:_WAYS]
         )
-        native = entry.action is Action.NATIVE
-        found.setdefault((str(refusal), refusal.reason.missing, told, native), []).append(
-            entry.node
-        )
-    return tuple(Advice(tuple(nodes), *key) for key, nodes in found.items())
+        alike = told or (record.entry.refusal,)  # what nothing removes stays for its own reason
+        groups.setdefault((record.entry.action, *alike), []).append(record)
+    return tuple(
+        _advice(records, tuple(k for k in key if isinstance(k, Way)))
+        for key, records in groups.items()
+    )
+
+
+def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...]) -> Advice:
+    """Return what to do about some nodes."""
+    refusals = [r.entry.refusal for r in records if r.entry.refusal is not None]
+    reasons = dict.fromkeys(map(str, refusals))
+    missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
+    nodes = tuple(record.entry.node for record in records)
+    native = records[0].entry.action is Action.NATIVE
+    return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways, native)
 
 
 def key_of(entry: Entry) -> Key:
@@ -75,7 +84,8 @@ def _search(
     waiting = {key_of(r.entry) for r in stuck}
     nodes = sum(len(graph) for graph in all_graphs(model))
     trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2))
-    queue = deque((change, 1) for change in candidates(stuck, model, settings))
+    first = sorted(candidates(stuck, model, settings), key=lambda change: change.is_last)
+    queue = deque((change, 1) for change in first if not change.repeats(settings.target))
     seen: set[str] = set()
     while queue and len(seen) < trials:
         change, depth = queue.popleft()
@@ -92,7 +102,11 @@ def _search(
         still = [r for r in still if r.entry.refusal is not None]
         if depth < _DEPTH:
             more = candidates(still, model, changed)
-            queue.extend((change | c, depth + 1) for c in more if not c.base)
+            queue.extend(
+                (change | c, depth + 1)
+                for c in more
+                if not c.base and not c.repeats(settings.target)
+            )
     return found
 
 

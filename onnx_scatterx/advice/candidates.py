@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.advice.change import Change
+from onnx_scatterx.advice.sizes import example_sizes
 from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.sized_clauses import equalities
 from onnx_scatterx.assumptions.syntax import statement
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reports.builder import NodeRecord
@@ -18,6 +20,8 @@ from onnx_scatterx.text.reasons import Missing, Reason
 
 _OPSETS = (13, 16, 18, 24)
 _DENSE = {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES, Reason.IRREGULAR, Reason.UNKNOWN_SIGN}
+_OF_SIZES = set(Reason) - {Reason.COLLIDES, Reason.DIAGONAL, Reason.INVALID, Reason.UNKNOWN_TYPE}
+"""Reasons that other sizes, or sizes that are known, may remove."""
 _SIGNS = (
     (Reason.UNKNOWN_SIGN, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
@@ -33,6 +37,8 @@ def candidates(
     target = settings.target
     if any(record.entry.action is Action.NATIVE for record in stuck):
         yield Change(base="standard")
+    if reasons & _OF_SIZES:
+        yield from _fixed(model, settings)
     if Reason.COLLIDES in reasons and not settings.deterministic:
         yield Change(deterministic=True, conditions=("the last update wins",))
     if reasons & {Reason.OPSET, Reason.OLD_OPERATOR}:
@@ -48,6 +54,15 @@ def candidates(
         found = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
         for name in dict.fromkeys(found):
             yield from _assuming(clauses({name: said}))
+
+
+def _fixed(model: ir.Model, settings: Settings) -> Iterator[Change]:
+    """Yield numbers for all sizes that have none yet."""
+    known = {**(settings.sizes or {}), **equalities(settings.assumed)}
+    given = settings.fix or {}
+    found = {n: size for n, size in example_sizes(model, known).items() if n not in given}
+    if found and all(name.isprintable() for name in found):
+        yield Change(fix=found, is_last=not settings.target.static_only)
 
 
 def _dense(target: Target) -> Iterator[Change]:

@@ -66,6 +66,10 @@ class Change:
             is_last=True,
         )
 
+    def repeats(self, given: Target) -> bool:
+        """Return whether a target was said with one of these keys already."""
+        return any(f" {key} " in given.name for key in self.keys)
+
     def target(self, given: Target) -> Target:
         """Return the target to write for, given that of the run."""
         begin = BASES[self.base] if self.base else given

@@ -24,7 +24,7 @@ from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.analysis.operators import generators as creation
-from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import (
     attribute_graphs,
@@ -47,6 +47,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size, term
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
+_TRANSFERS = {"": TRANSFERS, "com.microsoft": QUANTIZED}
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
 CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
@@ -237,17 +238,17 @@ class Interpreter:
         function = called_function(self.model, node)
         if function is not None:
             return self._function(function, call, scope)
-        if node.domain == "" and call.version:
-            if node.op_type in _CONTROL:
-                return _CONTROL[node.op_type](self, call, scope)
-            transfer = TRANSFERS.get(node.op_type)
-            if transfer is not None:
-                try:
-                    results = transfer(call)
-                except _CANNOT:
-                    results = None  # not known, or the node cannot run (it may stand in a branch)
-                if results is not None:
-                    return results
+        if node.domain == "" and call.version and node.op_type in _CONTROL:
+            return _CONTROL[node.op_type](self, call, scope)
+        table = _TRANSFERS.get(node.domain, {}) if call.version else {}
+        transfer = table.get(node.op_type)
+        if transfer is not None:
+            try:
+                results = transfer(call)
+            except _CANNOT:
+                results = None  # not known, or the node cannot run (it may stand in a branch)
+            if results is not None:
+                return results
         for attribute in node.attributes.values():
             for body in attribute_graphs(attribute):
                 self.body(body, [None] * len(body.inputs), scope)

@@ -11,6 +11,7 @@ from onnx_scatterx.analysis.operators import (
     broadcasting,
     conversion,
     movement,
+    quantized,
     reduction,
     reshaping,
     resizing,
@@ -73,3 +74,19 @@ TRANSFERS: dict[str, Transfer] = {
     **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
     **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
 }
+
+QUANTIZED: dict[str, Transfer] = {
+    "DequantizeLinear": quantized.dequantize,
+    "QuantizeLinear": quantized.quantize,
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), quantized.same_shape),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), quantized.add_or_mul),
+    **dict.fromkeys(("DynamicQuantizeMatMul", "MatMulIntegerToFloat"), quantized.matmul),
+    "MatMulNBits": quantized.matmul_of_bits,
+    "QGemm": quantized.gemm,
+    "QLinearAveragePool": quantized.pool,
+    "QLinearConcat": quantized.concat,
+    "QLinearConv": quantized.conv,
+    "QLinearGlobalAveragePool": quantized.global_pool,
+    "QLinearWhere": quantized.where,
+}
+"""The same of ONNX Runtime's domain ``com.microsoft``."""

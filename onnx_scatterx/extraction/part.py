@@ -11,7 +11,7 @@ from onnx_scatterx.extraction.neighbourhood import Region
 from onnx_scatterx.extraction.weights import weight_of
 from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import all_graphs, called_function
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of
 
 Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
 """The type and the shape of an input."""
@@ -50,6 +50,7 @@ def part_of(
         if new in outputs and new.type is None and declared is not None:
             new.type, new.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
     graph.outputs[:] = sorted(outputs, key=lambda value: value.name or "")
+    _let_go(gone)
     graph.remove(gone, safe=True)
     if not weights:
         for value in list(_read(graph)):
@@ -58,6 +59,15 @@ def part_of(
     _drop_unread(copy)
     _forget(copy)
     return copy
+
+
+def _let_go(nodes: Iterable[ir.Node]) -> None:
+    """Make the subgraphs of nodes that are removed read nothing any more."""
+    for node in nodes:
+        for body in graphs_of(node):
+            for inner in body.all_nodes():
+                for place in range(len(inner.inputs)):
+                    inner.replace_input_with(place, None)
 
 
 def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:

@@ -14,6 +14,7 @@ from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.node_names import NodeNames
+from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import told as told_work
@@ -24,6 +25,7 @@ from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol
+from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
 
@@ -158,7 +160,16 @@ def _entry(
         unique=unique,
         duplicates=duplicates,
         work=told_work(outcome.work[node]) if node in outcome.work and told["rules"] else "",
+        quantized=_quantized(node),
     )
+
+
+def _quantized(node: ir.Node) -> str:
+    """Return whether a write between quantizers is done on the integers, or why not."""
+    found = node.meta.get(QUANTIZED)
+    if isinstance(found, OnFloats):
+        return f"on floats: {found.value}"
+    return "" if found is None else f"on {found.name.lower()}"
 
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:

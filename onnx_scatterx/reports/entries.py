@@ -96,19 +96,21 @@ class ScatterReport(Entry):
     """One scatter node.
 
     ``duplicates`` says what ONNX leaves open, where updates collide. ``work`` is how many elements
-    the largest tensor of a dense form has.
+    the largest tensor of a dense form has. ``quantized`` says, of a write between DequantizeLinear
+    and QuantizeLinear, whether it is done on the integers, or why not.
     """
 
     reduction: str
     unique: str
     duplicates: Duplicates | None = None
     work: str = ""
+    quantized: str = ""
 
     @property
     def done(self) -> str:
         """What is done with it, by which operators and how much work, or why not."""
         work = f" (dense, {self.work} elements)" if self.work and self.refusal is None else ""
-        return super().done + work
+        return super().done + work + (f", {self.quantized}" if self.quantized else "")
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
@@ -123,6 +125,7 @@ class ScatterReport(Entry):
             "unique": self.unique,
             "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
             "work": self.work or None,
+            "quantized": self.quantized or None,
         }
 
 

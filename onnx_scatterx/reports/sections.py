@@ -48,6 +48,8 @@ def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[
             yield "equation", [*equation, *wording.tables()]
             yield "where", wording.legend()
             yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+    if isinstance(entry, ScatterReport) and entry.quantized:
+        yield "quantized", [f"written {entry.quantized}"]
     yield "assumed", entry.facts
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
+from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.graph_context import GraphContext
@@ -19,6 +20,7 @@ from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import ScatterSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.budget import LimitError, own_budget
+from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -75,7 +77,11 @@ def _planned(context: GraphContext) -> _Planned:
     A scatter whose result cannot be written is opaque: its result is looked at as a tensor of its
     own, and planning starts again. So does it if a chain of scatters must be split.
     """
-    opaque: dict[ir.Node, Refusal] = {}
+    opaque = {
+        node: Refusal(Reason.SCALE)
+        for node in context.graph
+        if node.meta.get(QUANTIZED) is OnFloats.INEXACT
+    }
     split_before: dict[ir.Node, None] = {}
     while True:
         found = Provenance(
@@ -95,6 +101,20 @@ def _planned(context: GraphContext) -> _Planned:
         split_before.update(selection.split_before)
         if not selection.must_replan:
             return _Planned(round_, selection, opaque)
+
+
+def kept_scatters(context: GraphContext) -> set[ir.Node]:
+    """Return the scatters of a graph that would be kept, or become ScatterX; nothing is written."""
+    round_, selection, _ = _planned(context)
+    return {
+        node
+        for node, lifted in round_.provenance.scatters.items()
+        if lifted.refusal is not None
+        and (
+            node not in selection.rewritings
+            or any(rule.writes_scatterx for rule in selection.rewritings[node].rules)
+        )
+    }
 
 
 def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:

@@ -38,6 +38,7 @@ def advice(text: str, **arguments: Any) -> list[list[str]]:
     return [[way.command.removeprefix(start), way.condition] for a in found for way in a.ways]
 
 
+MODELS = Path(__file__).parents[2] / "models"
 DENSE = ["--target 'standard, dense = true'", ""]
 
 
@@ -108,6 +109,31 @@ def test_every_command_does_what_it_says(
             assert main([*words[1:], "--verify", "--samples", "5"]) == 0
             assert not scatters(onnx.load(out))
     capsys.readouterr()
+
+
+def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For a device whose compiler computes no sizes; the numbers are assumed or usual ones."""
+    path, out = str(MODELS / "swin_shift_mask_dynamo_dynamic.onnx"), str(tmp_path / "out.onnx")
+    profile = tmp_path / "npu.toml"
+    profile.write_text('name = "npu"\nstatic_only = true\navoid = ["Shape", "Range", "ScatterND"]')
+    command = Command(path, out, str(profile))
+    (found,) = advise(path, target=str(profile), command=command)
+    way = found.ways[0]
+    assert way.command.endswith("--fix height=64 --fix width=64")
+    assert way.condition == "or with numbers of your own"
+    assert main([*shlex.split(way.command)[1:], "--verify", "--strict", "--samples", "3"]) == 0
+    assert not scatters(onnx.load(out))
+    (found,) = advise(path, target=str(profile), assume="height == 8", command=command)
+    assert found.ways[0].command.endswith("--fix height=8 --fix width=64")
+    (found,) = advise(path, target=str(profile), fix={"width": 32}, command=command)
+    assert found.ways[0].command.endswith("--fix height=64")
+    capsys.readouterr()
+
+
+def test_a_key_that_was_given_is_not_given_again() -> None:
+    model = onnx.parser.parse_model(HEAD + EMPTY)
+    for found in advise(model, target="standard, max_rank = 1", assume="N >= 1"):
+        assert all("max_rank" not in w.command.partition("max_rank")[2] for w in found.ways)
 
 
 def test_what_nothing_removes() -> None:

@@ -95,6 +95,16 @@ def test_a_scatter_in_a_branch_and_in_a_function() -> None:
     assert [f.name for f in part.model.functions] == ["put"]
 
 
+def test_a_branch_that_is_cut_off_reads_what_is_kept() -> None:
+    model = parse("""g (bool c, float[4, 2] a, float[1, 2] y) => (float[4, 2] w, float[4, 2] v)
+        <int64[1, 1] i = {1}> {
+            s = ScatterND (a, i, y) t = Tan (s) w = Abs (t) u = Sin (w)
+            v = If (c) <then_branch = yes () => (float[4, 2] p) { p = Exp (s) },
+                        else_branch = no () => (float[4, 2] n) { n = Add (t, u) }> }""")
+    part = onnx_scatterx.extract(model, "s")
+    assert [node.op_type for node in part.model.graph.node] == ["ScatterND"]
+
+
 def test_the_kind_and_the_settings() -> None:
     part = onnx_scatterx.extract(ir.from_proto(parse(FAR)), "z", target="qnn", assume=[])
     assert isinstance(part.model, ir.Model)

@@ -13,30 +13,32 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnx_scatterx.analysis.transfers import TRANSFERS
+from tests.one_node import quantized
 from tests.one_node.source import Draws
 from tests.one_node.table import DRAWS
 
 OPSETS = {"Upsample": (9,), "CumProd": (26,)} | dict.fromkeys(("TensorScatter", "Swish"), (24, 26))
 """Operator sets in which an operator is drawn, if in others than NEW, or than OLD and NEW."""
 
+DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS}
 NEW, OLD = (18, 23, 26), (11, 13)
 
 
-def drawn(op: str, seed: int) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-    """Draw a model of one node, and a feed for it.
+def drawn(op: str, seed: int, domain: str = "") -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+    """Draw a model of one node of a domain, and a feed for it.
 
     Dims are declared by number, by name or not at all, as are ranks; some inputs are constants.
     """
     rng = random.Random(f"{op} {seed}")
     opset = rng.choice(OPSETS.get(op, NEW if op in TRANSFERS else (*OLD, *NEW)))
-    node = DRAWS[op](Draws(rng, opset))
+    node = DOMAINS[domain][op](Draws(rng, opset))
     names, infos, constants, feed = [], [], [], {}
     symbols: dict[int, str] = {}
     for i, array in enumerate(node.inputs):
         names.append("" if array is None else f"i{i}")
         if array is None:
             continue
-        if rng.random() < 0.4 and array.dtype != object:
+        if i in node.constant or (rng.random() < 0.4 and array.dtype != object):
             constants.append(numpy_helper.from_array(array, names[-1]))
             continue
         feed[names[-1]] = array
@@ -47,7 +49,7 @@ def drawn(op: str, seed: int) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
         infos.append(helper.make_tensor_value_info(names[-1], dtype, dims))
     outputs = [f"o{i}" for i in range(node.outputs)]
     graph = helper.make_graph(
-        [helper.make_node(op, names, outputs, **node.attributes)],
+        [helper.make_node(op, names, outputs, domain=domain, **node.attributes)],
         op,
         infos,
         [onnx.ValueInfoProto(name=o) for o in outputs],
@@ -55,6 +57,8 @@ def drawn(op: str, seed: int) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     )
     ir_version = 8 if opset < 19 else 10 if opset < 24 else 11
     opsets = [helper.make_opsetid("", opset)]
+    if domain:
+        opsets.append(helper.make_opsetid(domain, 1))
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version), feed
 
 

@@ -13,11 +13,15 @@ EXTENTS = (0, 0, 1, 1, 2, 3)
 
 @dataclass
 class OneNode:
-    """A node with its inputs; None is an input that is left out."""
+    """A node with its inputs; None is an input that is left out.
+
+    The inputs at the places ``constant`` are constants; others are by chance.
+    """
 
     inputs: list[np.ndarray | None]
     attributes: dict[str, Any] = field(default_factory=dict)
     outputs: int = 1
+    constant: tuple[int, ...] = ()
 
 
 Draw = Callable[["Draws"], OneNode]

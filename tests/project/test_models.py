@@ -7,11 +7,13 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.helpers.pair import Feed
+from tests.helpers.pair import SESSIONS, Feed, agree
 from tests.helpers.support import assert_sound, sample, scatters
 
 FOLDER = Path(__file__).parents[2] / "models"
 PATHS = sorted(FOLDER.glob("*.onnx"))
+QUANTIZED = [path for path in PATHS if "_qdq_" in path.name or "_qoperator_" in path.name]
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
 EXPORTS = ("dynamo", "dynamo_dynamic", "ts", "ts_dynamic")
 
 # Sizes for what is symbolic; the window of the Swin mask divides heights and widths.
@@ -59,13 +61,43 @@ def told(text: str) -> dict[str, int]:
 
 
 def test_the_tables_are_right() -> None:
-    written, read = map(told, (FOLDER / "README.md").read_text().split("become gathers"))
-    models = {path.name: onnx.load(path) for path in PATHS}
+    exported, _ = README.split("Some of them quantized")
+    written, read = map(told, exported.split("become gathers"))
+    models = {path.name: onnx.load(path) for path in PATHS if path not in QUANTIZED}
     assert written.keys() | read.keys() == models.keys()
     assert written == {name: scatters(models[name]) for name in written}
     reports = {name: onnx_scatterx.inspect(models[name], reads=True) for name in read}
     assert read == {name: len(report.gathers) for name, report in reports.items()}
     assert len(PATHS) > 40
+
+
+def test_the_table_of_quantized_models_is_right() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \|.*\|.*\| (\d+) \| (\d+) \| (\d+) \|$", README, re.M
+    )
+    assert {FOLDER / f"{name}.onnx" for name, *_ in rows} == set(QUANTIZED)
+    for name, source, *told in rows:
+        assert (FOLDER / f"{source}.onnx").exists()
+        report = onnx_scatterx.inspect(FOLDER / f"{name}.onnx", target="standard")
+        counts = [
+            sum(ops[op] for op in ("QuantizeLinear", "DequantizeLinear"))
+            for ops in (report.ops_before, report.ops_after)
+        ]
+        assert [len(report.scatters), *counts] == list(map(int, told))
+        assert report.removed == len(report.scatters)
+
+
+@pytest.mark.parametrize("path", QUANTIZED, ids=lambda path: path.stem)
+def test_quantized_models_are_small_and_stay_the_same_bits(path: Path) -> None:
+    assert path.stat().st_size < 100_000
+    model = onnx.load(path)
+    for target in ("standard", "scatterx"):
+        made = onnx_scatterx.optimize(model, target=target).model
+        for size in BINDINGS:
+            drawn = dict(feed(model, size, size["batch"]))
+            for load in SESSIONS:
+                before, after = (load(m).run(None, drawn) for m in (model, made))
+                assert agree(before, after)
 
 
 READING = [path for path in PATHS if path.stem.startswith(READS)]

@@ -7,11 +7,11 @@ import onnx
 import pytest
 
 from onnx_scatterx.analysis.shapes import COMPARED
-from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS
 from tests.helpers.support import assert_sound, parse, sample
-from tests.one_node import drawn
+from tests.one_node import DOMAINS, drawn, quantized
 from tests.one_node.table import DRAWS
 
 SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
@@ -21,12 +21,17 @@ EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator
 def test_every_operator_whose_shape_is_believed_is_drawn() -> None:
     assert set(DRAWS) | SEQUENCES | {"Constant", "Scatter"} == COMPARED | set(TRANSFERS)
 
+    assert set(quantized.DRAWS) == set(QUANTIZED)
 
-@pytest.mark.parametrize("op", DRAWS)
-def test_what_is_known_of_a_node_holds(op: str) -> None:
+
+NODES = [(domain, op) for domain, table in DOMAINS.items() for op in table]
+
+
+@pytest.mark.parametrize(("domain", "op"), NODES, ids=["".join(n) for n in NODES])
+def test_what_is_known_of_a_node_holds(domain: str, op: str) -> None:
     accepted = 0
     for seed in range(EXAMPLES):
-        model, feed = drawn(op, seed)
+        model, feed = drawn(op, seed, domain)
         try:
             accepted += Judged(model, SESSIONS[seed % 2]).accepts(feed)
         except AssertionError as error:

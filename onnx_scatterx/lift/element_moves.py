@@ -1,0 +1,56 @@
+"""Nodes that only move elements: which of their inputs they move, and which axes stay whole."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.symbolic.terms import coord
+
+_FIRST = "Expand Gather GatherElements Identity Reshape Slice Squeeze Transpose Unsqueeze"
+_OPERANDS: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_FIRST.split(), (0,)),
+    **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), (0, 2)),
+    "TensorScatter": (0, 1),
+    "Where": (1, 2),
+}
+
+
+def operands_of(node: ir.Node) -> list[int]:
+    """Return the places of the inputs that a node moves; none if it is no such node.
+
+    A scatter that reduces is not told from others.
+    """
+    if node.domain != "":
+        return []
+    if node.op_type == "Concat":
+        return list(range(len(node.inputs)))
+    return [i for i in _OPERANDS.get(node.op_type, ()) if i < len(node.inputs)]
+
+
+def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
+    """Return, for each axis of the output, the axis of an input of which all elements stay on it.
+
+    That is, an element keeps its coordinate. -1 where there is no such axis, an empty list where
+    nothing is known.
+    """
+    values = scope.values
+    ranks = [values[v].rank if v in values else None for v in (node.inputs[place], node.outputs[0])]
+    rank = ranks[0]
+    if rank is None or ranks[1] is None:
+        return []
+    straight = list(range(rank))
+    if node.op_type == "Transpose":
+        perm = node.attributes.get("perm")
+        return straight[::-1] if perm is None else list(perm.as_ints())
+    if node.op_type == "Concat":
+        along = node.attributes["axis"].as_int() % max(rank, 1)
+        return [-1 if d == along else d for d in straight]
+    if node.op_type == "Identity" or (is_scatter(node) and place == 0):
+        return straight
+    scatter = lift(node, scope) if is_scatter(node) else None
+    if not isinstance(scatter, Scatter):
+        return []
+    coords = [coord(d) for d in range(len(scatter.shape))]
+    return [coords.index(t) if t in coords else -1 for t in scatter.index_exprs]

@@ -1,0 +1,133 @@
+"""How integers stand for floats, as a QuantizeLinear or a DequantizeLinear says.
+
+    x = (q - zero_point) * scale        q = clip(round(x / scale) + zero_point)
+
+Of one scale and zero point the second undoes the first, if no product overflows or is denormal:
+with ``n = q - zero_point`` and a unit roundoff ``u`` of the floats, ``x / scale`` is ``n`` but for
+a relative error below ``3 u``, which rounds to ``n`` if ``3 u |n| < 1/2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+_DOMAINS = ("", "com.microsoft")
+_INTEGERS = {ir.DataType.INT8, ir.DataType.UINT8, ir.DataType.INT16, ir.DataType.UINT16}
+_FLOATS = {ir.DataType.FLOAT, ir.DataType.FLOAT16}
+QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
+_OF_BLOCKS_AND_OTHERS = ("block_size", "precision")  # 0 if they say nothing
+
+QUANTIZED = "onnx_scatterx.quantized"
+"""In the ``meta`` of a scatter: the type of the integers that it writes, or why it writes none."""
+
+Arrays = Callable[[ir.Value], "np.ndarray | None"]
+"""Gives the array that a value is in every run, or None."""
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """Integers of a type, and what stands for each: of the whole tensor, or of an ``axis``.
+
+    ``axis`` is as the node gives it: a negative one counts from the end. ``scale`` and
+    ``zero_point`` are bytes, so that equal ones are equal.
+    """
+
+    integers: ir.DataType
+    floats: ir.DataType
+    scale: bytes
+    zero_point: bytes
+    axis: int | None
+
+    @property
+    def scales(self) -> np.ndarray:
+        """The scale, or that of each channel."""
+        return np.frombuffer(self.scale, self.floats.numpy())
+
+    @property
+    def zero_points(self) -> np.ndarray:
+        """The zero point, or that of each channel."""
+        return np.frombuffer(self.zero_point, self.integers.numpy())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether QuantizeLinear gives back each integer that DequantizeLinear takes."""
+        kind, bounds = np.finfo(self.floats.numpy()), np.iinfo(self.integers.numpy())
+        scales = self.scales.astype(np.float64)
+        points = self.zero_points.astype(np.int64)
+        if not np.isfinite(scales).all() or not (scales >= float(kind.smallest_normal)).all():
+            return False
+        span = np.maximum(bounds.max - points, points - bounds.min)
+        roundoff = float(kind.eps) / 2
+        fits = span * scales * (1 + 2 * roundoff) < float(kind.max)
+        return bool(fits.all() and (3 * roundoff * span < 0.5).all())
+
+    def quantized(self, array: np.ndarray) -> np.ndarray | None:
+        """Return what QuantizeLinear makes of a constant; None if that is left to the runtime.
+
+        It is known of finite float32, and of one scale for the whole tensor.
+        """
+        known = self.axis is None and array.dtype == np.float32 == self.floats.numpy()
+        if not known or not np.isfinite(array).all():
+            return None
+        bounds, point = np.iinfo(self.integers.numpy()), int(self.zero_points[0])
+        with np.errstate(over="ignore"):
+            rounded = np.rint(array / self.scales[0])
+        # Clipped as a float first: an infinite quotient is no integer.
+        held = np.clip(rounded, bounds.min - point, bounds.max - point).astype(np.int64)
+        return np.asarray(held + point, self.integers.numpy())
+
+    def dequantized(self, array: np.ndarray) -> np.ndarray:
+        """Return what DequantizeLinear makes of integers, for one scale."""
+        centred = array.astype(np.int64) - int(self.zero_points[0])
+        return np.asarray(centred.astype(np.float32) * self.scales[0], self.floats.numpy())
+
+
+def is_quantizer(node: ir.Node | None, *ops: str) -> bool:
+    """Return whether a node is one of these of QUANTIZERS."""
+    return node is not None and node.op_type in ops and node.domain in _DOMAINS
+
+
+def quantization_of(
+    node: ir.Node, arrays: Arrays, given: ir.DataType | None
+) -> Quantization | None:
+    """Return what a QuantizeLinear or DequantizeLinear says; None if it is not known, or of blocks.
+
+    ``given`` is the element type of its first input.
+    """
+    if not is_quantizer(node, *QUANTIZERS) or any(a.is_ref() for a in node.attributes.values()):
+        return None
+    if any(_integer(node, name) for name in _OF_BLOCKS_AND_OTHERS) or len(node.inputs) < 2:
+        return None
+    scale = None if node.inputs[1] is None else arrays(node.inputs[1])
+    if scale is None or scale.ndim > 1 or not scale.size:
+        return None
+    floats = ir.DataType.from_numpy(scale.dtype)
+    value = node.inputs[2] if len(node.inputs) > 2 else None
+    zero = None if value is None else arrays(value)
+    if value is not None and (zero is None or zero.size != scale.size or zero.ndim > 1):
+        return None
+    stated = ir.DataType(_integer(node, "output_dtype"))
+    is_quantize = node.op_type == "QuantizeLinear"
+    integers = given
+    if is_quantize:
+        integers = stated or ir.DataType.UINT8
+        integers = integers if zero is None else ir.DataType.from_numpy(zero.dtype)
+    elif stated not in (ir.DataType.UNDEFINED, floats):
+        return None
+    if integers not in _INTEGERS or floats not in _FLOATS or (is_quantize and given != floats):
+        return None
+    if zero is None:
+        zero = np.zeros(scale.size, integers.numpy())
+    if ir.DataType.from_numpy(zero.dtype) != integers:
+        return None
+    axis = _integer(node, "axis", 1) if scale.size > 1 else None
+    return Quantization(integers, floats, scale.tobytes(), zero.tobytes(), axis)
+
+
+def _integer(node: ir.Node, name: str, default: int = 0) -> int:
+    attribute = node.attributes.get(name)
+    return default if attribute is None else attribute.as_int()

@@ -1,0 +1,18 @@
+"""Why a write between DequantizeLinear and QuantizeLinear stays on the floats."""
+
+from __future__ import annotations
+
+import enum
+
+
+class OnFloats(enum.Enum):
+    """A reason for writing floats where integers go in and come out. The value is for users."""
+
+    SCALES = "the scales or zero points differ"
+    UNKNOWN_SCALE = "a scale is known only when the model runs"
+    INEXACT = "QuantizeLinear may change an integer that DequantizeLinear gives"
+    REDUCTION = "a reduction of integers is not that of floats"
+    COMPUTED = "a part of it is computed in floats"
+    READ = "other nodes read the floats"
+    AXIS = "the scales of an axis do not stay with their elements"
+    PLAN = "the scatter is removed from floats alone"

@@ -1,0 +1,332 @@
+"""Scatters between DequantizeLinear and QuantizeLinear, with all that only moves their elements.
+
+A scatter that reduces nothing moves elements, and so do Transpose, Reshape, Slice, Concat, ...:
+what they do does not hang on what an element is. If everything that such nodes take comes out of
+DequantizeLinear, and everything that they give goes into QuantizeLinear, all of one scale and zero
+point, they do the same to the integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.kernels import has_kernel
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.lift.element_moves import operands_of, whole_axes
+from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.text.quantized import OnFloats
+
+_SIZES = ("Shape", "Size")
+
+
+@dataclass(eq=False)
+class QuantizedWrite:
+    """Nodes that do to integers what they do to floats.
+
+    ``nodes`` are in the order of the graph, the scatters among them; ``inputs`` are floats that
+    were integers, with their DequantizeLinear, and ``constants`` are quantized now; ``sizes`` read
+    the shape of a float. ``outputs`` are floats that the graph gives out. ``axes`` has, for each
+    output of the nodes, the axis along which its scales differ, if they do.
+    """
+
+    quantization: Quantization
+    nodes: list[ir.Node] = field(default_factory=list)
+    inputs: dict[ir.Value, ir.Node] = field(default_factory=dict)
+    constants: dict[ir.Value, np.ndarray] = field(default_factory=dict)
+    ends: list[ir.Node] = field(default_factory=list)
+    sizes: list[ir.Node] = field(default_factory=list)
+    outputs: list[ir.Value] = field(default_factory=list)
+    axes: dict[ir.Value, int | None] = field(default_factory=dict)
+
+    @property
+    def dtype(self) -> ir.DataType:
+        """The type of the integers."""
+        return self.quantization.integers
+
+    @property
+    def scatters(self) -> list[ir.Node]:
+        """The scatters among its nodes."""
+        return [n for n in self.nodes if is_scatter(n)]
+
+
+def quantized_writes(
+    context: GraphContext,
+) -> tuple[list[QuantizedWrite], dict[ir.Node, OnFloats]]:
+    """Return the writes of a graph that can be done on integers.
+
+    Of other scatters between DequantizeLinear and QuantizeLinear, return why not; INEXACT is also
+    said where there is only one of them.
+    """
+    found: list[QuantizedWrite] = []
+    taken: set[ir.Node] = set()
+    why: dict[ir.Node, OnFloats] = {}
+    places = {node: i for i, node in enumerate(context.graph)}
+    for node in places:
+        if node in taken or not is_scatter(node):
+            continue
+        above, below = _reached(node, up=True), _reached(node, up=False)
+        if not all(map(_is_exact(context), (*above, *below))):
+            why[node] = OnFloats.INEXACT
+        if node in why or not above or not below:
+            continue
+        try:
+            write = _Search(context, node).run()
+        except _StaysError as error:
+            why[node] = error.why
+            continue
+        write.nodes.sort(key=places.__getitem__)
+        taken.update(write.nodes)
+        found.append(write)
+    return found, why
+
+
+def _reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
+    """Return the quantizers that a node takes elements from through others that move them.
+
+    If it is not ``up``, those that it gives elements to.
+    """
+    found, seen, stack = [], {node}, [node]
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        if up:
+            given = (here.inputs[i] for i in operands_of(here))
+            near = [v.producer() for v in given if v is not None]
+        else:
+            near = [u.node for v in here.outputs for u in v.uses()]
+        for other in near:
+            if is_quantizer(other, "DequantizeLinear" if up else "QuantizeLinear"):
+                assert other is not None
+                found.append(other)
+            elif other is not None and other not in seen and operands_of(other):
+                seen.add(other)
+                stack.append(other)
+    return found
+
+
+def _is_exact(context: GraphContext) -> Callable[[ir.Node], bool]:
+    """Ask whether quantizers of a scale undo each other, as far as that is known."""
+
+    def ask(node: ir.Node) -> bool:
+        found = _described(node, context)
+        return found is None or found.is_exact
+
+    return ask
+
+
+def _described(node: ir.Node, context: GraphContext) -> Quantization | None:
+    """Return what a quantizer says, if it is known."""
+    value = node.inputs[0]
+    known = None if value is None else context.scope.values.get(value)
+    if value is None:
+        return None
+    dtype = value.dtype if known is None else known.dtype
+
+    def array(given: ir.Value) -> np.ndarray | None:
+        stored, computed = context.constants.array(given), context.scope.values.get(given)
+        return computed.constant if stored is None and computed is not None else stored
+
+    return quantization_of(node, array, dtype)
+
+
+class _StaysError(Exception):
+    def __init__(self, why: OnFloats) -> None:
+        super().__init__(why.value)
+        self.why = why
+
+
+class _Search:
+    """Finds all that must become integers if one scatter does.
+
+    Upwards from its inputs everything is followed to where it comes from, and downwards from its
+    output to where it goes.
+    """
+
+    def __init__(self, context: GraphContext, scatter: ir.Node) -> None:
+        self.context = context
+        self.scatter = scatter
+        self.quantization, self.axis = self._begin()
+        self.nodes: dict[ir.Node, None] = {}
+        self.axes: dict[ir.Value, int | None] = {}
+        self.behind: set[ir.Value] = set()  # what is computed from what a scatter writes
+        self.found = QuantizedWrite(self.quantization)
+        self.fills: dict[ir.Node, None] = {}
+        self.stack: list[ir.Node] = []
+
+    def run(self) -> QuantizedWrite:
+        """Return the write, or raise why there is none."""
+        found = self.found
+        self._take(self.scatter, self.axis)
+        while self.stack:
+            node = self.stack.pop()
+            budget().work(4 + len(node.inputs))
+            self._up(node)
+            if is_scatter(node) or any(node.inputs[i] in self.behind for i in operands_of(node)):
+                self._down(node)
+        found.nodes = [*self.fills, *self.nodes]
+        found.axes = self.axes
+        if not found.ends:
+            raise _StaysError(OnFloats.READ)
+        if found.outputs and not self._gives_floats_back():
+            raise _StaysError(OnFloats.COMPUTED)
+        return found
+
+    def _begin(self) -> tuple[Quantization, int | None]:
+        """Return how the data of the scatter are quantized, or its updates, and its own axis."""
+        unknown = False
+        for i in operands_of(self.scatter):
+            value = self.scatter.inputs[i]
+            moves: list[tuple[ir.Node, int]] = [(self.scatter, i)]
+            while value is not None and not is_quantizer(value.producer(), "DequantizeLinear"):
+                node = value.producer()
+                if node is None or not operands_of(node):
+                    break
+                place = operands_of(node)[0]
+                moves.append((node, place))
+                value = node.inputs[place]
+            node = None if value is None else value.producer()
+            if node is None or not is_quantizer(node, "DequantizeLinear"):
+                continue
+            known = self._quantization(node)
+            if known is None:
+                unknown = True
+                continue
+            found, axis = known
+            for mover, place in reversed(moves):
+                axis = self._passed(mover, place, axis)
+            return found, axis
+        raise _StaysError(OnFloats.UNKNOWN_SCALE if unknown else OnFloats.COMPUTED)
+
+    def _quantization(self, node: ir.Node) -> tuple[Quantization, int | None] | None:
+        """Return what a quantizer says, and its axis counted from the start."""
+        found, value = _described(node, self.context), node.inputs[0]
+        if found is None or found.axis is None or value is None:
+            return None if found is None else (found, None)
+        known = self.context.scope.values.get(value)
+        rank = None if known is None else known.rank
+        if rank is None or not -rank <= found.axis < rank:
+            return None
+        return replace(found, axis=0), found.axis % rank  # where the axis is, is told apart
+
+    def _take(self, node: ir.Node, axis: int | None) -> None:
+        """Let a node be one of them; its output has its scales along an axis."""
+        (output,) = node.outputs
+        if node in self.nodes:
+            if self.axes[output] != axis:
+                raise _StaysError(OnFloats.AXIS)
+            return
+        dtype, version = self.quantization.integers, self.context.scope.opsets.get("", 0)
+        runs = is_scatter(node) or has_kernel(node.op_type, version, dtype)
+        plain = not any(a.is_ref() for a in node.attributes.values())
+        if not runs or not plain or node.graph is not self.context.graph:
+            raise _StaysError(OnFloats.COMPUTED)
+        if _reduces(node):
+            raise _StaysError(OnFloats.REDUCTION)
+        self.nodes[node] = None
+        self.axes[output] = axis
+        self.stack.append(node)
+
+    def _up(self, node: ir.Node) -> None:
+        """Look at where the inputs of a node come from."""
+        for i in operands_of(node):
+            value = node.inputs[i]
+            if value is None:
+                raise _StaysError(OnFloats.COMPUTED)
+            self._source(value, self._before(node, i, self.axes[node.outputs[0]]))
+
+    def _source(self, value: ir.Value, axis: int | None) -> None:
+        producer = value.producer()
+        if producer is not None and is_quantizer(producer, "DequantizeLinear"):
+            self._same(producer, axis)
+            self.found.inputs[value] = producer
+            return
+        known = self._constant(value)
+        constant = None if known is None else self.quantization.quantized(known)
+        if constant is not None:
+            self.found.constants[value] = constant
+            if producer is not None and producer.op_type == "ConstantOfShape":
+                self.fills[producer] = None
+                self.axes[value] = axis
+            return
+        if producer is None or not operands_of(producer):
+            raise _StaysError(OnFloats.COMPUTED)
+        self._take(producer, axis)
+
+    def _constant(self, value: ir.Value) -> np.ndarray | None:
+        """Return a constant as an array, or the number that a ConstantOfShape repeats."""
+        constants, fill = self.context.constants, made_by(value, "ConstantOfShape")
+        if fill is not None:
+            return constants.splat(value) if fill.graph is self.context.graph else None
+        return None if constants.tensor(value) is None else constants.array(value)
+
+    def _down(self, node: ir.Node) -> None:
+        """Look at where the output of a node goes."""
+        (output,) = node.outputs
+        if output in self.behind:
+            return
+        self.behind.add(output)
+        axis = self.axes[output]
+        if output.is_graph_output():
+            self.found.outputs.append(output)
+        for reader, place in output.uses():
+            if is_quantizer(reader, "QuantizeLinear") and place == 0:
+                if reader.graph is not node.graph:
+                    raise _StaysError(OnFloats.READ)
+                self._same(reader, axis)
+                self.found.ends.append(reader)
+            elif reader.op_type in _SIZES and reader.domain == "":
+                self.found.sizes.append(reader)
+            elif place in operands_of(reader):
+                if reader in self.nodes:
+                    self.stack.append(reader)  # it was met from below
+                self._take(reader, self._passed(reader, place, axis))
+            else:
+                raise _StaysError(OnFloats.READ)
+
+    def _same(self, node: ir.Node, axis: int | None) -> None:
+        found = self._quantization(node)
+        if found is None:
+            raise _StaysError(OnFloats.UNKNOWN_SCALE)
+        if found[0] != self.quantization:
+            raise _StaysError(OnFloats.SCALES)
+        if found[1] != axis:
+            raise _StaysError(OnFloats.AXIS)
+
+    def _passed(self, node: ir.Node, place: int, axis: int | None) -> int | None:
+        """Return the axis of the output of a node to which it takes an axis of an input."""
+        if axis is None:
+            return None
+        found = whole_axes(node, place, self.context.scope)
+        if axis not in found:
+            raise _StaysError(OnFloats.AXIS)
+        return found.index(axis)
+
+    def _before(self, node: ir.Node, place: int, axis: int | None) -> int | None:
+        """Return the axis of an input that a node takes to an axis of its output."""
+        if axis is None:
+            return None
+        found = whole_axes(node, place, self.context.scope)
+        if axis >= len(found) or found[axis] < 0:
+            raise _StaysError(OnFloats.AXIS)
+        return found[axis]
+
+    def _gives_floats_back(self) -> bool:
+        """Return whether DequantizeLinear makes the constants what they were, bit for bit."""
+        for value, integers in self.found.constants.items():
+            known = self._constant(value)
+            assert known is not None
+            if self.quantization.dequantized(integers).tobytes() != known.tobytes():
+                return False
+        return True
+
+
+def _reduces(node: ir.Node) -> bool:
+    reduction = node.attributes.get("reduction")
+    return is_scatter(node) and reduction is not None and reduction.as_string() != "none"

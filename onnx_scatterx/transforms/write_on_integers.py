@@ -1,0 +1,100 @@
+"""A write between DequantizeLinear and QuantizeLinear of one scale is done on the integers.
+
+    before   d = ScatterND(DequantizeLinear(x, s, z), i, DequantizeLinear(u, s, z))
+             y = QuantizeLinear(d, s, z)
+    after    y = ScatterND(x, i, u)
+
+Where scales differ, every QuantizeLinear and DequantizeLinear stays where it is. What was a scatter
+of floats still is one of integers: ``LowerScatters`` removes it. A write stays on the floats if its
+scatter could be removed there alone, as ONNX Runtime or the target lacks an operator for integers.
+"""
+
+from __future__ import annotations
+
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
+from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.integer_nodes import IntegerNodes
+from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.lower_scatters import kept_scatters
+from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, quantized_writes
+
+
+class WriteOnIntegers(Pass):
+    """Does writes of floats that were integers, and become integers again, on the integers.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (uint8[4, 2] x, uint8[1, 2] u) => (uint8[4, 2] y)
+    ...     <float s = {0.5}, uint8 z = {3}, int64[1, 1] i = {1}> {
+    ...         a = DequantizeLinear (x, s, z)
+    ...         b = DequantizeLinear (u, s, z)
+    ...         c = ScatterND (a, i, b)
+    ...         y = QuantizeLinear (c, s, z) }''')
+    >>> WriteOnIntegers()(model).modified
+    True
+    >>> [(node.op_type, [v.name for v in node.inputs]) for node in model.graph]
+    [('ScatterND', ['x', 'i', 'u'])]
+    """
+
+    def run(self, job: Job) -> bool:
+        nodes = [n for g in all_graphs(job.model) for n in g]
+        quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
+        if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
+            return False
+        job.analysis.catch_up()
+        modified = False
+        for context in list(job.contexts()):
+            if any(map(is_scatter, context.graph)):
+                modified |= _in_graph(job, context)
+        return modified
+
+
+def _in_graph(job: Job, context: GraphContext) -> bool:
+    """Do the writes of one graph on integers, if there are any."""
+    try:
+        writes, why = quantized_writes(context)
+        better = _better_on_floats(job, context, writes)
+    except (LimitError, RecursionError):
+        return False  # the writes stay on the floats
+    for node, reason in why.items():
+        node.meta[QUANTIZED] = reason
+    done = False
+    for write in writes:
+        for node in write.scatters:
+            node.meta[QUANTIZED] = OnFloats.PLAN if write in better else write.dtype
+        if write not in better:
+            made = IntegerNodes(context, write)
+            job.analysis.add(made.nodes)
+            made.keep()
+            done = True
+    return done
+
+
+def _better_on_floats(
+    job: Job, context: GraphContext, writes: list[QuantizedWrite]
+) -> list[QuantizedWrite]:
+    """Return the writes of which a scatter is removed from floats, and not from integers."""
+    if not writes:
+        return []
+    with budget().share(1 / 4):
+        tried = []
+        try:
+            for write in writes:
+                tried.append(IntegerNodes(context, write))
+                job.analysis.add(tried[-1].nodes)
+            job.analysis.catch_up()
+            kept = kept_scatters(context)
+        finally:
+            for one in reversed(tried):
+                one.undo()
+        doubtful = [one for one in tried if not kept.isdisjoint(one.scatters.values())]
+        of_floats = kept_scatters(context) if doubtful else set()
+    return [
+        one.write
+        for one in doubtful
+        if any(new in kept and old not in of_floats for old, new in one.scatters.items())
+    ]
