@@ -51,6 +51,14 @@ fuzz SECONDS="60" SEED="0":
 mutate SECONDS="60":
     .ci/mutate --seconds {{SECONDS}}
 
+# What the consumers of ONNX that are installed make of the models of a directory, before and after.
+devices DIRECTORY *ARGS:
+    python -P benchmarks/devices.py {{DIRECTORY}} {{ARGS}}
+
+# What a consumer of ONNX takes, operator by operator: NAME [--python PATH] [--json FILE].
+probe *ARGS:
+    .ci/probe-device {{ARGS}}
+
 # The part of ONNX Runtime's ABI that the library declares, against the official header.
 abi:
     .ci/abi

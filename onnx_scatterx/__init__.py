@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.benchmarking import Benchmark, bench
     from onnx_scatterx.errors import (
         DifferenceError,
+        MissingConsumerError,
         ModelError,
         ScatterXError,
         TargetError,
@@ -47,6 +48,7 @@ __all__ = [
     "Benchmark",
     "DifferenceError",
     "GatherReport",
+    "MissingConsumerError",
     "ModelError",
     "Part",
     "Reason",
@@ -91,6 +93,7 @@ _HOMES = {
     "Benchmark": "benchmarking",
     "DifferenceError": "errors",
     "GatherReport": "reports.entries",
+    "MissingConsumerError": "errors",
     "ModelError": "errors",
     "Part": "extraction",
     "Reason": "text.reasons",

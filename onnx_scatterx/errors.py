@@ -30,6 +30,10 @@ class VerifyError(ScatterXError):
     """Two models cannot be compared: it is not known whether they agree."""
 
 
+class MissingConsumerError(ScatterXError):
+    """A consumer of ONNX is not installed, or cannot be imported or started."""
+
+
 class DifferenceError(ScatterXError):
     """An optimized model does not give what the original gives, or it could not be found out.
 

@@ -3,6 +3,9 @@
     before   y = ScatterND(ScatterND(data, even, a), odd, b)
     after    y = Reshape(Concat(Unsqueeze(a), Unsqueeze(b)))
 
+Where a target does not take one dim more, the dims around are put together, but for the first one,
+which may be a batch: Reshape(Concat(Reshape(a, [n, rows, 1, rest]), Reshape(b, ...))).
+
 On one axis, position ``K q + r`` is position q of class r. Classes of unequal length are brought to
 one length with elements that the last Slice takes away again.
 """
@@ -58,6 +61,8 @@ class InterleaveRule(RegionRule):
         even = all(planner.facts.equal(m, 0) for m in missing)
         rows = tuple(longest * classes if d == axis else n for d, n in enumerate(region.extents))
         stack = (*rows[:axis], longest, term(classes), *rows[axis + 1 :])
+        part = (*rows[:axis], longest, *rows[axis + 1 :])
+        merged = _merged(part, axis, planner)
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -67,15 +72,41 @@ class InterleaveRule(RegionRule):
                     values[i] = w.concat(
                         [values[i], _head(values[0], axis, m, planner)], dtype, axis
                     )
-            stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
-            x = w.concat(stacked, dtype, axis + 1)
-            x = reshape(planner.numbers, x, dtype, stack, rows, planner.facts)
+            if merged is None:
+                stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
+                x = w.concat(stacked, dtype, axis + 1)
+                x = reshape(planner.numbers, x, dtype, stack, rows, planner.facts)
+            else:
+                shape, at = merged
+                numbers, facts = planner.numbers, planner.facts
+                values = [reshape(numbers, v, dtype, part, shape, facts) for v in values]
+                whole = (*shape[:at], term(classes), *shape[at + 1 :])
+                x = w.concat(values, dtype, at)
+                x = reshape(numbers, x, dtype, whole, rows, facts)
             return x if even else _head(x, axis, region.extent(axis), planner)
 
         work = [Work("Concat", p.extents, axis + 1) for p in parts]
         if not even:  # the ends are put together and taken away again
             work += [Work("Slice", region.extents, axis), Work("Concat", region.extents, axis)]
         return planner.plan(self, write, *plans, work=work)
+
+
+def _merged(
+    shape: tuple[Term, ...], axis: int, planner: Planner
+) -> tuple[tuple[Term, ...], int] | None:
+    """Return a part's shape with an axis of one behind this one, in few dims, and that axis.
+
+    None if the target takes one dim more, or the sizes are not known.
+    """
+    most = planner.writer.target.max_rank
+    sizes = [n.constant for n in shape]
+    if most is None or len(shape) < most or None in sizes or 0 in sizes:
+        return None
+    known = [int(n) for n in sizes if n is not None]
+    lead = known[:1] if axis else []
+    rows = math.prod(known[len(lead) : axis + 1])
+    rest = [math.prod(known[axis + 1 :])] if axis + 1 < len(known) else []
+    return tuple(map(term, [*lead, rows, 1, *rest])), len(lead) + 1
 
 
 def _class(region: Region, axis: int, classes: int, residue: int, planner: Planner) -> Region:

@@ -15,6 +15,7 @@ from typing import Any
 
 from onnx_scatterx.cli import bench as cli_bench
 from onnx_scatterx.cli import calibrate as cli_calibrate
+from onnx_scatterx.cli import check as cli_check
 from onnx_scatterx.cli import explain as cli_explain
 from onnx_scatterx.cli import extract as cli_extract
 from onnx_scatterx.cli import inspect as cli_inspect
@@ -138,6 +139,12 @@ def _parser() -> Parser:
         cli_extract,
         "cut out what one scatter needs, without weights, to send it",
         "model.onnx node_ScatterND_67 -o part.onnx",
+    )
+    command(
+        "check",
+        cli_check,
+        "let compilers of devices run a model, and compare",
+        "model.onnx --with opencv",
     )
     command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
     command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")

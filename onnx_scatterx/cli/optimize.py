@@ -22,6 +22,7 @@ from onnx_scatterx.cli.arguments import (
     settle_target,
     size,
 )
+from onnx_scatterx.cli.check import add_check_with, answers, chosen_consumers
 from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
 from onnx_scatterx.cli.models import (
     STREAM,
@@ -74,6 +75,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--verify", action="store_true", help="run both models first, and write only if they agree"
     )
     add_draws(command)
+    add_check_with(command)
     command.add_argument("--report", metavar="R", help="write a report too, .json or .html")
     command.add_argument(
         "--print-after",
@@ -97,17 +99,21 @@ def run(args: argparse.Namespace) -> int:
     args.verify = args.verify or args.prove
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
+    if args.check_with is None:
+        reject_unused(args, "without --check-with", "python")
     if args.json:
-        reject_unused(args, "with --json", "quiet")
+        reject_unused(args, "with --json", "quiet", "check_with")
     if not one:
-        reject_unused(args, "on a directory: it is for one model", "print_after")
+        reject_unused(args, "on a directory: it is for one model", "print_after", "check_with")
         from onnx_scatterx.cli.batch import optimize_directory
 
         return optimize_directory(args)
     reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
     if args.output != STREAM:
         return _optimize(args)
-    reject_unused(args, "with -o -, which writes one stream", "json", "save_as_external_data")
+    reject_unused(
+        args, "with -o -, which writes one stream", "json", "save_as_external_data", "check_with"
+    )
     require_stream()
     stream = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):  # what is said stands beside the model
@@ -122,6 +128,7 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     (source,) = args.models
     args.model = source
     content = None
+    consumers = chosen_consumers(args.check_with or [], args.python)
     with Writing() as writing:
         if source != STREAM:
             note_read(source, "the input")
@@ -161,7 +168,11 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")
-    return status or strict_status(args, result.report)
+    if status:
+        return status
+    say: Callable[[object], None] = (lambda _: None) if args.quiet else show
+    status = answers(args.output, consumers, say)
+    return strict_status(args, result.report) or status
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

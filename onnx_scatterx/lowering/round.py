@@ -169,7 +169,7 @@ class RewriteRound:
     def _rewriting_at(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
         assert lifted.refusal is not None
-        invalid = lifted.refusal.reason in (Reason.INVALID, Reason.SCALE)
+        invalid = lifted.refusal.reason in (Reason.INVALID, Reason.QUANTIZER)
         why: Refusal | None = None
         last = [r for r in self.scatter_rules if r.accepts_invalid]  # they write any scatter
         if not invalid:

@@ -13,7 +13,16 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
-_OPERANDS = {"Slice": (1, 2, 3, 4), "Pad": (1,), "Tile": (1,), "Expand": (1,), "Reshape": (1,)}
+_INDICES = {"Mod": 0, "Slice": 4}  # the input that must not be negative, if it is not the second
+_OPERANDS = {
+    "ConstantOfShape": (0,),
+    "Expand": (1,),
+    "Pad": (1,),
+    "Reshape": (1,),
+    "Slice": (1, 2, 3, 4),
+    "Tile": (1,),
+}
+_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
 
 
 @dataclass(frozen=True)
@@ -68,11 +77,12 @@ class OperatorLimits:
     types: frozenset[str] | None = None
     no_types: frozenset[str] = frozenset()
     max_rank: int | None = None
+    reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
-    steps: bool = True  # Slice with a step other than 1
+    steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool = True  # bounds, amounts and shapes that are no constants
-    negative: bool = True  # indices that may be negative
+    negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     native: bool = True
 
     def takes_type(self, dtype: ir.DataType) -> bool:
@@ -87,16 +97,20 @@ class OperatorLimits:
             yield f"{name} of {dtype.name.lower()}"
         if self.max_rank is not None and use.rank > self.max_rank:
             yield f"{name} of rank {use.rank}"
+        reduction = str(use.attributes.get("reduction", "none"))
+        if self.reductions is not None and reduction not in self.reductions:
+            yield f'{name} with reduction="{reduction}"'
         if not self.exclusive and use.attributes.get("exclusive"):
             yield f"exclusive {name}"
         if not self.broadcast and not _have_one_shape(use):
             yield f"{name} of unlike shapes"
-        if not self.steps and _has_steps(use):
+        if self.steps is not True and _has_steps(use, self.steps or frozenset({1})):
             yield f"{name} with steps"
         if not self.computed and _is_computed(use):
             yield f"{name} with computed operands"
         if not self.negative and _may_be_negative(use):
-            yield f"{name} at indices that may be negative"
+            what = _WHAT_IS_NEGATIVE.get(name, "at indices")
+            yield f"{name} {what} that may be negative"
 
 
 NO_LIMITS = OperatorLimits()
@@ -109,24 +123,27 @@ def _have_one_shape(use: Use) -> bool:
     return first is not None and all(s == first for s in shapes[1:])
 
 
-def _has_steps(use: Use) -> bool:
+def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
     if len(use.inputs) < 5 or use.inputs[4] is None:
         return False
     steps = use.inputs[4].constant
-    return steps is None or any(int(s) != 1 for s in steps.ravel())
+    return steps is None or any(int(s) not in allowed for s in steps.ravel())
 
 
 def _is_computed(use: Use) -> bool:
-    places = _OPERANDS.get(use.op_type, ())
-    return any(
-        i < len(use.inputs) and use.inputs[i] is not None and not use.is_constant[i] for i in places
-    )
+    """Return whether an operand depends on the run: what does not, every compiler folds."""
+    for place in _OPERANDS.get(use.op_type, ()):
+        operand = use.inputs[place] if place < len(use.inputs) else None
+        if operand is not None and not use.is_constant[place] and operand.constant is None:
+            return True
+    return False
 
 
 def _may_be_negative(use: Use) -> bool:
-    if len(use.inputs) < 2 or use.inputs[1] is None:
+    place = _INDICES.get(use.op_type, 1)
+    indices = use.inputs[place] if place < len(use.inputs) else None
+    if indices is None:
         return False
-    indices = use.inputs[1]
     if indices.constant is not None:
         return bool((indices.constant < 0).any())
     if indices.index_map is None or indices.shape is None:

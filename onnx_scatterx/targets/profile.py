@@ -22,15 +22,17 @@
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
     max_rank = 4                           # the most dims of what it reads and writes
+    [limits.ScatterND]
+    reductions = ["none"]                  # of a scatter: only these
     [limits.CumSum]
     exclusive = false                      # no attribute exclusive=1
     [limits.Where]
     broadcast = false                      # operands of one shape only
     [limits.Slice]
-    steps = false                          # no step other than 1
+    steps = false                          # no step other than 1; or [1, -1]: only these
     computed = false                       # starts and ends must be constants
     [limits.Gather]
-    negative = false                       # no indices that may be negative
+    negative = false                       # no indices (of a Slice: steps) that may be negative
     [limits.Not]
     native = false                         # it runs on the host, which counts as lacking it
 

@@ -47,9 +47,11 @@ PROFILE_KEYS: dict[str, type] = {
 }
 _LISTS = ("add", "remove", "avoid", "operators")
 _LIMITS: dict[str, type] = {
-    name: list if name.endswith("types") else int if name == "max_rank" else bool for name in KEYS
+    name: list if name.endswith(("types", "reductions")) else int if name == "max_rank" else bool
+    for name in KEYS
 }
 _LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1}
+_REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
 
@@ -75,6 +77,7 @@ def check_profile(content: Mapping[str, Any]) -> None:
         _check(limits, _LIMITS, f"limits.{op_type}.")
         for key in ("types", "no_types"):
             _check_types(limits.get(key, []), f"limits.{op_type}.{key}")
+        _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
 
 
 def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> None:
@@ -85,6 +88,8 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             known = near or f"; there may be {', '.join(kinds)}"
             raise ScatterXError(f"unknown key {said}{known}")
         kind = kinds[key]
+        if key == "steps" and isinstance(value, list) and _are_steps(value):
+            continue
         if key == "dense_limit" and value == math.inf:
             continue
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -93,6 +98,10 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             raise ScatterXError(f"{prefix}{key} is at least {_LEAST[key]}, not {value}")
     if not prefix and not content.get("name"):
         raise ScatterXError("a profile has a name")
+
+
+def _are_steps(values: list[Any]) -> bool:
+    return all(isinstance(v, int) and not isinstance(v, bool) and v != 0 for v in values)
 
 
 def _check_operators(names: list[Any], key: str) -> None:
@@ -110,3 +119,10 @@ def _check_types(names: list[Any], key: str) -> None:
         if not isinstance(name, str) or name not in _TYPES:
             near = did_you_mean(name, _TYPES) if isinstance(name, str) else ""
             raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is no element type{near}")
+
+
+def _check_reductions(names: list[Any], key: str) -> None:
+    for name in names:
+        if name not in _REDUCTIONS:
+            known = ", ".join(_REDUCTIONS)
+            raise ScatterXError(f"{key} has {reprlib.repr(name)}; there are {known}")

@@ -15,7 +15,7 @@ _NOT = {
     "broadcast": "only operands of one shape",
     "steps": "only step 1",
     "computed": "only constant bounds",
-    "negative": "only indices that are not negative",
+    "negative": "only indices (of a Slice: steps; of Mod: dividends) that are not negative",
     "native": "runs on the host, which counts as missing",
 }
 
@@ -84,6 +84,10 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"not of {', '.join(sorted(limits.no_types))}"
     if limits.max_rank is not None:
         yield f"at most {limits.max_rank} dims"
+    if limits.reductions is not None:
+        yield f"only with reduction {', '.join(sorted(limits.reductions))}"
+    if isinstance(limits.steps, frozenset):
+        yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words

@@ -16,3 +16,10 @@ class OnFloats(enum.Enum):
     READ = "other nodes read the floats"
     AXIS = "the scales of an axis do not stay with their elements"
     PLAN = "the scatter is removed from floats alone"
+    REJECTED = "ONNX Runtime rejects a Slice or Transpose of floats that int8 stands for"
+    MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
+
+    @property
+    def keeps_scatter(self) -> bool:
+        """Whether ONNX Runtime would not compute the same if the scatter were removed."""
+        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED)

@@ -21,7 +21,7 @@ class Reason(enum.Enum):
     UNKNOWN_BOUNDS = "not proven: the positions lie within the data, even if the updates are empty"
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "one dim runs along two axes of the data"
-    SCALE = "ONNX Runtime drops quantizers beside a Slice, and these change values"
+    QUANTIZER = "ONNX Runtime would change quantizers beside what is written, and with them values"
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
     NO_CUT = "the order of the written regions is unknown"
@@ -58,7 +58,7 @@ _MISSING = {
     Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
     Reason.IRREGULAR: "positions that form a few boxes, or a target that allows dense forms",
     Reason.DIAGONAL: "a form of operators for this combination of axes and element type",
-    Reason.SCALE: "scales that are positive, normal, and not so large that a product overflows",
+    Reason.QUANTIZER: "one scale for all that is written, which is normal and positive",
     Reason.COLLIDES: "positions that are all different, as the operator leaves open which wins",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",

@@ -78,9 +78,9 @@ def _planned(context: GraphContext) -> _Planned:
     own, and planning starts again. So does it if a chain of scatters must be split.
     """
     opaque = {
-        node: Refusal(Reason.SCALE)
+        node: Refusal(Reason.QUANTIZER)
         for node in context.graph
-        if node.meta.get(QUANTIZED) is OnFloats.INEXACT
+        if isinstance(why := node.meta.get(QUANTIZED), OnFloats) and why.keeps_scatter
     }
     split_before: dict[ir.Node, None] = {}
     while True:

@@ -24,6 +24,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.quantized import OnFloats
 
 _SIZES = ("Shape", "Size")
+_TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
 
 
 @dataclass(eq=False)
@@ -61,8 +62,7 @@ def quantized_writes(
 ) -> tuple[list[QuantizedWrite], dict[ir.Node, OnFloats]]:
     """Return the writes of a graph that can be done on integers.
 
-    Of other scatters between DequantizeLinear and QuantizeLinear, return why not; INEXACT is also
-    said where there is only one of them.
+    Of other scatters between DequantizeLinear and QuantizeLinear, return why not.
     """
     found: list[QuantizedWrite] = []
     taken: set[ir.Node] = set()
@@ -72,9 +72,7 @@ def quantized_writes(
         if node in taken or not is_scatter(node):
             continue
         above, below = _reached(node, up=True), _reached(node, up=False)
-        if not all(map(_is_exact(context), (*above, *below))):
-            why[node] = OnFloats.INEXACT
-        if node in why or not above or not below:
+        if not above or not below or not all(map(_is_exact(context), (*above, *below))):
             continue
         try:
             write = _Search(context, node).run()
@@ -85,6 +83,44 @@ def quantized_writes(
         taken.update(write.nodes)
         found.append(write)
     return found, why
+
+
+def obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
+    """Return why a scatter has to stay, if it is written on floats and quantizers are beside it.
+
+    ONNX Runtime moves, adds and drops quantizers beside nodes that move elements, and not beside
+    scatters, under its default options.
+    """
+    above, below = _reached(node, up=True), _reached(node, up=False)
+    if not all(map(_is_exact(context), (*above, *below))):
+        return OnFloats.INEXACT
+    if context.scope.opsets.get("", 0) >= _TYPED and any(_is_int8(n, context) for n in above):
+        return OnFloats.REJECTED
+    if below and _is_given_out_between(node):
+        return OnFloats.MOVED
+    return None
+
+
+def _is_int8(node: ir.Node, context: GraphContext) -> bool:
+    value = node.inputs[0]
+    known = None if value is None else context.scope.values.get(value)
+    dtype = value.dtype if value is not None and known is None else known and known.dtype
+    return dtype in (None, ir.DataType.INT8)
+
+
+def _is_given_out_between(node: ir.Node) -> bool:
+    """Return whether an output of the graph is moved on, and quantized then."""
+    stack, seen = [node], {node}
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        readers = [u.node for v in here.outputs for u in v.uses() if u.idx in operands_of(u.node)]
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        if given_out and any(_reached(reader, up=False) for reader in readers):
+            return True
+        stack += [n for n in dict.fromkeys(readers) if n not in seen]
+        seen.update(readers)
+    return False
 
 
 def _reached(node: ir.Node, *, up: bool) -> list[ir.Node]:

@@ -21,7 +21,7 @@ from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import kept_scatters
-from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, quantized_writes
+from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, obstacle, quantized_writes
 
 
 class WriteOnIntegers(Pass):
@@ -62,10 +62,17 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
         return False  # the writes stay on the floats
     for node, reason in why.items():
         node.meta[QUANTIZED] = reason
+    integers = {n for write in writes if write not in better for n in write.scatters}
+    for node in context.graph:
+        if is_scatter(node) and node not in integers:
+            stays = obstacle(node, context)
+            if stays is not None:
+                node.meta[QUANTIZED] = stays
     done = False
     for write in writes:
         for node in write.scatters:
-            node.meta[QUANTIZED] = OnFloats.PLAN if write in better else write.dtype
+            on_floats = node.meta.get(QUANTIZED, OnFloats.PLAN)
+            node.meta[QUANTIZED] = on_floats if write in better else write.dtype
         if write not in better:
             made = IntegerNodes(context, write)
             job.analysis.add(made.nodes)

@@ -1,7 +1,13 @@
 """interleave: strided cells that complete each other are a Concat on a new axis and a Reshape."""
 
+import numpy as np
+import pytest
+
+import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import Golden, Refuses, rows, sizes
+from tests.helpers.support import parse
 
 EVEN_AND_ODD = """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[6,N] y)
     <int64[3,1] even = {0, 2, 4}, int64[3,1] odd = {1, 3, 5}> {
@@ -155,3 +161,33 @@ def test_filling_up_needs_operator_set_11(refuses: Refuses) -> None:
         beside=["view"],
         opset=10,
     )
+
+
+@pytest.mark.parametrize("name", ["inverse_wavelet_ts", "inverse_wavelet_dynamo"])
+def test_a_target_without_one_dim_more(name: str) -> None:
+    """The dims around are put together, so tensors of rank 4 are interleaved in rank 4."""
+    path = f"models/{name}.onnx"
+    result = onnx_scatterx.optimize(path, target=Target("npu", max_rank=4))
+    assert result.report.removed == len(result.report.scatters)
+    assert "Unsqueeze" not in {n.op_type for n in result.model.graph.node}
+    assert not [v for v in result.report.violations if "rank" in v.why]
+    assert onnx_scatterx.verify(path, result.model)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_classes_of_unequal_length_in_few_dims(axis: int) -> None:
+    """On each axis of a tensor that may not get another."""
+    shape = [7, 9, 11]
+    taken = np.arange(1, shape[axis], 2)
+    lines = np.expand_dims(taken, [d for d in range(3) if d != axis])
+    part = [len(taken) if d == axis else n for d, n in enumerate(shape)]
+    dims = ", ".join(map(str, part))
+    numbers = ", ".join(map(str, np.broadcast_to(lines, part).ravel()))
+    model = parse(
+        f"""g (float[7, 9, 11] x, float[{dims}] u) => (float[7, 9, 11] y)
+        <int64[{dims}] i = {{{numbers}}}> {{ y = ScatterElements <axis = {axis}> (x, i, u) }}"""
+    )
+    avoid = frozenset({"Gather"})  # which takes less
+    result = onnx_scatterx.optimize(model, target=Target("npu", avoid=avoid, max_rank=3))
+    assert not [v for v in result.report.violations if "rank" in v.why]
+    assert onnx_scatterx.verify(model, result.model)

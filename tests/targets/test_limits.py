@@ -125,8 +125,19 @@ def test_indices_that_may_be_negative(tmp_path: Path) -> None:
     assert "Gather" in operators(optimized(TAKEN, profile, tmp_path))
 
 
+@pytest.mark.parametrize(("of", "taken"), [("at", False), ("line", True), ("size", True)])
+def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) -> None:
+    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y)
+        <int64[3] line = {{0, 1, 2}}, int64[1] three = {{3}}> {{
+            size = Shape (x) y = Mod ({of}, three) }}"""
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Mod]\nnegative = false')
+    found = onnx_scatterx.inspect(onnx.parser.parse_model(text), target=path).violations
+    why = ["npu takes no Mod of numbers that may be negative"]
+    assert [violation.why for violation in found] == ([] if taken else why)
+
+
 def test_every_key_is_tested() -> None:
-    assert {*CASES, "computed", "negative"} == set(KEYS)
+    assert {*CASES, "computed", "negative", "reductions"} == set(KEYS)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:

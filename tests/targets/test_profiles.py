@@ -3,10 +3,13 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from onnx_scatterx import ScatterXError
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
+from onnx_scatterx.targets.limits import Use
 from onnx_scatterx.targets.target import Target
 from tests.targets.test_targets import written
 
@@ -122,6 +125,36 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
     ]
 
 
+def test_reductions_that_a_profile_takes(tmp_path: Path) -> None:
+    text = 'name = "a"\n[limits.ScatterND]\nreductions = ["none", "mul"]'
+    limits = target_of(written(tmp_path / "a.toml", text)).limits_of("ScatterND")
+    told = [
+        list(limits.objections(Use("ScatterND", [], [], {"reduction": how} if how else {})))
+        for how in ("", "none", "mul", "add")
+    ]
+    assert told == [[], [], [], ['ScatterND with reduction="add"']]
+
+
+@pytest.mark.parametrize(
+    ("limit", "refused"),
+    [
+        ("steps = [1, -1]", [2, -2]),
+        ("steps = false", [-1, 2, -2]),
+        ("negative = false", [-1, -2]),
+        ("", []),
+    ],
+)
+def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[int]) -> None:
+    path = written(tmp_path / "a.toml", f'name = "a"\n[limits.Slice]\n{limit}')
+    limits = target_of(path).limits_of("Slice")
+    told = []
+    for step in (1, -1, 2, -2):
+        numbers = TensorValue.of(np.array([step]))
+        if [*limits.objections(Use("Slice", [None, None, None, None, numbers], []))]:
+            told.append(step)
+    assert told == refused
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -152,6 +185,8 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
         ('name = "a"\n[limits.Pad]\nno_types = ["int46"]', "'int46', .*did you mean int4"),
         ('name = "a"\n[limits.Pad]\ntypes = "bool"', "limits.Pad.types is a list, not 'bool'"),
         ('name = "a"\n[limits.Pad]\nmax_rank = 0', "limits.Pad.max_rank is at least 1, not 0"),
+        ('name = "a"\n[limits.ScatterND]\nreductions = ["sum"]', "has 'sum'; there are none, add"),
+        ('name = "a"\n[limits.Slice]\nsteps = [0]', "limits.Slice.steps is true or false, not"),
         ('name = "a"\n[limits.Pad]\nnative = 0', "limits.Pad.native is true or false, not 0"),
     ],
 )

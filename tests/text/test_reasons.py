@@ -98,7 +98,7 @@ PROVOKED = {
     Reason.OPSET: OLD,
     Reason.UNKNOWN_SIZE: FAR_AWAY,
     Reason.TOO_COSTLY: EVERY_SIXTEENTH,
-    Reason.SCALE: f"""{OPSET} g (uint8[4,2] x, float[1,2] u) => (float[4,2] y)
+    Reason.QUANTIZER: f"""{OPSET} g (uint8[4,2] x, float[1,2] u) => (float[4,2] y)
         <int64[1,1] i = {{1}}, float s = {{0.0}}, uint8 z = {{3}}> {{
             d = DequantizeLinear (x, s, z)
             y = ScatterND (d, i, u) }}""",

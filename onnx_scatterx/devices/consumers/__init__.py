@@ -1,0 +1,1 @@
+"""The adapters: one file for each consumer of ONNX."""
