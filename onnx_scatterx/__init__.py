@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from onnx_scatterx import export as export
@@ -18,32 +18,62 @@ if TYPE_CHECKING:
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx.api import Result, inspect, optimize
-    from onnx_scatterx.batch import optimize_many
-    from onnx_scatterx.benchmarking import bench
-    from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
+    from onnx_scatterx.batch import inspect_many, optimize_many
+    from onnx_scatterx.batch.summary import Summary
+    from onnx_scatterx.benchmarking import Benchmark, bench
+    from onnx_scatterx.errors import (
+        DifferenceError,
+        MissingConsumerError,
+        ModelError,
+        ScatterXError,
+        TargetError,
+        VerifyError,
+    )
     from onnx_scatterx.explanation import advise, explain
+    from onnx_scatterx.extraction import Part, extract
+    from onnx_scatterx.passes import RemoveScatters
+    from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
+    from onnx_scatterx.reports.report import Report
     from onnx_scatterx.runtime.library import library_path
+    from onnx_scatterx.runtime.opened import run_model
     from onnx_scatterx.runtime.session import session
-    from onnx_scatterx.text.reasons import Reason
-    from onnx_scatterx.verification import verify
+    from onnx_scatterx.targets.target import Target
+    from onnx_scatterx.text.reasons import Reason, Refusal
+    from onnx_scatterx.verification import Verification, verify
 
     __version__: str
 
 __all__ = [
+    "Action",
+    "Benchmark",
+    "DifferenceError",
+    "GatherReport",
     "MissingConsumerError",
     "ModelError",
+    "Part",
     "Reason",
+    "Refusal",
+    "RemoveScatters",
+    "Report",
     "Result",
+    "ScatterReport",
     "ScatterXError",
+    "Summary",
+    "Target",
+    "TargetError",
+    "Verification",
     "VerifyError",
     "__version__",
     "advise",
     "bench",
     "explain",
+    "extract",
     "inspect",
+    "inspect_many",
     "library_path",
     "optimize",
     "optimize_many",
+    "run_model",
     "session",
     "verify",
 ]
@@ -59,37 +89,53 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
+    "Action": "reports.entries",
+    "Benchmark": "benchmarking",
+    "DifferenceError": "errors",
+    "GatherReport": "reports.entries",
     "MissingConsumerError": "errors",
     "ModelError": "errors",
+    "Part": "extraction",
     "Reason": "text.reasons",
+    "Refusal": "text.reasons",
+    "RemoveScatters": "passes",
+    "Report": "reports.report",
     "Result": "api",
+    "ScatterReport": "reports.entries",
     "ScatterXError": "errors",
+    "Summary": "batch.summary",
+    "Target": "targets.target",
+    "TargetError": "errors",
+    "Verification": "verification",
     "VerifyError": "errors",
     "advise": "explanation",
     "bench": "benchmarking",
     "explain": "explanation",
+    "extract": "extraction",
     "inspect": "api",
+    "inspect_many": "batch",
     "library_path": "runtime.library",
     "optimize": "api",
     "optimize_many": "batch",
+    "run_model": "runtime.opened",
     "session": "runtime.session",
     "verify": "verification",
 }
 _MODULES = ("export", "passes", "rewrites", "theory")
 
+if not TYPE_CHECKING:  # else a misspelt name would be one of an unknown type
 
-def __getattr__(name: str) -> Any:
-    found: Any
-    if name in _HOMES:
-        found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
-    elif name in _MODULES:
-        found = importlib.import_module(f"onnx_scatterx.{name}")
-    elif name == "__version__":
-        found = _version()
-    else:
-        raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
+        elif name in _MODULES:
+            found = importlib.import_module(f"onnx_scatterx.{name}")
+        elif name == "__version__":
+            found = _version()
+        else:
+            raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")
+        globals()[name] = found
+        return found
 
 
 def _version() -> str:

@@ -6,52 +6,118 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import external_size, file_size
-from onnx_scatterx.pipeline import Watch, optimize_ir
+from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
+from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
 from onnx_scatterx.system.record import Files, recorded
 from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 
-AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
+if TYPE_CHECKING:
+    from onnx_scatterx.verification import Verification
+
+M = TypeVar("M", onnx.ModelProto, ir.Model)
 
 
 @dataclass(frozen=True)
-class Result:
-    """An optimized model, of the kind that came in (a path gives a ModelProto), and its report."""
+class Result(Generic[M]):
+    """An optimized model, and what was done with each of its scatters.
 
-    model: Any = field(repr=False)  # a notebook asks for the text of all that it shows
+    Attributes:
+        model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
+        report: what was done with each scatter.
+        source_path: the file that the model came from, if it came from one.
+        read: the files that were read, by their paths, and what each is.
+        verification: the answer of ``verify``, if it was asked for.
+
+    """
+
+    model: M = field(repr=False)  # a notebook asks for the text of all that it shows
     report: Report
     source_path: Path | None = None
     read: Files = field(default_factory=dict, repr=False)
-    """The files that were read, by their paths, and what each is."""
+    verification: Verification | None = None
 
     def _repr_html_(self) -> str:
         """Return the report as a notebook shows it."""
         return self.report._repr_html_()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, whole or not at all; external data stays with it.
+    def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
+        """Write the model to a file, whole or not at all; external data stay outside.
 
-        Raises ScatterXError where the file cannot be written or is one that was read.
+        Args:
+            path: where to. Its extension names the format: .onnx is binary, .onnxtxt text.
+            external_data: write the weights to ``<path>.data``, too, if they are inside.
+
+        Raises:
+            ScatterXError: the file cannot be written, or is one that was read.
+
+        Example:
+            >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
+
         """
-        model_io.save(self.model, path, source_path=self.source_path, read=self.read)
+        limit = 0 if external_data else model_io.MESSAGE_LIMIT
+        model_io.save(
+            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
+        )
+
+
+@overload
+def optimize(
+    model: MessageLike,
+    *,
+    target: AnyTarget = ...,
+    rules: Rules | None = ...,
+    distrust_dims: bool = ...,
+    reads: bool = ...,
+    assume: Assume = ...,
+    deterministic: bool = ...,
+    sizes: Mapping[str, int] | None = ...,
+    opset: int | None = ...,
+    fix: Fix = ...,
+    verify: bool | Mapping[str, Any] = ...,
+    strict: bool = ...,
+    progress: Progress | None = ...,
+    watch: Watch | None = ...,
+) -> Result[onnx.ModelProto]: ...
+
+
+@overload
+def optimize(
+    model: IrLike,
+    *,
+    target: AnyTarget = ...,
+    rules: Rules | None = ...,
+    distrust_dims: bool = ...,
+    reads: bool = ...,
+    assume: Assume = ...,
+    deterministic: bool = ...,
+    sizes: Mapping[str, int] | None = ...,
+    opset: int | None = ...,
+    fix: Fix = ...,
+    verify: bool | Mapping[str, Any] = ...,
+    strict: bool = ...,
+    progress: Progress | None = ...,
+    watch: Watch | None = ...,
+) -> Result[ir.Model]: ...
 
 
 @fewer_collections()
@@ -67,40 +133,73 @@ def optimize(
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
     fix: Fix = None,
+    verify: bool | Mapping[str, Any] = False,
+    strict: bool = False,
+    progress: Progress | None = None,
     watch: Watch | None = None,
-) -> Result:
+) -> Result[onnx.ModelProto] | Result[ir.Model]:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
-    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``, and is not changed. ``target`` is a
-    name, a path of a profile (.toml) or a ``Target``. ``rules`` are names of rules or rules of your
-    own (``rewrites.Rule``); all by default. ``distrust_dims`` drops the assumption that inputs that
-    declare a dim under one name agree in it. ``reads`` rewrites Gather, GatherElements and GatherND
-    too, if what they read is a box and the Slice of it takes no more nodes. ``assume`` is what you
-    know of the inputs, such as ``["seq <= 4096", "positions: contiguous, nonnegative"]`` or the
-    same as a mapping; what is used of it stands in the report and in the metadata of the new model.
-    ``deterministic`` makes the last update win where several are known to go to one element, which
-    ONNX leaves open. ``sizes`` are hints on what symbolic sizes usually are, for targets that weigh
-    time: any result is right at all sizes. ``fix`` gives inputs other shapes, by the name of a dim
-    or of an input, such as ``{"batch": 4, "x": [4, 3, 224, 224]}``: what follows from them is
-    folded, and the result is right at these sizes. ``opset`` raises an older model to this operator
-    set, as TensorScatter needs 24, or lowers a newer one if each of its nodes means the same there.
-    ``watch`` is called after each pass of the pipeline, with the name of the pass and the model as
-    it is then. Raises ScatterXError where the model cannot be read, raised or lowered, the target
-    cannot be had, or an assumption or a size names nothing of the model.
+    Args:
+        model: a path, a ModelProto, an ``onnx_ir.Model``, or what has one of these as its attribute
+            ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not changed.
+        target: a name, a path of a profile (.toml) or a ``Target``.
+        rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
+        distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
+            it.
+        reads: rewrite Gather, GatherElements and GatherND too, if what they read is a box and the
+            Slice of it takes no more nodes.
+        assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
+            nonnegative"]`` or the same as a mapping. What is used of it stands in the report and
+            in the metadata of the new model.
+        deterministic: make the last update win where several are known to go to one element, which
+            ONNX leaves open.
+        sizes: hints on what symbolic sizes usually are, for targets that weigh time: any result is
+            right at all sizes.
+        opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
+            newer one if each of its nodes means the same there.
+        fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
+            "x": [4, 3, 224, 224]}``: what follows from them is folded, and the result is right at
+            these sizes.
+        verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
+            arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
+            the result.
+        strict: raise an error if the target does not take all of the result.
+        progress: is called with the name of a stage, how much of it is done, and of how much (0 if
+            unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
+            and, if it was asked for, "verifying".
+        watch: is called after each pass of the pipeline, with the name of the pass and the model as
+            it is then.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> result = optimize(model)
-    >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
-    (1, False)
+    Returns:
+        The new model, of the kind that came in (a path gives a ModelProto), and the report.
+
+    Raises:
+        ScatterXError: the target cannot be had, or an assumption or a size names nothing of the
+            model.
+        ModelError: the model cannot be read, is not valid, or cannot be raised or
+            lowered.
+        DifferenceError: ``verify`` found a difference.
+        VerifyError: the models could not be compared.
+        TargetError: ``strict``, and the target does not take all of the result.
+        TypeError: this is no model.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> result = optimize(model)
+        >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
+        (1, False)
+
     """
+    observer = Observer(progress, watch)
     with recorded() as read:
         settings = Settings.of(
             target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
         )
-        loaded, proto, source_path = _loaded(model)
+        loaded, proto, given = _loaded(model, observer)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         for name in sizes or {}:
             if name in (fix or {}):
@@ -110,18 +209,50 @@ def optimize(
             name = settings.target.name
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         changed = opset is not None and change_opset(loaded, opset)
-        report, _ = optimize_ir(loaded, settings, watch=watch)
+        report, _ = optimize_ir(loaded, settings, observer=observer)
     made: Any = loaded
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
         made = to_proto(loaded) if report.entries or changed else proto
-    about = _about(loaded, proto, source_path, settings)
+    about = _about(loaded, proto, given.source, settings)
     if isinstance(made, onnx.ModelProto):
         about = replace(about, size_after=file_size(made))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)
-    return Result(made, report, source_path, read)
+    result: Result[Any] = Result(made, report, given.source, read)
+    if strict and report.violations:
+        head, *lines = report.violation_lines()
+        raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
+    if verify is not False:
+        told = {"assume": assume, "distrust_dims": distrust_dims}
+        more = {} if verify is True else dict(verify)
+        result = replace(result, verification=_verified(model, result, observer, told | more))
+    return result
+
+
+def _verified(
+    before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
+) -> Verification:
+    """Return the answer of ``verify``, or raise what it asks for."""
+    from onnx_scatterx.errors import VerifyError
+    from onnx_scatterx.verification import verify
+
+    observer.stage("verifying")
+    told = {
+        "progress": observer.counted("verifying"),
+        "proving": observer.counted("proving"),
+        **arguments,
+    }
+    found = verify(before, after, **told)
+    if found.same:
+        return found
+    first, *more = str(found).split("\n")
+    if not found.conclusive:
+        raise VerifyError(f"the optimized model could not be compared: {first}")
+    raise DifferenceError(
+        f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", found
+    )
 
 
 def inspect(
@@ -134,31 +265,39 @@ def inspect(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
-    The arguments and errors are those of ``optimize``.
+    The arguments and the errors are those of ``optimize``.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> print(inspect(model).scatters[0].footprint)
-    box [1, :]
+    Returns:
+        The report, of which ``scatters`` has an entry for each scatter.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(inspect(model).scatters[0].footprint)
+        box [1, :]
+
     """
     settings = Settings.of(
         target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
     )
-    return inspect_accounts(model, settings)[0]
+    return inspect_accounts(model, settings, Observer(progress))[0]
 
 
 def inspect_accounts(
-    model: AnyModel, settings: Settings, *, details: bool = True
+    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
-    loaded, proto, path = _loaded(model)
-    report, accounts = optimize_ir(loaded, settings, planned=True, details=details)
-    return replace(report, about=_about(loaded, proto, path, settings)), accounts
+    loaded, proto, given = _loaded(model, observer)
+    report, accounts = optimize_ir(
+        loaded, settings, planned=True, details=details, observer=observer
+    )
+    return replace(report, about=_about(loaded, proto, given.source, settings)), accounts
 
 
 def _about(
@@ -173,20 +312,14 @@ def _about(
     )
 
 
-def loaded_ir(model: AnyModel) -> ir.Model:
+def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
     """Return a copy of a model as onnx_ir has it."""
-    return _loaded(model)[0]
+    return _loaded(model, observer)[0]
 
 
-def _loaded(model: AnyModel) -> tuple[ir.Model, onnx.ModelProto | None, Path | None]:
-    if isinstance(model, ir.Model):
-        copy = cloned(model)
-        model_io.note_data_files(copy)
-        return copy, None, None
-    if isinstance(model, onnx.ModelProto):
-        loaded = model_io.load(model)
-        model_io.note_data_files(loaded)
-        return loaded, model, None
-    path = Path(model)
-    proto = model_io.read(path)
-    return model_io.converted(proto, path), proto, path
+def _loaded(model: AnyModel, observer: Observer) -> tuple[ir.Model, onnx.ModelProto | None, Given]:
+    """Return a model that may be changed, and what it came as."""
+    observer.stage("reading", what=Given.of(model).source or "")
+    opened = model_io.open_model(model)
+    loaded = cloned(opened.model) if opened.message is None else opened.model
+    return loaded, opened.message, opened.given

@@ -1,6 +1,14 @@
 """The errors that the package raises on purpose: one line each, what is wrong and what to do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from onnx_scatterx.text.visible import visible
+
+if TYPE_CHECKING:
+    from onnx_scatterx.reports.report import Report
+    from onnx_scatterx.verification import Verification
 
 
 class ScatterXError(Exception):
@@ -24,6 +32,34 @@ class VerifyError(ScatterXError):
 
 class MissingConsumerError(ScatterXError):
     """A consumer of ONNX is not installed, or cannot be imported or started."""
+
+
+class DifferenceError(ScatterXError):
+    """An optimized model does not give what the original gives, or it could not be found out.
+
+    ``verification`` says on which inputs, and in what. ``optimize(verify=True)`` raises it.
+    """
+
+    def __init__(self, message: str, verification: Verification) -> None:
+        super().__init__(message)
+        self.verification = verification
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.verification)
+
+
+class TargetError(ScatterXError):
+    """The target does not take all of an optimized model.
+
+    ``report`` lists what it does not take. ``optimize(strict=True)`` raises it.
+    """
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.report)
 
 
 def one_line(error: object, limit: int = 300) -> str:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
-from onnx_scatterx.api import AnyModel, inspect_accounts, loaded_ir
+from onnx_scatterx.api import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
-from onnx_scatterx.reports.entries import ScatterReport
+from onnx_scatterx.reports.entries import Entry, ScatterReport
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.text.visible import in_lines, visible
 
@@ -60,7 +63,6 @@ def advise(
     return advise_on(loaded, settings, accounts, command)
 
 
-@foreign_symbols()
 def explain(
     model: AnyModel,
     node: str | None = None,
@@ -73,51 +75,133 @@ def explain(
     fix: Fix = None,
     theory: bool = False,
     command: Command | None = None,
+    progress: Progress | None = None,
+    width: int = 100,
 ) -> str:
     """Return in words what each scatter of a model is, or the one of this name.
 
     That is: what is done with it, and why not more; the commands that remove it, each of which is
     tried, so a scatter that stays takes more time; its shapes, the region that it writes, whether
-    updates collide, and what all this rests on. ``theory`` adds its transformer as
-    ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict with its witness. The commands
-    begin as ``command`` says. The other arguments are those of ``optimize``; if ``reads`` are asked
-    for, or the name is that of a gather, the same is said of what is read. Raises ScatterXError if
-    the model contains no scatter or gather of that name.
+    updates collide, and what all this rests on.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> print(explain(model))  # doctest: +ELLIPSIS
-    z: ScatterND in graph row
-      answer    goes, written as ...
-      data      x, float[4, 2]
-      updates   y, float[1, 2]
-      writes    box [1, :]
-      unique    proven: no two updates go to one element
-    >>> print(explain(model, theory=True).split("unique")[1])  # doctest: +ELLIPSIS
-        proven: no two updates go to one element
-      equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
-                J_0 = 1, from f
-                J_1 = I_1, from p2
-      verdict   sliceable: the last dims of updates move as they are to the last axes of data, and
-                decide nothing else (Definition 8)
+    Args:
+        model: as ``optimize`` takes it.
+        node: the name of a scatter or a gather, or that of its output if it has none.
+        target: as for ``optimize``, and so are the next ones.
+        distrust_dims: as for ``optimize``.
+        reads: say the same of what is read, by all gathers.
+        assume: as for ``optimize``.
+        deterministic: as for ``optimize``.
+        fix: as for ``optimize``.
+        theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
+            with its witness.
+        command: how the commands begin.
+        progress: is told how far this is, as by ``optimize``.
+        width: how many letters a line has at most, unless a name is longer.
+
+    Returns:
+        A paragraph for each scatter, or one sentence where the model has none.
+
+    Raises:
+        ScatterXError: the model contains no scatter or gather of that name, and as ``optimize``.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(explain(model))
+        z: ScatterND in graph row
+          answer    goes, written by Concat, Slice (rules: concat, view)
+          data      x, float[4, 2]
+          updates   y, float[1, 2]
+          writes    box [1, :]
+          unique    proven: no two updates go to one element
+        >>> print(explain(model, theory=True).split("unique")[1])
+            proven: no two updates go to one element
+          equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
+                    J_0 = 1, from f
+                    J_1 = I_1, from p2
+          verdict   sliceable: the last dims of updates move as they are to the last axes of
+                    data, and decide nothing else (Definition 8)
+
     """
+    found = explanations(
+        model,
+        node,
+        target=target,
+        distrust_dims=distrust_dims,
+        reads=reads,
+        assume=assume,
+        deterministic=deterministic,
+        fix=fix,
+        theory=theory,
+        command=command,
+        progress=progress,
+    )
+    none = "no scatter and no gather" if reads else "no scatter"
+    return "\n\n".join(e.text(width) for e in found) if found else f"{none} in this model"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is said of one scatter or gather: parts, each a label and sentences."""
+
+    entry: Entry
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def text(self, width: int = 100) -> str:
+        """Return it in lines of at most so many letters, unless a name is longer."""
+        entry = self.entry
+        reduction = ""
+        if isinstance(entry, ScatterReport) and entry.reduction != "none":
+            reduction = f", reduction {entry.reduction}"
+        lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
+        for label, sentences in self.parts:
+            for i, sentence in enumerate(sentences):
+                shown = label if i == 0 else ""
+                if label == "next":  # a command is pasted
+                    lines.append(f"  {shown:<{_INDENT - 2}}{visible(sentence)}")
+                else:
+                    lines += _wrapped(shown, sentence, width)
+        return in_lines(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data: the entry of the report, and the sentences by their labels."""
+        return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
+
+
+@foreign_symbols()
+def explanations(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    target: AnyTarget = "scatterx",
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+    fix: Fix = None,
+    theory: bool = False,
+    command: Command | None = None,
+    progress: Progress | None = None,
+) -> list[Explanation]:
+    """Return what `explain` says, in parts; its arguments are the same."""
+    observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
-    loaded = loaded_ir(model)
-    report, accounts = inspect_accounts(loaded, settings, details=False)
+    loaded = loaded_ir(model, observer)
+    _, accounts = inspect_accounts(loaded, settings, observer, details=False)
     if node is not None and not reads and all(node != a.entry.node for a in accounts):
         settings = replace(settings, reads=True)
         _, accounts = inspect_accounts(loaded, settings, details=False)
     if node is not None:
         accounts = _named(accounts, node)
     if not accounts:
-        return report.summary()
-
+        return []
+    observer.stage("trying what would help")
     found = advise_on(loaded, settings, accounts, command)
     next_ = {node: advice for advice in found for node in advice.nodes}
-    texts = [_explained(a, next_.get(a.entry.node), theory=theory) for a in accounts]
-    return "\n\n".join(texts)
+    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in accounts]
 
 
 def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -135,30 +219,17 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> str:
-    entry = account.entry
-    reduction = ""
-    if isinstance(entry, ScatterReport) and entry.reduction != "none":
-        reduction = f", reduction {entry.reduction}"
-    lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
-    next_ = [] if advice is None else advice.way_lines()
+def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
     answer, *rest = parts(account, theory=theory)
-    for label, sentences in (answer, ("next", next_), *rest):
-        for i, sentence in enumerate(sentences):
-            wrap = _wrapped if label != "next" else _whole  # a command is pasted
-            lines += wrap(label if i == 0 else "", sentence)
-    return in_lines(lines)
+    said = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    return Explanation(account.entry, tuple((label, tuple(text)) for label, text in said))
 
 
-def _whole(label: str, text: str) -> list[str]:
-    return [f"  {label:<{_INDENT - 2}}{visible(text)}"]
-
-
-def _wrapped(label: str, text: str) -> list[str]:
+def _wrapped(label: str, text: str, width: int) -> list[str]:
     """Return a labelled sentence in lines of bearable width; names are never cut."""
     lines, line = [], ""
     for word in visible(text).split(" "):
-        if line and len(line) + 1 + len(word) > 100 - _INDENT:
+        if line and len(line) + 1 + len(word) > width - _INDENT:
             lines.append(line)
             line = "  " + word if text.startswith("- ") else word
         else:

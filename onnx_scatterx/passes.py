@@ -23,15 +23,20 @@ class RemoveScatters(ir.passes.InPlacePass):
     """Removes the scatter nodes of a model that can be proven to be slices, in place.
 
     The arguments, and the errors about them, are those of ``onnx_scatterx.optimize``; the model is
-    taken to be valid. ``report`` says what the last run did.
+    taken to be valid.
 
-    >>> import onnx_ir as ir
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-    >>> remove = RemoveScatters()
-    >>> remove(model).modified, remove.report.removed
-    (True, 1)
+    Attributes:
+        report: what the last run did.
+
+    Example:
+        >>> import onnx_ir as ir
+        >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> remove = RemoveScatters()
+        >>> remove(model).modified, remove.report.removed
+        (True, 1)
+
     """
 
     def __init__(

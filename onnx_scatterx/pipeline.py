@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 import onnx_ir as ir
 
@@ -29,7 +27,9 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import own_budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
@@ -58,9 +58,6 @@ PIPELINE: tuple[Pass, ...] = (
     AttachFallbacks(),
 )
 
-Watch: TypeAlias = Callable[[str, ir.Model], None]
-"""Is called after each pass, with its name and the model as it is then."""
-
 
 @fewer_collections()
 def optimize_ir(
@@ -68,13 +65,13 @@ def optimize_ir(
     settings: Settings,
     *,
     planned: bool = False,
-    watch: Watch | None = None,
     details: bool = True,
+    observer: Observer = NOBODY,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Optimize a model in place; return the report, and what it was made of.
 
     ``planned`` makes the report say what would be done. ``details`` are what a page shows of each
-    scatter.
+    scatter. ``observer`` is told how far this is.
     """
     follow_links(model)
     newest = settings.target.max_opset
@@ -90,9 +87,17 @@ def optimize_ir(
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
         given = at_sizes(given, fixed)
     if given:
-        kept, rests = needed(given, lambda some: _effect(cloned(model), settings, some))
+        tries = 0
+
+        def effect(some: tuple[Clause, ...]) -> Effect:
+            nonlocal tries
+            tries += 1
+            observer.stage("finding out which assumptions are needed", tries, 0)
+            return _effect(cloned(model), settings, some)
+
+        kept, rests = needed(given, effect)
     before = _operators(model)
-    accounts = _rewritten(model, settings, kept, watch, details=details)
+    accounts = _rewritten(model, settings, kept, observer, details=details)
     if kept:
         accounts = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
@@ -115,6 +120,9 @@ def optimize_ir(
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     with own_budget(_steps(model)):
         left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    for entry in report.entries:
+        LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
+    LOG.info("%s", report.summary())
     said = tuple(fixed.symbols.items())
     report = replace(report, not_needed=idle, violations=left, fixed=said, to_fix=wanted)
     return replace(report, opset_lowered=lowered, opset_kept=kept_opset), accounts
@@ -149,7 +157,7 @@ def _rewritten(
     model: ir.Model,
     settings: Settings,
     assumed: tuple[Clause, ...],
-    watch: Watch | None = None,
+    observer: Observer = NOBODY,
     *,
     details: bool = False,
     trial: bool = False,
@@ -158,7 +166,7 @@ def _rewritten(
 
     On ``trial`` nothing is folded that is no part of a scatter.
     """
-    job = Job(model, settings, assumed)
+    job = Job(model, settings, assumed, observer=observer)
     if not job.has_scatters and not settings.fix:
         return ()
     limit = _steps(model)
@@ -166,8 +174,7 @@ def _rewritten(
         for step in PIPELINE:
             if step.applies(settings) and not (trial and isinstance(step, FoldSizes)):
                 step.run(job)
-                if watch is not None:
-                    watch(step.name, model)
+                observer.passed(step.name, model)
     with own_budget(limit):
         accounts = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
     if details:

@@ -16,6 +16,7 @@ from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
 from onnx_scatterx.targets.catalogue import AnyTarget, target_of
 from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.nearest import did_you_mean
 
 Rules: TypeAlias = "Sequence[str | Rule]"
 
@@ -36,7 +37,8 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
         elif rule in by_name:
             found.append(by_name[rule])
         else:
-            raise ScatterXError(f"no rule is called {rule!r}; there are {', '.join(by_name)}")
+            near = did_you_mean(rule, by_name) or f"; there are {', '.join(by_name)}"
+            raise ScatterXError(f"no rule is called {rule!r}{near}")
     return tuple(found)
 
 

@@ -14,6 +14,9 @@ from hypothesis import settings
 import tests.helpers.examples  # noqa: F401  registers the profiles
 
 settings.load_profile("daily")
+os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
+for name in ("NO_COLOR", "FORCE_COLOR"):
+    os.environ.pop(name, None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

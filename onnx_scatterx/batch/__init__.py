@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +24,7 @@ from onnx_scatterx.system.scratch import is_scratch
 SUFFIXES = (".onnx", ".onnxtxt")
 
 Progress = Callable[[int, int], None]
+Running = Callable[[Sequence[Path]], None]
 
 
 def optimize_many(
@@ -36,44 +37,57 @@ def optimize_many(
     timeout: float | None = None,
     advice: bool = False,
     progress: Progress | None = None,
+    running: Running | None = None,
+    external_data: bool = False,
     **options: Any,
 ) -> Summary:
     """Optimize many models, and write them to a directory.
 
-    ``paths`` are files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any
-    depth; ``output`` gets the same folders beneath the deepest one that they share. ``executor`` is
-    any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too); without one, ``jobs``
-    processes are started, one per core by default, and a script needs the usual
-    ``if __name__ == "__main__"``. ``verify`` runs each model before and after, and writes only what
-    is the same; it may hold the arguments of ``onnx_scatterx.verify``. The other ``options`` are
-    those of ``optimize``. With ``advice`` the reports say what would remove the scatters that stay,
-    as ``advise`` does. ``progress(done, total)`` is called after each model.
-
-    ``timeout`` is how many seconds one model may take. The process of a model that takes longer is
-    ended. The workers of an ``executor`` cannot be ended: there the time is looked at between the
-    steps and bounds what ``verify`` takes, and a model that is late is not written; the worker is
-    busy until the step is done.
-
     A model that cannot be read, optimized or written in time is a line in the summary, and never
     stops the others. Neither a model nor a file of its data is replaced, also if another model of
-    the same call has them. Raises ScatterXError where there is nothing to read or nowhere to write,
-    and where the target, the rules, the operator set or the form of an assumption are wrong for any
-    model.
+    the same call has them.
 
-    >>> import tempfile
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
-    ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
-    ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
-    ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
-    ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
-    >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
-    [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+    Args:
+        paths: files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any depth.
+        output: a directory, which is made if it is missing. It gets the same folders beneath the
+            deepest one that the models share.
+        executor: any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too). Without
+            one, processes are started, and a script needs the usual
+            ``if __name__ == "__main__"``.
+        jobs: how many processes; one per core by default.
+        verify: run each model before and after, and write only what is the same. It may hold the
+            arguments of ``onnx_scatterx.verify``.
+        timeout: how many seconds one model may take. The process of a model that takes longer is
+            ended. The workers of an ``executor`` cannot be ended: there the time is looked at
+            between the steps and bounds what ``verify`` takes, and a model that is late is not
+            written; the worker is busy until the step is done.
+        advice: let the reports say what would remove the scatters that stay, as ``advise`` does.
+        progress: ``progress(done, total)`` is called after each model.
+        running: is called with the paths of the models that processes are at work on, each time
+            that one begins or ends; an ``executor`` does not tell.
+        external_data: write the weights of each model to a file beside it.
+        **options: the other arguments of ``optimize``.
+
+    Returns:
+        What became of each model, in the order in which they were given.
+
+    Raises:
+        ScatterXError: there is nothing to read or nowhere to write, or the target, the rules, the
+            operator set or the form of an assumption are wrong for any model.
+
+    Example:
+        >>> import tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+        ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+        ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
+        ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
+        ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
+        >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
+        [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+
     """
-    if jobs is not None and jobs < 1:
-        raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")
-    if timeout is not None and not 0 < timeout < math.inf:
-        raise ScatterXError(f"timeout is {timeout}, and must be a number of seconds above 0")
+    _check_limits(jobs, timeout)
     checks: Mapping[str, Any] | None = None
     if verify is not False:
         checks = {} if verify is True else dict(verify)
@@ -82,21 +96,95 @@ def optimize_many(
         pairs = _pairs(paths, Path(output))
         read = _read_elsewhere(pairs)
     tasks = [
-        Task(source, place, settled, checks, timeout, read.get(place.parent, {}), advice)
+        Task(
+            source,
+            place,
+            settled,
+            checks,
+            timeout,
+            read.get(place.parent, {}),
+            advice,
+            external_data,
+        )
         for source, place in pairs
     ]
+    return _run(tasks, executor, jobs, progress, running)
+
+
+def inspect_many(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    running: Running | None = None,
+    **options: Any,
+) -> Summary:
+    """Inspect many models; nothing is written.
+
+    The arguments and the errors are those of ``optimize_many``, and the other ``options`` those of
+    ``inspect``. A model that cannot be read is a line in the summary, and never stops the others.
+
+    Returns:
+        What would become of each model, in the order in which they were given.
+
+    Example:
+        >>> import tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+        ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+        ...     _ = Path(folder, "neg.onnxtxt").write_text(head + "{ y = Neg(x) }")
+        ...     summary = inspect_many(folder, executor=threads)
+        >>> [outcome.done for outcome in summary.outcomes]
+        ['no scatter in this model']
+
+    """
+    _check_limits(jobs, timeout)
+    with recorded():
+        settled = _checked(options)
+        _, sources = _sources(paths)
+    tasks = [Task(source, None, settled, None, timeout) for source in sources]
+    return _run(tasks, executor, jobs, progress, running)
+
+
+def _check_limits(jobs: int | None, timeout: float | None) -> None:
+    if jobs is not None and jobs < 1:
+        raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise ScatterXError(f"timeout is {timeout}, and must be a number of seconds above 0")
+
+
+def _run(
+    tasks: list[Task],
+    executor: Executor | None,
+    jobs: int | None,
+    progress: Progress | None,
+    running: Running | None,
+) -> Summary:
+    """Run tasks, and tell how far this is."""
     start = time.perf_counter()
     done: dict[Path, Outcome] = {}
+    at_work: list[Path] = []
 
     def note(outcome: Outcome) -> None:
         done[outcome.source] = outcome
+        if outcome.source in at_work:
+            at_work.remove(outcome.source)
+        if running is not None:
+            running(tuple(at_work))
         if progress is not None:
             progress(len(done), len(tasks))
+
+    def begun(task: Task) -> None:
+        at_work.append(task.source)
+        if running is not None:
+            running(tuple(at_work))
 
     if executor is not None:
         run_in_executor(executor, tasks, note)
     else:
-        run_in_processes(tasks, jobs, note)
+        run_in_processes(tasks, jobs, note, begun)
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 
 
@@ -131,10 +219,10 @@ def _unread(error: OSError) -> NoReturn:
     raise ScatterXError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
-def _pairs(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], output: Path
-) -> list[tuple[Path, Path]]:
-    """Return each model and where it goes."""
+def _sources(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> tuple[Path, list[Path]]:
+    """Return the models, and the deepest directory that they share."""
     if isinstance(paths, str | os.PathLike):
         root = Path(paths)
         if not root.is_dir():
@@ -142,11 +230,18 @@ def _pairs(
         sources = models_in(root)
         if not sources:
             raise ScatterXError(f"{root}: is a directory without models ({', '.join(SUFFIXES)})")
-    else:
-        sources = list(dict.fromkeys(Path(p) for p in paths))
-        if not sources:
-            raise ScatterXError("no model was given")
-        root = Path(os.path.commonpath([os.path.abspath(p.parent) for p in sources]))
+        return root, sources
+    sources = list(dict.fromkeys(Path(p) for p in paths))
+    if not sources:
+        raise ScatterXError("no model was given")
+    return Path(os.path.commonpath([os.path.abspath(p.parent) for p in sources])), sources
+
+
+def _pairs(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], output: Path
+) -> list[tuple[Path, Path]]:
+    """Return each model and where it goes."""
+    root, sources = _sources(paths)
     if output.exists() and not output.is_dir():
         raise ScatterXError(f"{output}: is not a directory; many models are written to one")
     if output.exists() and output.samefile(root):

@@ -51,9 +51,12 @@ class Work(Generic[T, R]):
 
 
 def run_tasks(
-    work: Work[T, R], tasks: Iterable[T], processes: int
+    work: Work[T, R],
+    tasks: Iterable[T],
+    processes: int,
+    begun: Callable[[T], None] = lambda _: None,
 ) -> Generator[tuple[T, R | Lost], None, None]:
-    """Yield each task and its result, in the order in which they end.
+    """Yield each task and its result, in the order in which they end; ``begun`` tells that one is.
 
     When the iterator is closed, processes that are still at work are stopped.
     """
@@ -65,7 +68,7 @@ def run_tasks(
         while waiting or workers:
             while waiting and len(workers) < processes:
                 with postponed():
-                    workers.append(_Worker(work, waiting.popleft()))
+                    workers.append(_Worker(work, waiting.popleft(), begun))
             _wait(workers)
             for worker in list(workers):
                 found = worker.result()
@@ -99,13 +102,14 @@ def _wait(workers: list[_Worker[T, R]]) -> None:
 class _Worker(Generic[T, R]):
     """One process, and the task that it has."""
 
-    def __init__(self, work: Work[T, R], task: T) -> None:
+    def __init__(self, work: Work[T, R], task: T, begun: Callable[[T], None]) -> None:
         context = multiprocessing.get_context("spawn")
         self.task = task
         self.deadline: float | None = None  # of the task, on the clock of time.monotonic
         self.is_lost = False
         self._result: tuple[R | Lost] | None = None
         self._limit = work.limit
+        self._begun = begun
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         with _interrupts_blocked():
@@ -141,6 +145,7 @@ class _Worker(Generic[T, R]):
         return self._result
 
     def _send(self) -> None:
+        self._begun(self.task)
         if self._limit is not None:
             self.deadline = time.monotonic() + self._limit
         try:

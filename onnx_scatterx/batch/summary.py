@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 class Outcome:
     """One model: its report, or the error that kept it from having one.
 
+    ``output`` is where it is written; None where it was only inspected.
     ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
     written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is
     what was proven, if that was asked, and ``compared`` on how many inputs ``verify`` ran both.
     """
 
     source: Path
-    output: Path
+    output: Path | None
     report: Report | None
     same: bool | None
     error: str | None
@@ -40,7 +41,7 @@ class Outcome:
     @property
     def is_written(self) -> bool:
         """Whether the optimized model is at ``output``."""
-        return self.error is None and self.same is not False
+        return self.output is not None and self.error is None and self.same is not False
 
     @property
     def done(self) -> str:
@@ -92,19 +93,21 @@ class Summary:
     def summary(self) -> str:
         """Return the summary in one sentence."""
         reports = [o.report for o in self.outcomes if o.report is not None]
-        parts = [
-            f"{sum(o.is_written for o in self.outcomes)} of {len(self.outcomes)} models written"
-        ]
+        planned = bool(reports) and all(report.planned for report in reports)
+        written = sum(o.is_written for o in self.outcomes)
+        done, went = (len(reports), "inspected") if planned else (written, "written")
+        parts = [f"{done} of {len(self.outcomes)} models {went}"]
+        gone = "can be removed" if planned else "removed"
         if scatters := sum(len(r.scatters) for r in reports):
-            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters removed")
+            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {gone}")
         if gathers := sum(len(r.gathers) for r in reports):
-            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers removed")
+            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {gone}")
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
         if native := sum(r.native for r in reports):
-            parts.append(f"{native} became ScatterX, {NEEDS}")
+            parts.append(f"{native} {'would become' if planned else 'became'} ScatterX, {NEEDS}")
         return f"{', '.join(parts)} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,8 +147,21 @@ class Summary:
         return directory_page(name, self.summary(), models, date)
 
     def __rich__(self) -> Table:
+        return self.shown()
+
+    def shown(self) -> Table:
+        """Return the models as a table, for a terminal or a pipe."""
         rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
-        return table(self.summary(), ("model", "seconds", "what is done"), rows)
+        planned = any(o.report is not None and o.report.planned for o in self.outcomes)
+        columns = ("model", "seconds", "what would be done" if planned else "what is done")
+        bad = [o.error is not None or o.same is False for o in self.outcomes]
+        styles = ["bold red" if is_bad else "" for is_bad in bad]
+        numbers, names = ["seconds"], ["model"]
+        return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
+
+    def plain(self) -> str:
+        """Return the summary as lines, with tabs between the cells."""
+        return self.shown().plain()
 
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self.shown())

@@ -30,17 +30,19 @@ _SLACK = 0.5  # seconds that a task has to notice by itself that it is late
 class Task:
     """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told.
 
+    Without an ``output`` it is only inspected. ``external_data`` writes the weights beside it.
     ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
     stand where this one might write. ``advice`` says that what stays is looked at with ``advise``.
     """
 
     source: Path
-    output: Path
+    output: Path | None
     options: Mapping[str, Any]
     verify: Mapping[str, Any] | None
     limit: float | None = None
     read: Files = field(default_factory=dict)
     advice: bool = False
+    external_data: bool = False
 
 
 def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
@@ -61,15 +63,20 @@ def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outco
             note(failed(futures[future], f"could not be run: {one_line(error)}"))
 
 
-def run_in_processes(tasks: list[Task], jobs: int | None, note: Callable[[Outcome], None]) -> None:
+def run_in_processes(
+    tasks: list[Task],
+    jobs: int | None,
+    note: Callable[[Outcome], None],
+    begun: Callable[[Task], None] = lambda _: None,
+) -> None:
     """Run tasks in processes of their own; by default one per core."""
     limit = tasks[0].limit if tasks else None
     work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
     processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
-    results = run_tasks(work, tasks, processes)
+    results = run_tasks(work, tasks, processes, begun)
     with contextlib.closing(results):
         for task, result in results:
-            if isinstance(result, Lost):
+            if isinstance(result, Lost) and task.output is not None:
                 clear(task.output.parent)
             match result:
                 case Outcome():
@@ -90,9 +97,9 @@ def prepare() -> None:
 
 
 def run_task(task: Task) -> Outcome:
-    """Optimize one model; whatever goes wrong is in the outcome."""
-    from onnx_scatterx.api import optimize
-    from onnx_scatterx.ir.save import stage
+    """Optimize or inspect one model; whatever goes wrong is in the outcome."""
+    from onnx_scatterx.api import inspect, optimize
+    from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
     from onnx_scatterx.verification import verify
 
     start = time.perf_counter()
@@ -107,6 +114,11 @@ def run_task(task: Task) -> Outcome:
         return rest
 
     try:
+        if task.output is None:
+            report = inspect(task.source, **task.options)
+            left()
+            seconds = time.perf_counter() - start
+            return Outcome(task.source, None, report, None, None, seconds)
         with recorded(), Writing(task.read) as writing:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
@@ -133,7 +145,13 @@ def run_task(task: Task) -> Outcome:
             written: tuple[Path, ...] = ()
             left()
             if same is not False:
-                saved = stage(result.model, task.output, writing, source_path=task.source)
+                saved = stage(
+                    result.model,
+                    task.output,
+                    writing,
+                    source_path=task.source,
+                    message_limit=0 if task.external_data else MESSAGE_LIMIT,
+                )
                 written = saved.files
                 left()
     except _LateError:
@@ -169,7 +187,8 @@ class _LateError(Exception):
 
 def _late(task: Task) -> Outcome:
     limit = task.limit or 0.0
-    return failed(task, f"took longer than {limit:g} s, and is not written", limit)
+    written = "" if task.output is None else ", and is not written"
+    return failed(task, f"took longer than {limit:g} s{written}", limit)
 
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:

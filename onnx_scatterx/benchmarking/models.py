@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import onnx
-import onnx_ir as ir
 
 from onnx_scatterx.benchmarking.ort_profile import NodeTime, read_profile
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import load
 from onnx_scatterx.runtime.library import library_path
-from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.opened import OpenModel
 from onnx_scatterx.runtime.session import check_runtime
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS, Progress
@@ -29,8 +28,7 @@ from onnx_scatterx.verification.array_diff import compare
 from onnx_scatterx.verification.narrowing import narrowing
 from onnx_scatterx.verification.valid_inputs import valid_draws
 
-Models: TypeAlias = "ModelLike | Sequence[ModelLike] | Mapping[str, ModelLike]"
-_ONE = (str, os.PathLike, onnx.ModelProto, ir.Model)  # what is one model
+Models: TypeAlias = "AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel]"
 Arrays: TypeAlias = Mapping[str, np.ndarray]
 
 ORIGINAL = "original"
@@ -56,7 +54,8 @@ def bench(
 
     Args:
         models: one model, several, or several by the names that they go by; each is a path, a
-            `ModelProto` or an `onnx_ir.Model`. Times are told against the first.
+            `ModelProto`, an `onnx_ir.Model`, or what has a model, such as a `Result`. Times are
+            told against the first.
         targets: with one model, what `optimize` makes of it for these targets is timed too.
         sizes: of the named dims of the inputs that are drawn; the others are those that another
             model has fixed, or all 64 if the first model accepts that.
@@ -69,16 +68,23 @@ def bench(
         profile: whether to find out where the time goes, in runs of their own.
         progress: is told, after each round, how many are done and how many there will be.
 
-    Inputs and outputs are bound once, so that neither copying nor conversion of them is timed.
-    Raises ScatterXError where a model cannot be read, optimized or run on the inputs.
+    Returns:
+        The times of each model, and how they compare with those of the first.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N, 2] x, int64[1, 1] i, float[1, 2] y) => (float[N, 2] z)
-    ...     { z = ScatterND(x, i, y) }''')
-    >>> found = bench(model, targets=["standard"], sizes={"N": 5}, rounds=6, library=False)
-    >>> [(timing.name, timing.difference) for timing in found.timings]
-    [('original', None), ('standard', None)]
+    Raises:
+        ScatterXError: a model cannot be read, optimized or run on the inputs.
+        TypeError: one is no model.
+
+    Inputs and outputs are bound once, so that neither copying nor conversion of them is timed.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     g (float[N, 2] x, int64[1, 1] i, float[1, 2] y) => (float[N, 2] z)
+        ...     { z = ScatterND(x, i, y) }''')
+        >>> found = bench(model, targets=["standard"], sizes={"N": 5}, rounds=6, library=False)
+        >>> [(timing.name, timing.difference) for timing in found.timings]
+        [('original', None), ('standard', None)]
 
     """
     import onnxruntime as ort
@@ -110,10 +116,10 @@ def bench(
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
 
 
-def _common_sizes(models: Sequence[ModelLike], sizes: Mapping[str, int] | None) -> dict[str, int]:
+def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -> dict[str, int]:
     """Return the sizes of the inputs: as asked for, or as any of the models has fixed them."""
     found = dict(sizes or {})
-    first, *others = (opened(model, directory_of(model)) for model in models)
+    first, *others = (load(model) for model in models)
     for other in others:
         for name, number in narrowing(first, other).symbols.items():
             if found.setdefault(name, number) != number:
@@ -123,11 +129,14 @@ def _common_sizes(models: Sequence[ModelLike], sizes: Mapping[str, int] | None) 
     return found
 
 
-def _named(models: Models) -> dict[str, ModelLike]:
+def _named(models: Models) -> dict[str, AnyModel]:
     if isinstance(models, Mapping):
         named = dict(models)
     else:
-        several = [models] if isinstance(models, _ONE) else models
+        if not isinstance(models, Sequence) or isinstance(models, str | bytes):
+            several: Sequence[AnyModel] = [models]
+        else:
+            several = models
         named = {}
         for number, model in enumerate(several, 1):
             name = f"model {number}"
@@ -139,17 +148,15 @@ def _named(models: Models) -> dict[str, ModelLike]:
     return named
 
 
-def _under_targets(named: Mapping[str, ModelLike], targets: Sequence[str]) -> dict[str, ModelLike]:
+def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dict[str, AnyModel]:
     from onnx_scatterx.api import optimize
 
     if len(named) != 1:
         raise ScatterXError(f"targets are compared on one model, and here are {len(named)}")
     (model,) = named.values()
-    found: dict[str, ModelLike] = {ORIGINAL: model}
+    found: dict[str, AnyModel] = {ORIGINAL: model}
     for target in targets:
-        made = optimize(model, target=target).model
-        beside = directory_of(model)
-        found[target] = made if beside is None else opened(made, beside)
+        found[target] = optimize(model, target=target)
     return found
 
 
@@ -161,8 +168,8 @@ class _Setting:
     threads: int
     library: bool
 
-    def file(self, number: int, model: ModelLike) -> ModelFile:
-        loaded = opened(model, directory_of(model))
+    def file(self, number: int, model: AnyModel) -> ModelFile:
+        loaded = load(model)
         return as_file(model, loaded, self.directory / f"{number}.onnx")
 
     def time(

@@ -97,8 +97,12 @@ class Benchmark:
             tables.append(self._operators())
         return group(*tables)
 
+    def plain(self) -> str:
+        """Return the tables as lines, with tabs between the cells."""
+        return self.__rich__().plain()
+
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self.__rich__())
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""

@@ -14,25 +14,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnx_scatterx.cli import bench as cli_bench
+from onnx_scatterx.cli import calibrate as cli_calibrate
 from onnx_scatterx.cli import check as cli_check
+from onnx_scatterx.cli import explain as cli_explain
+from onnx_scatterx.cli import extract as cli_extract
+from onnx_scatterx.cli import inspect as cli_inspect
 from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
-from onnx_scatterx.cli.arguments import (
-    Parser,
-    Version,
-    add_assume,
-    add_distrust,
-    add_draws,
-    add_model,
-    add_reads,
-    add_strict,
-    add_target,
-    count,
-    settings,
-    settle_target,
-)
-from onnx_scatterx.cli.exit_status import advised, answer, said, strict_status, verified
-from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error, show, show_text
+from onnx_scatterx.cli import targets as cli_targets
+from onnx_scatterx.cli import verify as cli_verify
+from onnx_scatterx.cli.arguments import Parser, Version
+from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
@@ -54,7 +46,10 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args, unknown = _parser().parse_known_args(argv)
         if unknown:
-            args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+            args.parser.refuse_unknown(unknown)
+        if "run" not in args:
+            args.parser.print_help()
+            return _DONE
         with only_ours():
             status = int(args.run(args))
         if sys.stdout is not None:  # as it is where a shell has closed it
@@ -86,107 +81,78 @@ def _is_of_others(module: str | None) -> bool:
     return module is not None and module.split(".")[0] != "onnx_scatterx"
 
 
-def _targets(args: argparse.Namespace) -> int:
-    from onnx_scatterx.targets.catalogue import all_targets, target_of
-    from onnx_scatterx.targets.wording import described
-
-    if args.name is not None:
-        show_text(described(target_of(args.name)))
-        return _DONE
-    for target in all_targets():
-        show(f"{target.name:<10}{target.description}")
-        if target.source:
-            show(f"{'':<10}{target.source}")
-    return _DONE
-
-
-def _inspect(args: argparse.Namespace) -> int:
-    from onnx_scatterx.api import inspect
-
-    settle_target(args)
-    report = advised(args, inspect(args.model, **settings(args)))
-    if args.json:
-        show_text(report.to_json())
-    else:
-        show(report)
-    return strict_status(args, report)
-
-
-def _explain(args: argparse.Namespace) -> int:
-    from onnx_scatterx.explanation import explain
-
-    settle_target(args)
-    told = explain(args.model, args.node, theory=args.theory, command=said(args), **settings(args))
-    show_text(told)
-    return _DONE
-
-
-def _verify(args: argparse.Namespace) -> int:
-    verification = verified(args, args.before, args.after)
-    show(verification)
-    return answer(verification)
-
-
-def _calibrate(args: argparse.Namespace) -> int:
-    from onnx_scatterx.cli.calibrate import calibrate_machine
-
-    return calibrate_machine(args)
-
-
 def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
         description="Rewrites the scatter nodes of ONNX models to slices, where that is proven.",
-        epilog="exit status: 0 done, 1 the answer is no, 2 could not run",
+        epilog=_epilog("optimize model.onnx -o new.onnx --verify")
+        + "\n\nexit status: 0 done, 1 the answer is no, 2 could not run",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser.set_defaults(parser=parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def command(name: str, run: Any, text: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-        made.set_defaults(run=run, parser=made)
-        return made
+    def command(name: str, module: Any, text: str, example: str) -> None:
+        made: argparse.ArgumentParser = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=_epilog(f"{name} {example}".strip()),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(made)
+        made.set_defaults(run=module.run, parser=made)
 
-    optimize = command("optimize", cli_optimize.run, "write a model without its scatters")
-    cli_optimize.add_arguments(optimize)
-
-    inspect = command("inspect", _inspect, "list the scatters, and what would be done with them")
-    add_model(inspect)
-    add_target(inspect)
-    add_reads(inspect, "list the gathers too")
-    add_strict(inspect)
-    inspect.add_argument("--json", action="store_true", help="print JSON")
-
-    explain = command("explain", _explain, "say what the scatters are, and which proof is missing")
-    add_model(explain)
-    explain.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
-    add_target(explain)
-    add_reads(explain, "explain all gathers too")
-    explain.add_argument("--theory", action="store_true", help="add the equation and the verdict")
-
-    bench = command("bench", cli_bench.run, "time models against each other, in turns")
-    cli_bench.add_arguments(bench)
-    cli_run.add_arguments(command("run", cli_run.run, "run a model, print and save its outputs"))
-
-    verify = command("verify", _verify, "run two models and compare them bit for bit")
-    verify.add_argument("before", metavar="A", help="the original")
-    verify.add_argument("after", metavar="B", help="what it became")
-    add_draws(verify)
-    add_assume(verify)
-    add_distrust(verify)
-
-    check = command("check", cli_check.run, "let compilers of devices run a model, and compare")
-    cli_check.add_arguments(check)
-
-    calibrate = command("calibrate", _calibrate, "measure this machine for the target ort-cpu")
-    calibrate.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
-    calibrate.add_argument(
-        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+    command(
+        "optimize",
+        cli_optimize,
+        "write a model without its scatters",
+        "model.onnx -o new.onnx --verify --report report.html",
     )
-
-    targets = command("targets", _targets, "list the targets, or say what one of them takes")
-    targets.add_argument("name", metavar="NAME", nargs="?", help="a target, or a profile.toml")
+    command(
+        "inspect",
+        cli_inspect,
+        "list the scatters, and what would be done with them",
+        "model.onnx --target standard",
+    )
+    command(
+        "explain",
+        cli_explain,
+        "say what the scatters are, and which proof is missing",
+        "model.onnx node_ScatterND_67",
+    )
+    command(
+        "bench",
+        cli_bench,
+        "time models against each other, in turns",
+        "model.onnx --target standard",
+    )
+    command(
+        "run", cli_run, "run a model, print and save its outputs", "model.onnx --output outputs.npz"
+    )
+    command(
+        "verify", cli_verify, "run two models and compare them bit for bit", "model.onnx new.onnx"
+    )
+    command(
+        "extract",
+        cli_extract,
+        "cut out what one scatter needs, without weights, to send it",
+        "model.onnx node_ScatterND_67 -o part.onnx",
+    )
+    command(
+        "check",
+        cli_check,
+        "let compilers of devices run a model, and compare",
+        "model.onnx --with opencv",
+    )
+    command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
+    command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")
     return parser
+
+
+def _epilog(example: str) -> str:
+    return f"example:\n  onnx-scatterx {example}"
 
 
 if __name__ == "__main__":

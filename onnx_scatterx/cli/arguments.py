@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from onnx_scatterx.cli.fix_option import add_fix, fixed_sizes
 from onnx_scatterx.cli.output import print_error, show
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.nearest import did_you_mean
 
 _SAMPLES = 40
 _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
@@ -22,6 +24,21 @@ class Parser(argparse.ArgumentParser):
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Name the nearest choice, where argparse would list them all."""
+        if action.choices is not None and value not in action.choices:
+            what = "command" if action.metavar == "COMMAND" else "choice"
+            known = [str(choice) for choice in action.choices]
+            near = did_you_mean(str(value), known) or f"; there is {', '.join(known)}"
+            raise argparse.ArgumentError(None, f"no {what} is called {value!r}{near}")
+
+    def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
+        """Say which arguments are not known, and which option may be meant."""
+        first = next((word for word in unknown if word.startswith("-")), unknown[0])
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        near = did_you_mean(first.partition("=")[0], known)
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
 
 
 class Version(argparse.Action):
@@ -58,6 +75,21 @@ def add_target(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="where updates are known to collide, make the last of them win",
     )
+
+
+def add_many(command: argparse.ArgumentParser) -> None:
+    """Add --jobs and --timeout."""
+    command.add_argument(
+        "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
+    )
+    command.add_argument(
+        "--timeout", type=duration, metavar="SECONDS", help="for each of several models"
+    )
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_strict(command: argparse.ArgumentParser) -> None:

@@ -27,10 +27,23 @@ class ArrayTable:
     def __rich__(self) -> Table:
         columns = ("output", "type", "shape", "least", "greatest", "first elements")
         rows = ((name, *describe(array)) for name, array in self.arrays.items())
-        return table(self.title, columns, rows)
+        return table(self.title, columns, rows, names=["output"])
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the same as plain data; numbers are texts, as they are shown."""
+        keys = ("type", "shape", "least", "greatest", "first")
+        found = {
+            name: {**dict(zip(keys, describe(array), strict=True)), "shape": list(array.shape)}
+            for name, array in self.arrays.items()
+        }
+        return {"title": self.title, "outputs": found}
+
+    def plain(self) -> str:
+        """Return the arrays as lines, with tabs between the cells."""
+        return self.__rich__().plain()
 
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self.__rich__())
 
 
 def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:

@@ -1,51 +1,91 @@
-"""``optimize`` on the command line for a directory of models."""
+"""What `optimize` and `inspect` do with several models: files, and those in directories."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks, settings, settle_target
-from onnx_scatterx.cli.output import print_error, progress, report_place, show
+from onnx_scatterx.cli.models import STREAM, paths_of
+from onnx_scatterx.cli.output import print_error, report_place, show, show_text
+from onnx_scatterx.cli.progress import Batch, stages
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
+
+if TYPE_CHECKING:
+    from onnx_scatterx.batch.summary import Summary
+
+
+@contextlib.contextmanager
+def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
+    """Give the arguments by which `optimize_many` tells how far it is."""
+    with stages(quiet=quiet) as tell:
+        if tell is None:
+            yield {}
+        else:
+            batch = Batch(tell, what)
+            yield {"progress": batch.done, "running": batch.running}
 
 
 def optimize_directory(args: argparse.Namespace) -> int:
-    """Optimize the models of a directory; return 1 if some differ, else 2 if some failed."""
+    """Optimize several models; return 1 if some differ, else 2 if some failed."""
     from onnx_scatterx.batch import models_in, optimize_many
     from onnx_scatterx.ir.io import note_model
 
+    if args.output == STREAM:
+        raise ScatterXError("-o -: several models are written to a directory; name one")
     with Writing() as writing:
+        if args.report is not None and _is_beneath(args.report, args.output):
+            writing.make_directory(Path(args.report).parent)
         report = report_place(args.report, writing)
         settle_target(args)
+        paths = paths_of(args.models)
         if report is not None and report.exists():
-            for model in models_in(Path(args.model)):
+            for model in models_in(Path(paths)) if isinstance(paths, str) else paths:
                 note_model(model)
             writing.check()
-        with progress("optimizing") as tell:
+        with watched("optimizing", quiet=args.quiet) as told:
             summary = optimize_many(
-                args.model,
+                paths,
                 args.output,
                 jobs=args.jobs,
                 verify=checks(args) if args.verify else False,
                 timeout=args.timeout,
-                progress=tell,
+                external_data=args.save_as_external_data,
                 rules=args.rules,
                 sizes=dict(args.size),
                 opset=args.opset,
                 advice=report is not None and report.suffix == ".html",
+                **told,
                 **settings(args),
             )
-        if not args.quiet:
+        if args.json:
+            show_text(summary.to_json())
+        elif not args.quiet:
             show(summary)
         if report is not None:
             for outcome in summary.outcomes:
                 for file in outcome.files:
                     writing.keep(file, "an optimized model or its data")
             is_page = report.suffix == ".html"
-            name = Path(args.model).resolve().name or "models"
+            name = Path(paths).resolve().name if isinstance(paths, str) else "models"
             text = summary.to_html(name) if is_page else summary.to_json()
             writing.text(report, text, "the report")
+    return batch_status(args, summary)
+
+
+def _is_beneath(path: str, directory: str) -> bool:
+    """Return whether a file is in a directory that is missing, or beneath it."""
+    place, root = os.path.realpath(path), os.path.realpath(directory)
+    return not os.path.exists(root) and place.startswith(root + os.sep)
+
+
+def batch_status(args: argparse.Namespace, summary: Summary) -> int:
+    """Return the exit status, with a line on stderr where it is not 0."""
     if summary.differing:
         return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
     if summary.failed:

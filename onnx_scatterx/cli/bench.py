@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli.arguments import add_inputs, add_session, add_sizes, count, reject_unused
-from onnx_scatterx.cli.output import progress, show, show_text
+from onnx_scatterx.cli.arguments import (
+    add_inputs,
+    add_json,
+    add_session,
+    add_sizes,
+    count,
+    reject_unused,
+)
+from onnx_scatterx.cli.models import named_models
+from onnx_scatterx.cli.output import show, show_text
+from onnx_scatterx.cli.progress import progress
 from onnx_scatterx.errors import ScatterXError
 
 
@@ -21,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--rounds", type=count, metavar="N", help="time each model so often (what fits in 10 s)"
     )
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,17 +39,18 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.ir.io import load
     from onnx_scatterx.runtime.array_files import read_arrays
 
+    models = named_models(args.models)
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        names = {value.name for value in load(args.models[0]).graph.inputs if value.name}
+        names = {value.name for value in load(models[args.models[0]]).graph.inputs if value.name}
         inputs = read_arrays(args.input, names)
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model alone has nothing to be compared with; add one or --target")
     with progress("timing") as tell:
         found = bench(
-            args.models,
+            models,
             targets=targets,
             sizes=dict(args.size),
             inputs=inputs,

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
-from onnx_scatterx.cli.output import progress, show, show_text
+from onnx_scatterx.cli.arguments import add_json, count
+from onnx_scatterx.cli.output import show, show_text
+from onnx_scatterx.cli.progress import progress
 from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.visible import as_json
 
 
-def calibrate_machine(args: argparse.Namespace) -> int:
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `calibrate` takes."""
+    command.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
+    command.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+    )
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
     """Measure the machine, write its constants, and show them."""
     from onnx_scatterx.benchmarking.calibrate import calibrate
     from onnx_scatterx.targets.cost_model.machine import place
@@ -22,6 +35,9 @@ def calibrate_machine(args: argparse.Namespace) -> int:
         with progress("measuring") as tell:
             machine = calibrate(threads=args.threads, progress=tell)
         writing.text(path, machine.to_toml(), "the output")
+    if args.json:
+        show_text(as_json({"file": str(path), **asdict(machine)}))
+        return 0
     show_text(machine.to_toml())
     show(f"written to {path}; target ort-cpu reads it from {place()}")
     return 0

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks, settings
 from onnx_scatterx.cli.fix_option import fix_texts
-from onnx_scatterx.cli.output import print_error, progress
+from onnx_scatterx.cli.output import print_error
+from onnx_scatterx.cli.progress import progress
 
 if TYPE_CHECKING:
     from onnx_scatterx.advice.change import Command
@@ -25,13 +26,15 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
     return print_error(report.violation_lines()[0].rstrip(":"), _NO)
 
 
-def advised(args: argparse.Namespace, report: Report, output: str = "OUT.onnx") -> Report:
+def advised(
+    args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
+) -> Report:
     """Return a report with what to do about scatters that stay, each command of which was tried."""
     if all(entry.refusal is None for entry in report.scatters):
         return report
     from onnx_scatterx.explanation import advise
 
-    return replace(report, advice=advise(args.model, command=said(args, output), **settings(args)))
+    return replace(report, advice=advise(model, command=said(args, output), **settings(args)))
 
 
 def said(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
@@ -49,7 +52,8 @@ def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
     """Compare two models as the arguments say, showing how far it is."""
     from onnx_scatterx.verification import verify
 
-    with progress("proving and verifying" if args.prove else "verifying") as tell:
+    what = "proving and verifying" if args.prove else "verifying"
+    with progress(what, quiet=getattr(args, "quiet", False)) as tell:
         return verify(before, after, progress=tell, proving=tell, **checks(args))
 
 

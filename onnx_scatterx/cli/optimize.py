@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
+import contextlib
+import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from onnx_scatterx.cli.arguments import (
     add_draws,
-    add_model,
+    add_json,
+    add_many,
     add_reads,
     add_strict,
     add_target,
     count,
-    duration,
     reject_unused,
     rule_names,
     settings,
@@ -23,10 +24,20 @@ from onnx_scatterx.cli.arguments import (
 )
 from onnx_scatterx.cli.check import add_check_with, answers, chosen_consumers
 from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
+from onnx_scatterx.cli.models import (
+    STREAM,
+    add_models,
+    given_model,
+    is_one,
+    require_stream,
+    write_model,
+)
 from onnx_scatterx.cli.output import report_place, show, show_text
+from onnx_scatterx.cli.progress import progress, stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import onnx_ir as ir
@@ -37,14 +48,15 @@ if TYPE_CHECKING:
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `optimize` takes."""
-    add_model(command, "an ONNX model, or a directory of models")
-    command.add_argument("-o", "--output", metavar="OUT", required=True, help="where to write it")
+    add_models(command, "ONNX models, directories of models, or - for stdin")
     command.add_argument(
-        "--jobs", type=count, metavar="N", help="processes for a directory (one per core)"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="where to write it: a file, - for stdout, or a directory if there are several models",
     )
-    command.add_argument(
-        "--timeout", type=duration, metavar="SECONDS", help="for each model of a directory"
-    )
+    add_many(command)
     add_target(command)
     add_reads(command, "also rewrite gathers, if slices take no more nodes")
     add_strict(command)
@@ -73,62 +85,98 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="PASS",
         help="print the model to stderr after this pass (all: after each), without weights",
     )
+    command.add_argument(
+        "--save-as-external-data",
+        action="store_true",
+        help="write the weights to OUT.data, beside the model",
+    )
+    add_json(command)
     command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:
     """Optimize a model or a directory of models, and write what came of it."""
-    if not os.path.exists(args.model):
-        raise ScatterXError(f"{args.model}: no such file")
-    if args.output == "-":
-        raise ScatterXError("-o -: a model is written to a file; name one")
+    one = is_one(args.models)
     args.verify = args.verify or args.prove
     if not args.verify:
         reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
     if args.check_with is None:
         reject_unused(args, "without --check-with", "python")
-    if os.path.isdir(args.model):
+    if args.json:
+        reject_unused(args, "with --json", "quiet", "check_with")
+    if not one:
         reject_unused(args, "on a directory: it is for one model", "print_after", "check_with")
         from onnx_scatterx.cli.batch import optimize_directory
 
         return optimize_directory(args)
-    from onnx_scatterx.api import optimize
-    from onnx_scatterx.ir.save import stage
-
     reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    if args.output != STREAM:
+        return _optimize(args)
+    reject_unused(
+        args, "with -o -, which writes one stream", "json", "save_as_external_data", "check_with"
+    )
+    require_stream()
+    stream = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):  # what is said stands beside the model
+        return _optimize(args, stream)
+
+
+def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
+    """Optimize one model, and write it to its file or to a stream."""
+    from onnx_scatterx.api import optimize
+    from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
+
+    (source,) = args.models
+    args.model = source
+    content = None
     consumers = chosen_consumers(args.check_with or [], args.python)
     with Writing() as writing:
-        note_read(args.model, "the input")
-        writing.claim(args.output, "the output")
+        if source != STREAM:
+            note_read(source, "the input")
+        if stream is None:
+            writing.claim(args.output, "the output")
         settle_target(args)
+        model = given_model(source)
         report = report_place(args.report, writing)
-        result = optimize(
-            args.model,
-            rules=args.rules,
-            sizes=dict(args.size),
-            opset=args.opset,
-            watch=_printer(args.print_after) if args.print_after else None,
-            **settings(args),
-        )
+        with stages(quiet=args.quiet) as tell:
+            result = optimize(
+                model,
+                rules=args.rules,
+                sizes=dict(args.size),
+                opset=args.opset,
+                progress=tell,
+                watch=_printer(args.print_after) if args.print_after else None,
+                **settings(args),
+            )
         told = result.report
-        if not args.quiet or (report is not None and report.suffix == ".html"):
-            told = advised(args, told, args.output)
+        is_page = report is not None and report.suffix == ".html"
+        if args.json or is_page or not args.quiet:
+            told = advised(args, model, told, args.output)
         writing.check()  # now the external data of the input are known
-        verification = verified(args, args.model, result.model) if args.verify else None
+        verification = verified(args, model, result) if args.verify else None
         if verification is None or verification.same:
-            stage(result.model, args.output, writing, source_path=result.source_path)
+            with progress("writing", quiet=args.quiet):
+                path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
+                if stream is not None:
+                    content = as_bytes(result.model, path.parent if path else None)
+                else:
+                    stage(result.model, args.output, writing, source_path=path, message_limit=limit)
             if report is not None:
                 text = _report_text(report.suffix, result.report, told, verification)
                 writing.text(report, text, "the report")
-    if not args.quiet:
+    if content is not None and stream is not None:
+        write_model(content, stream)
+    if args.json:
+        show_text(told.to_json(verification))
+    elif not args.quiet:
         show(told)
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")
     if status:
         return status
-    tell: Callable[[object], None] = (lambda _: None) if args.quiet else show
-    status = answers(args.output, consumers, tell)
+    say: Callable[[object], None] = (lambda _: None) if args.quiet else show
+    status = answers(args.output, consumers, say)
     return strict_status(args, result.report) or status
 
 
@@ -139,7 +187,8 @@ def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
     known = [step.name for step in PIPELINE]
     for name in wanted:
         if name not in (*known, "all"):
-            raise ScatterXError(f"no pass is called {name!r}; there are all, {', '.join(known)}")
+            near = did_you_mean(name, [*known, "all"]) or f"; there are all, {', '.join(known)}"
+            raise ScatterXError(f"no pass is called {name!r}{near}")
 
     def after(name: str, model: ir.Model) -> None:
         if name in wanted or "all" in wanted:

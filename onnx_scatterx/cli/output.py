@@ -7,32 +7,54 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.visible import in_lines, visible
 
+if TYPE_CHECKING:
+    from onnx_scatterx.reports.rendering import Shown
+
 
 def show(content: object) -> None:
-    """Print a line, or what has lines of its own, to stdout; in color if that is a terminal."""
+    """Print a line, or what has lines of its own, to stdout.
+
+    A terminal gets tables and colors (NO_COLOR turns those off), and so does a pipe if FORCE_COLOR
+    says so. Any other pipe gets lines with tabs between the cells.
+    """
     if sys.stdout is None:  # closed by the shell
         return
     if isinstance(content, str):
         _write(visible(content))
-    elif sys.stdout.isatty() and hasattr(content, "__rich__"):
+    elif hasattr(content, "plain") and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
         from rich.console import Console
 
         from onnx_scatterx.reports.rendering import drawn
 
         console = Console(markup=False, highlight=False, emoji=False)
-        _write(drawn(content, console).removesuffix("\n"))
+        _write(drawn(cast("Shown", content), console).removesuffix("\n"))
     else:
-        show_text(str(content))
+        show_plain(content.plain() if hasattr(content, "plain") else str(content))
+
+
+def terminal_width() -> int:
+    """Return how many letters a line of stdout has; 100 where that is no terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 100
+    return shutil.get_terminal_size((100, 0)).columns
+
+
+def show_plain(text: str) -> None:
+    """Print lines of which the cells are separated by tabs."""
+    _write("\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n")))
 
 
 def show_text(text: str, *, err: bool = False) -> None:
@@ -76,20 +98,6 @@ def only_ours() -> Iterator[None]:
             yield
     finally:
         logging.getLogger().removeHandler(nobody)
-
-
-@contextlib.contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to tell (done, wanted) to, which shows on a terminal; else None."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, wanted: bar.update(task, completed=done, total=wanted)
 
 
 def report_place(report: str | None, writing: Writing) -> Path | None:

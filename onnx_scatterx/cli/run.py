@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.cli.arguments import (
     add_inputs,
+    add_json,
     add_model,
     add_session,
     add_sizes,
     count,
     reject_unused,
 )
-from onnx_scatterx.cli.output import show
+from onnx_scatterx.cli.models import given_model
+from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     import numpy as np
+    import onnx
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `run` takes."""
-    add_model(command)
+    add_model(command, "an ONNX model, or - for stdin")
     add_inputs(command)
     command.add_argument(
         "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
@@ -32,6 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
     add_sizes(command)
     add_session(command, threads=0)
+    add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,31 +60,37 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     from onnx_scatterx.runtime.array_files import read_arrays
     from onnx_scatterx.runtime.opened import opened_model
 
-    saved = []
-    model = Path(args.model)
+    saved: list[dict[str, np.ndarray]] = []
+    told: list[dict[str, object]] = []
+    model = given_model(args.model)
     with opened_model(model, threads=args.threads, library=args.library) as opened:
         given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
         writing.check()  # now all files are known that are read
         if not opened.inputs:
             reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
-        for title, feeds in _drawn(args) if drawn else [("", given)]:
+        for title, feeds in _drawn(args, model) if drawn else [("", given)]:
             outputs = opened.run(feeds)
-            show(ArrayTable(outputs, title))
+            table = ArrayTable(outputs, title)
+            told.append(table.to_dict())
+            if not args.json:
+                show(table)
             # What was drawn is saved too: an output alone would say little.
             saved.append(feeds | outputs if drawn else outputs)
+    if args.json:
+        show_text(as_json(told))
     return saved
 
 
-def _drawn(args: argparse.Namespace) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+def _drawn(
+    args: argparse.Namespace, model: str | onnx.ModelProto
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.verification.valid_inputs import valid_draws
 
     library = str(library_path()) if args.library else None
     seed = args.seed or 0
-    draws = valid_draws(
-        Path(args.model), args.samples or 1, sizes=dict(args.size), seed=seed, library=library
-    )
+    draws = valid_draws(model, args.samples or 1, sizes=dict(args.size), seed=seed, library=library)
     for number, draw in enumerate(draws):
         sizes = "".join(f", {name} = {size}" for name, size in draw.sizes.items())
         yield f"drawn inputs {number}, seed {seed}{sizes}", dict(draw.feeds)

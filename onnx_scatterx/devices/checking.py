@@ -18,7 +18,8 @@ from onnx_scatterx.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.ir.data import ir_graphs
-from onnx_scatterx.ir.io import ModelLike, load
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.io import load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
 from onnx_scatterx.system.scratch import scratch
@@ -61,7 +62,7 @@ class Check:
 
 
 def check(
-    model: ModelLike,
+    model: AnyModel,
     consumer: str | Consumer,
     *,
     feeds: Sequence[Feed] | None = None,
@@ -113,11 +114,12 @@ def check(
     return found
 
 
-def model_file(model: ModelLike, directory: Path) -> Path:
+def model_file(model: AnyModel, directory: Path) -> Path:
     """Return a binary file of a model: its own, or one that is written into a directory."""
-    if not isinstance(model, (onnx.ModelProto, ir.Model)) and Path(model).suffix in _BINARY:
-        load(model)  # one clear line for whatever may be wrong with it
-        return Path(model)
+    path = Given.of(model).path
+    if path is not None and path.suffix in _BINARY:
+        load(path)  # one clear line for whatever may be wrong with it
+        return path
     return Path(save(load(model), directory / "model.onnx").path)
 
 

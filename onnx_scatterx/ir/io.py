@@ -4,7 +4,7 @@
 """
 
 import contextlib
-import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import google.protobuf.json_format
@@ -23,15 +23,14 @@ from onnx_scatterx.ir.data import (
     locations,
     to_proto,
 )
+from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.ir.outside import set_base_dir
-from onnx_scatterx.ir.save import Saved, save
+from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
 from onnx_scatterx.system.reading import open_regular, read_regular
 from onnx_scatterx.system.record import note_read
 
-__all__ = ["ModelLike", "Saved", "converted", "load", "read", "save"]
-
-ModelLike = str | os.PathLike[str] | onnx.ModelProto | ir.Model
+__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "read", "save"]
 
 _MOST_BYTES = (1 << 31) - 1  # protobuf reads no larger message
 _UNREADABLE = (
@@ -43,34 +42,53 @@ _UNREADABLE = (
 )
 
 
-def load(model: ModelLike) -> ir.Model:
-    """Return a model as an `onnx_ir.Model`, checked; external data are mapped when first read.
+@dataclass(frozen=True)
+class Opened:
+    """A model that is open: as onnx_ir has it, and the message that it was, if it was one."""
 
-    `model` is a path (binary, or text by its extension: .onnxtxt, .textproto, .json), a
-    `ModelProto`, or an `onnx_ir.Model`, which comes back as it is. Nodes are put into topological
-    order where they were not.
+    model: ir.Model
+    message: onnx.ModelProto | None
+    given: Given
+
+
+def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
+    """Open a model of any kind, checked; external data are mapped when first read.
+
+    All functions that take a model open it here. It is a path (binary, or text by its extension:
+    .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which comes back as it is, or
+    what has one of these as its attribute `model`. External data of a message that came from no
+    file lie in `beside`. Nodes are put into topological order where they were not.
 
     Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
-    data, an opset before 9 or after the newest that onnx knows.
+    data, an opset before 9 or after the newest that onnx knows. Raises `TypeError` for anything
+    else.
 
     >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
-    >>> load(onnx.parser.parse_model(text)).graph.node(0).op_type
+    >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
     'Neg'
     """
-    if isinstance(model, ir.Model):
-        return model
-    if isinstance(model, onnx.ModelProto):
-        return _to_ir(model, "the model", None)
-    path = Path(model)
-    return converted(read(path), path)
-
-
-def converted(proto: onnx.ModelProto, path: Path) -> ir.Model:
-    """Return a message that was read from a file as an `onnx_ir.Model`, checked as `load` does."""
-    loaded = _to_ir(proto, str(path), path.parent)
-    set_base_dir(loaded, path.parent)
+    given = Given.of(model)
+    content = given.model
+    if isinstance(content, ir.Model):
+        note_data_files(content)
+        return Opened(content, None, given)
+    if isinstance(content, onnx.ModelProto):
+        loaded = _to_ir(content, "the model", None)
+        directory = given.directory or beside
+        if directory is not None:
+            set_base_dir(loaded, directory)
+        note_data_files(loaded)
+        return Opened(loaded, content, given)
+    proto = read(content)
+    loaded = _to_ir(proto, str(content), content.parent)
+    set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return loaded
+    return Opened(loaded, proto, given)
+
+
+def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
+    """Return a model of any kind as `open_model` opens it."""
+    return open_model(model, beside).model
 
 
 def note_data_files(model: ir.Model) -> None:
@@ -115,30 +133,47 @@ def read(path: Path) -> onnx.ModelProto:
     check_file(path)
     try:
         content = read_regular(path, _MOST_BYTES)
-        if not content:
-            raise ModelError(f"{path}: the file is empty")
-        form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+    return parsed(content, str(path), form or "protobuf")
+
+
+def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
+    """Return the message in some bytes, unchecked.
+
+    Without a ``form`` it is looked at how they begin. Raises `ModelError`, which names ``what``:
+    there are none, too many, or they are no ONNX model.
+
+    >>> text = b'<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Neg(x) }'
+    >>> parsed(text, "stdin").graph.node[0].op_type
+    'Neg'
+    """
+    if not content:
+        raise ModelError(f"{what}: the file is empty")
+    if len(content) > _MOST_BYTES:
+        raise ModelError(f"{what}: has more than {_MOST_BYTES} bytes")
+    if form is None:  # no message begins so
+        form = {b"<": "onnxtxt", b"{": "json"}.get(content.lstrip()[:1], "protobuf")
+    try:
         if form in TEXTS and is_too_deep(content.decode(), form):
-            raise ModelError(f"{path}: is nested too deeply; {MOST_LEVELS} levels are the most")
+            raise ModelError(f"{what}: is nested too deeply; {MOST_LEVELS} levels are the most")
         if form == "onnxtxt":
             # What `onnx.load` does, without its warning that this syntax is experimental: filters
             # of warnings belong to the process, and cannot be set in one of several threads.
             return onnx.parser.parse_model(content.decode())
-        return onnx.load_model_from_string(content, form or "protobuf")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+        return onnx.load_model_from_string(content, form)
     except _UNREADABLE as error:
-        raise ModelError(f"{path}: {_what_it_is(path, error)}") from error
+        raise ModelError(f"{what}: {_what_it_is(content, error)}") from error
 
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _what_it_is(path: Path, error: Exception) -> str:
+def _what_it_is(content: bytes, error: Exception) -> str:
     """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
-    with path.open("rb") as file:
-        if file.read(len(_POINTER)) == _POINTER:
-            return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    if content.startswith(_POINTER):
+        return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
     said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
     if isinstance(said, bytes):
         said = said.decode(errors="replace")

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import from_proto, ir_graphs, to_proto
+from onnx_scatterx.ir.data import from_proto, ir_graphs, ir_tensors, to_proto
 from onnx_scatterx.ir.outside import moved, set_base_dir
 from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
 from onnx_scatterx.system.record import Files
@@ -63,6 +63,26 @@ def save(
         raise
     except ScatterXError as error:
         raise ModelError(str(error)) from error
+
+
+def as_bytes(model: ir.Model | onnx.ModelProto, directory: Path | None = None) -> bytes:
+    """Return a model as one binary message, its external data within it.
+
+    External data of a message lie in a directory. Raises `ModelError` if they cannot be read, or
+    are more than fit.
+    """
+    if isinstance(model, onnx.ModelProto):
+        model = from_proto(model)
+        set_base_dir(model, directory or Path())
+    tensors = list(ir_tensors(model))
+    if sum(tensor.nbytes for tensor in tensors) > MESSAGE_LIMIT:
+        raise ModelError("the model has more than 2 GB, which do not fit into one stream")
+    try:
+        if any(isinstance(tensor, ir.ExternalTensor) for tensor in tensors):
+            model = ir.external_data.load_to_model(cloned(model))
+        return bytes(to_proto(model).SerializeToString())
+    except (OSError, google.protobuf.message.EncodeError, ValueError) as error:
+        raise ModelError(f"the model cannot be written: {one_line(error)}") from error
 
 
 def stage(

@@ -1,4 +1,9 @@
-"""What scatters, gathers and their inputs are called: a rewriting may change names."""
+"""What is known of scatters and gathers by the graph around them, which a rewriting changes.
+
+What they and their inputs are called; and, where a scatter stands between transposes, the axes of
+the statement that it comes from. An exporter writes ``x[:, 1:3] = y`` as Transpose, ScatterND of
+the first axis, Transpose. The second Transpose may be merged with others that follow.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,8 @@ class NodeNames:
     name: str
     inputs: tuple[str, ...]
     output: str
+    axes: tuple[int, ...] | None = None
+    """For each axis of the data of a scatter, which one it is in the statement, if it differs."""
 
 
 def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
@@ -27,8 +34,40 @@ def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
             n.name or n.outputs[0].name or "?",
             tuple((v.name or "?") if v is not None else "" for v in n.inputs),
             n.outputs[0].name or "?",
+            _axes_of_statement(n) if is_scatter(n) else None,
         )
         for g in all_graphs(model)
         for n in g
         if is_scatter(n) or is_gather(n)
     }
+
+
+def _axes_of_statement(node: ir.Node) -> tuple[int, ...] | None:
+    """Return how the data of a scatter were transposed, if all that read its output go on so.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[4, 2] x, int64[1, 1] i, float[1, 4] y) => (float[4, 2] z) {
+    ...     t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, i, y)
+    ...     z = Transpose <perm = [1, 0]> (s) }''')
+    >>> _axes_of_statement(model.graph.node(1))
+    (1, 0)
+    """
+    data, output = node.inputs[0], node.outputs[0]
+    before = None if data is None else _permutation(data.producer())
+    readers = list(output.uses())
+    if before is None or not readers or output.is_graph_output():
+        return None
+    return before if all(use.node.op_type == "Transpose" for use in readers) else None
+
+
+def _permutation(node: ir.Node | None) -> tuple[int, ...] | None:
+    """Return the order in which a Transpose takes axes; None for any other node."""
+    if node is None or node.op_type != "Transpose" or node.domain not in ("", "ai.onnx"):
+        return None
+    order = node.attributes.get("perm")
+    if order is not None:
+        found = None if order.is_ref() else tuple(order.as_ints())
+        return found if found is not None and sorted(found) == list(range(len(found))) else None
+    value = node.inputs[0]
+    shape = None if value is None else value.shape
+    return None if shape is None else tuple(reversed(range(len(shape))))

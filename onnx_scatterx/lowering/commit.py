@@ -10,6 +10,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
+from onnx_scatterx.lowering.written import NOTHING, Written, passed
 from onnx_scatterx.symbolic.terms import Term
 
 REPLACES = "onnx_scatterx.replaces"
@@ -24,7 +25,8 @@ _SHORT = 64  # letters of a term that a user reads
 class Commit:
     """Writes a choice into its graph; ``rules`` tells by which rules scatters and gathers went.
 
-    ``selected`` are those for which a Where of floats was written.
+    ``selected`` are those for which a Where of floats was written, and ``written`` what was
+    written for those that went.
     """
 
     def __init__(self, round_: RewriteRound, choice: Selection) -> None:
@@ -34,6 +36,7 @@ class Commit:
         self.work: dict[ir.Node, Term] = {}
         self.selected: set[ir.Node] = set()
         self.unique: dict[ir.Node, bool] = {}
+        self.written: dict[ir.Node, Written] = {}
         # In the graph's order: a node that is made once stands before all that use it.
         for node in list(round_.graph):
             if node in choice.shapes:
@@ -83,7 +86,11 @@ class Commit:
             result = w.resolve(write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
-            result = self._named(value, result, dtype, result.producer() in w.made[made:])
+            new = set(w.made[made:])
+            found = Written(tuple(passed(result, new.__contains__)), result.const_value is not None)
+            for node in gone:
+                self.written[node] = self.written.get(node, NOTHING) + found
+            result = self._named(value, result, dtype, result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may know of it what was known of the value.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -27,3 +27,5 @@ class GraphContext:
     constant_nodes: bool  # constants must be nodes, as there can be no initializers
     target: Target
     costs: Costs
+    note_planned: Callable[[ir.Node], None] = lambda _: None
+    """Is told which nodes are being planned, for those who wait."""

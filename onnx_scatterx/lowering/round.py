@@ -74,6 +74,8 @@ class RewriteRound:
     @contextmanager
     def _asking(self, node: ir.Node | None) -> Iterator[None]:
         """Note about which scatters a question was given up."""
+        if node is not None:
+            self.context.note_planned(node)
         before = budget().unanswered
         yield
         if node is not None and budget().unanswered > before:

@@ -18,6 +18,7 @@ from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import told as told_work
+from onnx_scatterx.lowering.written import NOTHING
 from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.footprint_text import footprint_text
@@ -71,10 +72,10 @@ def records_of(
             canonical = Canonical(access) if isinstance(access, Access) else None
             called = names[node]
             try:
-                entry = _entry(node, canonical, outcome, where, called.name, knowledge)
+                entry = _entry(node, canonical, outcome, where, called, knowledge)
             except LimitError:
                 canonical = None
-                entry = _entry(node, None, outcome, where, called.name, knowledge)
+                entry = _entry(node, None, outcome, where, called, knowledge)
             called_by = (called.inputs, called.output)
             found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
     return tuple(found)
@@ -117,7 +118,7 @@ def _entry(
     canonical: Canonical | None,
     outcome: Outcome,
     where: str,
-    name: str,
+    called: NodeNames,
     knowledge: Knowledge,
 ) -> Entry:
     refusal = _with_doubts(outcome.refusals.get(node), knowledge)
@@ -131,18 +132,21 @@ def _entry(
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
+    axes = None if canonical is None or isinstance(canonical.boxes, Refusal) else called.axes
     if refusal is not None and not isinstance(refusal.detail, Missing):
         refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
     told: dict[str, Any] = {
-        "node": name,
+        "node": called.name,
         "op": node.op_type,
         "graph": where,
-        "footprint": "unknown" if canonical is None else footprint_text(canonical),
+        "footprint": "unknown" if canonical is None else footprint_text(canonical, axes),
+        "axes": axes,
         "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
         "action": action,
         "rules": tuple(sorted(r.name for r in rules))
         if action in (Action.REMOVED, Action.NATIVE)
         else (),
+        "written": outcome.written.get(node, NOTHING).operators if action is Action.REMOVED else (),
         "refusal": refusal,
         "selects_floats": node in outcome.selected,
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),

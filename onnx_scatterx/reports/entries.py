@@ -42,9 +42,11 @@ class Entry:
     """One scatter or gather: what it is, what is done with it, and why not more.
 
     ``graph`` names the graph or function that it stands in; ``footprint`` is what it writes or
-    reads of its data; ``rules`` are the rules that write its region; ``facts`` is what the proof
-    rests on, apart from the graph itself. A node without a name goes by that of its output.
-    ``selects_floats`` says that a Where of floats was written, which may change a zero's sign.
+    reads of its data, in the ``axes`` of the statement where transposes are undone behind it;
+    ``rules`` are the rules that write its region, and ``written`` the operators that elements pass
+    through instead; ``facts`` is what the proof rests on, apart from the graph itself. A node
+    without a name goes by that of its output. ``selects_floats`` says that a Where of floats was
+    written, which may change a zero's sign.
     ``detail`` is what a page shows of it beside this; two entries are equal whatever it is.
     """
 
@@ -59,6 +61,8 @@ class Entry:
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
     detail: Detail | None = field(default=None, compare=False, repr=False)
+    written: tuple[str, ...] = ()
+    axes: tuple[int, ...] | None = None
 
     @property
     def reason(self) -> Reason | None:
@@ -67,16 +71,26 @@ class Entry:
 
     @property
     def done(self) -> str:
-        """What is done with it, and by which rules or why not."""
+        """What is done with it, and by which operators or why not."""
         if self.refusal is not None:
             return f"{self.action.value}: {self.refusal}"
         if self.action is Action.REMOVED and not self.rules:
             return f"{self.action.value}, with all that read it"
-        return f"{self.action.value}: {', '.join(self.rules)}" if self.rules else self.action.value
+        if self.action is not Action.REMOVED:
+            return str(self.action.value)
+        by = f"by {', '.join(self.written)}" if self.written else "without a node"
+        return f"{self.action.value} {by}"
+
+    @property
+    def touches(self) -> str:
+        """What it writes or reads, for people; ``Report.legend`` explains it."""
+        if self.footprint != "unknown":
+            return self.footprint
+        return "?" if self.verdict == "unknown" else "by the indices"
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
-        return self.node, self.op, self.footprint, self.verdict, self.done
+        return self.node, self.op, self.touches, self.verdict, self.done
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -88,6 +102,8 @@ class Entry:
             "verdict": self.verdict,
             "action": self.action.name.lower(),
             "rules": list(self.rules),
+            "written": list(self.written),
+            "axes": None if self.axes is None else list(self.axes),
             "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),
@@ -112,7 +128,7 @@ class ScatterReport(Entry):
 
     @property
     def done(self) -> str:
-        """What is done with it, by which rules and how much work, or why not."""
+        """What is done with it, by which operators and how much work, or why not."""
         work = f" (dense, {self.work} elements)" if self.work and self.refusal is None else ""
         return super().done + work + (f", {self.quantized}" if self.quantized else "")
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.footprint import Piece
 from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.text.reasons import Refusal
 
 
-def footprint_text(canonical: Canonical) -> str:
+def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> str:
     """Return in words what a scatter writes, or a gather reads.
 
-    One of nothing, everything, a box, a strided box, boxes, or unknown.
+    One of nothing, everything, a box, a strided box, boxes, or unknown. ``axes`` are those of the
+    statement, for each axis of the data.
     """
     boxes = canonical.boxes
     if isinstance(boxes, Refusal):
@@ -22,6 +25,8 @@ def footprint_text(canonical: Canonical) -> str:
         return f"{len(boxes)} boxes"
     (piece,) = boxes
     spans = box_text(piece, canonical.access)
+    if axes is not None and len(axes) == len(spans):
+        spans = [spans[axes.index(axis)] for axis in range(len(spans))]
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)

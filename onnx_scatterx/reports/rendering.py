@@ -1,68 +1,181 @@
-"""Tables and lines for rich, from text that is only text: no markup, and every character seen."""
+"""Tables and lines, from text that is only text: no markup, and every character seen.
+
+A terminal gets them drawn within its width, in color; a pipe gets them as plain lines, of which the
+cells are separated by tabs.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from onnx_scatterx.reports.widths import middle, widths
 from onnx_scatterx.text.visible import in_lines, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.console import Group as Group
-    from rich.table import Table as Table
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-_WIDTH = 120  # of a table that is text
+_WIDTH = 120  # of a table that is text, where there is no terminal
+
+
+class Shown(Protocol):
+    """What is drawn on a terminal, and has a plain form for a pipe."""
+
+    def plain(self) -> str:
+        """Return it as lines, with tabs between cells."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it within the width of a console."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts. In ``names`` columns what is too long loses its middle; others wrap.
+
+    The columns that are ``numbers`` stand to the right. ``styles`` are those of the last cell of
+    each row, in the words of rich.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: Sequence[str] = ()
+    names: Sequence[str] = ()
+    styles: Sequence[str] = ()
+
+    def plain(self) -> str:
+        """Return the title and the rows as lines, with tabs between cells."""
+        rows = (self.columns, *self.rows)
+        told = "\n".join("\t".join(map(visible, row)) for row in rows)
+        return f"{visible(self.title)}\n{told}" if self.title else told
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        borders = 3 * len(self.columns) + 1
+        found = widths(self.columns, self.rows, self.names, options.max_width - borders)
+        if self.title:
+            yield Text(visible(self.title))
+        if found is None:  # too narrow for columns
+            for row, style in zip(self.rows, self._styles(), strict=True):
+                yield from self._record(row, style, options.max_width)
+        else:
+            yield self._drawn(found)
+
+    def _drawn(self, found: Sequence[int]) -> RenderableType:
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        # As Text, since rich takes brackets in a plain str for markup.
+        made = RichTable()
+        for column, width in zip(self.columns, found, strict=True):
+            justify = "right" if column in self.numbers else "left"
+            heading = Text(visible(column))
+            made.add_column(heading, justify=justify, overflow="fold", width=width)  # type: ignore[arg-type]
+        for row, style in zip(self.rows, self._styles(), strict=True):
+            cells = [Text(self._cell(*cell)) for cell in zip(self.columns, row, found, strict=True)]
+            cells[-1].stylize(style)
+            made.add_row(*cells)
+        return made
+
+    def _styles(self) -> Sequence[str]:
+        return self.styles or [""] * len(self.rows)
+
+    def _cell(self, column: str, cell: str, width: int) -> str:
+        return middle(visible(cell), width) if column in self.names else visible(cell)
+
+    def _record(self, row: Sequence[str], style: str, width: int) -> Iterable[RenderableType]:
+        """Draw a row of a table for which there is no room, a line for each cell."""
+        from rich.text import Text
+
+        (_, first), *rest = zip(self.columns, row, strict=True)
+        yield Text(middle(visible(first), width), style="bold")
+        for number, (column, cell) in enumerate(rest, 2):
+            if cell:
+                text = Text(f"  {visible(column)}: {visible(cell)}")
+                if number == len(row):
+                    text.stylize(style, len(visible(column)) + 4)
+                yield text
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tables and lines below each other; what is a ``legend`` is for people alone."""
+
+    parts: tuple[Table | str, ...]
+    legend: tuple[str, ...] = field(default=())
+
+    def plain(self) -> str:
+        """Return all of it as lines, without the legend."""
+        return "\n".join(p.plain() if isinstance(p, Table) else visible(p) for p in self.parts)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for part in self.parts:
+            if isinstance(part, str):
+                # A command is pasted: the terminal may break it, so that it stays one line.
+                whole = part.lstrip().startswith("onnx-scatterx ")
+                yield Text(visible(part), no_wrap=whole, overflow="ignore" if whole else None)
+            else:
+                yield part
+        for line in self.legend:
+            yield Text(visible(line), style="dim")
+
+
+Rows: TypeAlias = Iterable[Iterable[str]]
 
 
 def table(
     title: str,
     columns: Iterable[str],
-    rows: Iterable[Iterable[str]],
+    rows: Rows,
     *,
     numbers: Sequence[str] = (),
+    names: Sequence[str] = (),
+    styles: Sequence[str] = (),
 ) -> Table:
-    """Return a table of texts; the columns that are ``numbers`` stand to the right.
+    r"""Return a table of texts.
 
-    >>> print(text_of(table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])))
+    >>> found = table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
+    >>> print(text_of(found))
     a [b]title[/b]
     ┏━━━━━━━━┳━━━━┓
     ┃ name   ┃ ms ┃
     ┡━━━━━━━━╇━━━━┩
     │ [red]x │  1 │
     └────────┴────┘
+    >>> print(found.plain().replace("\t", "|"))
+    a [b]title[/b]
+    name|ms
+    [red]x|1
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    # As Text, since rich takes brackets in a plain str for markup.
-    made = Table(title=Text(visible(title)), title_justify="left")
-    for column in columns:
-        heading = Text(visible(column))
-        made.add_column(heading, justify="right" if column in numbers else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(visible(cell)) for cell in row))
-    return made
+    return Table(title, tuple(columns), tuple(map(tuple, rows)), numbers, names, styles)
 
 
-def group(*parts: Table | str) -> Group:
+def group(*parts: Table | str, legend: Iterable[str] = ()) -> Group:
     """Return tables and lines below each other."""
-    from rich.console import Group
-    from rich.text import Text
-
-    return Group(*(Text(visible(part)) if isinstance(part, str) else part for part in parts))
+    return Group(parts, tuple(legend))
 
 
-def text_of(renderable: RenderableType) -> str:
-    """Return what rich draws as lines of plain text."""
+def text_of(renderable: Shown) -> str:
+    """Return what is drawn as plain text; tables are no wider than the terminal."""
+    if isinstance(renderable, Group):
+        parts = (text_of(p) if isinstance(p, Table) else visible(p) for p in renderable.parts)
+        return "\n".join((*parts, *map(visible, renderable.legend)))
+    if isinstance(renderable, Table) and renderable.title:
+        return f"{visible(renderable.title)}\n{text_of(replace(renderable, title=''))}"
     from rich.console import Console
 
-    text = drawn(renderable, Console(width=_WIDTH, color_system=None)).removesuffix("\n")
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns
+    text = drawn(renderable, Console(width=width, color_system=None)).removesuffix("\n")
     return in_lines(line.rstrip() for line in text.split("\n"))
 
 
-def drawn(renderable: RenderableType, console: Console) -> str:
+def drawn(renderable: Shown, console: Console) -> str:
     """Return what a console would print, with its colors."""
     with console.capture() as capture:
-        console.print(renderable)
+        console.print(renderable, crop=False)
     return capture.get()

@@ -10,7 +10,8 @@ from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.advice import Advice, advice_lines
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.rendering import group, table, text_of
-from onnx_scatterx.text.visible import as_json, in_lines
+from onnx_scatterx.reports.words import STYLES, legend
+from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,12 +173,38 @@ class Report:
         return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
     def __rich__(self) -> Group:
-        head = self.table() if self.entries else self.headline()
-        return group(*advice_lines(self.advice), head, *self.lines())
+        return self.shown()
+
+    def shown(self) -> Group:
+        """Return all that a user reads, for a terminal or a pipe."""
+        head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
+        changed = [self.operators()] if self.ops_before != self.ops_after else []
+        return group(
+            *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
+        )
+
+    def plain(self) -> str:
+        """Return the report as lines, with tabs between the cells of its tables."""
+        return self.shown().plain()
 
     def table(self) -> Table:
-        """Return the scatters as a table for rich."""
-        return table(self.headline(), self.columns, (entry.row() for entry in self.entries))
+        """Return the scatters and gathers as a table."""
+        rows = (entry.row() for entry in self.entries)
+        styles = [STYLES[entry.action] for entry in self.entries]
+        return table(self.headline(), self.columns, rows, names=["node"], styles=styles)
+
+    def operators(self) -> Table:
+        """Return how often each operator is there before and after, if that differs, and in all."""
+        before, after = self.ops_before, self.ops_after
+        names = sorted(op for op in before | after if before[op] != after[op])
+        rows = [(op, before[op], after[op]) for op in names]
+        same = sum(count for op, count in before.items() if after[op] == count)
+        rows += [("others", same, same)] if same else []
+        rows.append(("all nodes", self.nodes_before, self.nodes_after))
+        numbers = ("before", "after")
+        told = ((op, str(old), str(new)) for op, old, new in rows)
+        styles = ["green" if new < old else "" for _, old, new in rows]
+        return table("", ("operators", *numbers), told, numbers=numbers, styles=styles)
 
     def lines(self) -> list[str]:
         """Return what stands below the table, in lines."""
@@ -247,5 +274,4 @@ class Report:
         return [head, *(f"  {violation}" for violation in self.violations)]
 
     def __str__(self) -> str:
-        head = text_of(self.table()).split("\n") if self.entries else [self.headline()]
-        return in_lines((*advice_lines(self.advice), *head, *self.lines()))
+        return text_of(self.shown())

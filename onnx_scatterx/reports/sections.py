@@ -112,7 +112,9 @@ def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
     if isinstance(canonical.boxes, Refusal):
         yield "unknown" if canonical.boxes == entry.refusal else f"unknown: {canonical.boxes}"
         return
-    yield entry.footprint
+    is_box = entry.axes is not None and len(canonical.boxes) == 1 and "[" in entry.footprint
+    axes = ", in the axes before the Transpose" if is_box else ""
+    yield entry.footprint + axes
     if len(canonical.boxes) > 1:
         for piece in canonical.boxes[:_BOXES]:
             yield f"- [{', '.join(box_text(piece, canonical.access))}]"
@@ -147,8 +149,11 @@ def _answer(account: NodeRecord) -> Iterator[str]:
     if entry.action is Action.DEAD:
         yield "goes, as nothing reads it"
     elif entry.refusal is None:
-        written = f"written as {', '.join(entry.rules)}"
-        yield f"goes, {written if entry.rules else 'with all that read it'}"
+        if not entry.rules:
+            yield "goes, with all that read it"
+        else:
+            by = f"written by {', '.join(entry.written)}" if entry.written else "without a node"
+            yield f"goes, {by} (rules: {', '.join(entry.rules)})"
     else:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
         yield f"{word}: {entry.refusal}"

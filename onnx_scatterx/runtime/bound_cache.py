@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.native.nodes import is_native
-from onnx_scatterx.runtime.session import AnyModel
 
 _VIEWS = {
     "Flatten",

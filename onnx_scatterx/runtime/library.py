@@ -19,10 +19,14 @@ def library_path() -> Path:
     """Return the file of the ScatterX library, for ``register_custom_ops_library``.
 
     The variable ONNX_SCATTERX_LIBRARY names another file, for those who build it themselves.
-    Raises ScatterXError if this installation has no library: none was built without a compiler.
 
-    >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
-    >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
+    Raises:
+        ScatterXError: this installation has no library: none was built without a compiler.
+
+    Example:
+        >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
+        >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
+
     """
     path = _library_path()
     note_read(path, "the ScatterX library")

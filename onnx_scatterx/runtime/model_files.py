@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import onnx
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
@@ -12,8 +11,9 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import ir_tensors, to_proto
-from onnx_scatterx.ir.io import ModelLike, check_file, load, note_model, save
-from onnx_scatterx.ir.outside import moved, set_base_dir
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.io import check_file, load, note_model, save
+from onnx_scatterx.ir.outside import moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.ir.save_data import is_within
 from onnx_scatterx.runtime.worker_client import ModelFile
@@ -30,20 +30,7 @@ _TEXT = {
 }
 
 
-def directory_of(model: ModelLike) -> Path | None:
-    """Return the directory of a model that is a path."""
-    return None if isinstance(model, (onnx.ModelProto, ir.Model)) else Path(model).parent
-
-
-def opened(model: ModelLike, beside: Path | None) -> ir.Model:
-    """Return a model as `onnx_ir.Model`; a `ModelProto`'s external data lie in `beside`."""
-    loaded = load(model)
-    if isinstance(model, onnx.ModelProto) and beside is not None:
-        set_base_dir(loaded, beside)
-    return loaded
-
-
-def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
+def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     """Return a binary file of the model: its own, or one written at `place`.
 
     External data stay where they are, behind links too: ONNX Runtime refuses those that lead out of
@@ -52,10 +39,13 @@ def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
     tensors = list(ir_tensors(model))
     outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
     inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
-    if directory_of(source) is not None:
-        path = Path(source)  # type: ignore[arg-type]
-        if path.suffix not in _TEXT and all(is_within(Path(t.path), path.parent) for t in outside):
-            return ModelFile(path)
+    path = Given.of(source).path
+    if (
+        path is not None
+        and path.suffix not in _TEXT
+        and all(is_within(Path(t.path), path.parent) for t in outside)
+    ):
+        return ModelFile(path)
     if inside > MESSAGE_LIMIT:
         return ModelFile(save(model, place).path)
     root = None
@@ -70,13 +60,13 @@ def as_file(source: ModelLike, model: ir.Model, place: Path) -> ModelFile:
     return ModelFile(place, root)
 
 
-def runnable(source: ModelLike, place: Path) -> ModelFile:
+def runnable(source: AnyModel, place: Path) -> ModelFile:
     """Return a binary file of a model that ONNX Runtime alone is to judge.
 
     A file that it can read as it is is not checked otherwise.
     """
-    if directory_of(source) is not None:
-        path = Path(source)  # type: ignore[arg-type]
+    path = Given.of(source).path
+    if path is not None:
         check_file(path)
         files = note_model(path)
         if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.ir.io import ModelLike
+from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.model_files import runnable
@@ -90,9 +90,7 @@ class OpenModel:
 
 
 @contextlib.contextmanager
-def opened_model(
-    model: ModelLike, *, threads: int = 0, library: bool = True
-) -> Iterator[OpenModel]:
+def opened_model(model: AnyModel, *, threads: int = 0, library: bool = True) -> Iterator[OpenModel]:
     """Open a model in a process of its own, which ends with the block."""
     with scratch() as directory:
         file = runnable(model, directory / "model.onnx")
@@ -101,7 +99,7 @@ def opened_model(
 
 
 def run_model(
-    model: ModelLike,
+    model: AnyModel,
     inputs: Mapping[str, np.ndarray],
     outputs: Sequence[str] | None = None,
     *,
@@ -110,17 +108,28 @@ def run_model(
 ) -> dict[str, np.ndarray]:
     """Run a model once and return its outputs by name, those of a sequence as ``name[i]``.
 
-    ``outputs`` chooses some. ``threads`` is how many ONNX Runtime uses for one node, as many as
-    there are cores where 0. Without the ``library`` the fallbacks of ScatterX run. The model runs
-    in a process of its own. Raises ScatterXError, in one line, whatever is wrong: inputs that are
-    missing, that the model does not have or that are of another type or shape, what ONNX Runtime
-    says of the model, and the death of the process.
+    The model runs in a process of its own.
 
-    >>> import onnx.parser
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N] x) => (float[N] z) { z = Neg(x) }''')
-    >>> run_model(model, {"x": np.float32([1, -2])}, library=False)
-    {'z': array([-1.,  2.], dtype=float32)}
+    Args:
+        model: as ``optimize`` takes it.
+        inputs: all inputs, by name.
+        outputs: the names of those that are wanted; all by default.
+        threads: how many ONNX Runtime uses for one node; as many as there are cores where 0.
+        library: whether the ScatterX library is registered; else the fallbacks of ScatterX run.
+
+    Raises:
+        ScatterXError: in one line, whatever is wrong: inputs that are missing, that the model does
+            not have or that are of another type or shape, what ONNX Runtime says of the model, and
+            the death of the process.
+        TypeError: this is no model.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     g (float[N] x) => (float[N] z) { z = Neg(x) }''')
+        >>> run_model(model, {"x": np.float32([1, -2])}, library=False)
+        {'z': array([-1.,  2.], dtype=float32)}
+
     """
     with opened_model(model, threads=threads, library=library) as opened:
         return opened.run(inputs, outputs)

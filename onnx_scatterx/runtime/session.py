@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.outside import set_base_dir
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.system.scratch import scratch
 
 if TYPE_CHECKING:
     import onnxruntime as ort
-
-AnyModel: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | ir.Model"
 
 OLDEST = (1, 18)
 """The first ONNX Runtime that has custom operators which may update a tensor in place."""
@@ -37,16 +36,25 @@ def session(
 ) -> ort.InferenceSession:
     """Open a model in ONNX Runtime, with the ScatterX library registered if it runs on the CPU.
 
-    ``model`` is a path, a ModelProto or an ``onnx_ir.Model``. ``providers`` are those that
-    ``session_options`` have been given, else the CPU provider. ``library`` says whether to register
-    the library; if not given, it is registered if the first provider is the CPU's. It runs on the
-    CPU alone: under another provider each ScatterX node would fetch its tensors from the device,
-    where its fallback function can run instead. The library is registered with ``session_options``,
-    so these are good for one session; ``more`` goes to ``onnxruntime.InferenceSession``, whose
-    errors come through. Raises ScatterXError if the library is to be registered and is not there,
-    or ONNX Runtime is too old for it.
+    Args:
+        model: a path, a ModelProto, an ``onnx_ir.Model``, or what has one, such as a ``Result``.
+        session_options: of ONNX Runtime. The library is registered with them, so that they are
+            good for one session.
+        providers: those that ``session_options`` have been given, else the CPU provider.
+        library: whether to register the library; if not given, it is registered if the first
+            provider is the CPU's. It runs on the CPU alone: under another provider each ScatterX
+            node would fetch its tensors from the device, where its fallback function can run
+            instead.
+        more: for ``onnxruntime.InferenceSession``, whose errors come through.
 
-    >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
+    Raises:
+        ScatterXError: the library is to be registered and is not there, or ONNX Runtime is too old
+            for it.
+        TypeError: this is no model.
+
+    Example:
+        >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
+
     """
     if not providers:
         providers = None if _has_providers(session_options) else [_CPU]
@@ -94,20 +102,25 @@ def _opened(
 
     from onnx_scatterx.ir import io as model_io
 
-    if isinstance(model, ir.Model):
-        tensors = [v.const_value for g in all_graphs(model) for v in g.initializers.values()]
-        size = sum(t.nbytes for t in tensors if t is not None)
+    given = Given.of(model)
+    content = given.model
+    if isinstance(content, onnx.ModelProto) and given.directory and locations(content):
+        content = from_proto(content)
+        set_base_dir(content, given.directory)
+    if isinstance(content, ir.Model):
+        tensors = list(ir_tensors(content))
+        size = sum(t.nbytes for t in tensors)
         if size > _MESSAGE_LIMIT or any(isinstance(t, ir.ExternalTensor) for t in tensors):
             with scratch() as directory:
                 path = directory / "model.onnx"
-                model_io.save(model, path)
+                model_io.save(content, path)
                 return ort.InferenceSession(path, options, providers, **more)
-        model = ir.to_proto(model)
-    if isinstance(model, onnx.ModelProto):
-        return ort.InferenceSession(model.SerializeToString(), options, providers, **more)
+        content = to_proto(content)
+    if isinstance(content, onnx.ModelProto):
+        return ort.InferenceSession(content.SerializeToString(), options, providers, **more)
     from onnx_scatterx.runtime.ort_session import source
 
-    path = Path(model)
+    path = content
     model_io.check_file(path)
     with source(os.fspath(path), None, options) as found:
         return ort.InferenceSession(found, options, providers, **more)

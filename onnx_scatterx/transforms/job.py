@@ -25,6 +25,7 @@ from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -44,10 +45,12 @@ class Job:
     """The gathers of data, in canonical form, if they are to be simplified."""
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
+    observer: Observer = NOBODY
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
         """What is known of the model."""
+        self.observer.stage("analysing")
         distrust = self.settings.distrust_dims
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
@@ -116,7 +119,20 @@ class Job:
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
+                    self.note_planned,
                 )
+
+    def note_planned(self, *nodes: ir.Node) -> None:
+        """Tell how many of the scatters have been planned, or are being planned."""
+        new = [node for node in nodes if self._planned.get(node) is False]
+        if new:
+            self._planned.update(dict.fromkeys(new, True))
+            done, wanted = sum(self._planned.values()), len(self._planned)
+            self.observer.stage("planning", done, wanted, self.called[new[-1]].name)
+
+    @cached_property
+    def _planned(self) -> dict[ir.Node, bool]:
+        return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
 
     @cached_property
     def _overridable(self) -> set[ir.Value]:

@@ -37,7 +37,8 @@ class LowerScatters(Pass):
         job.analysis.catch_up()
         job.note_nodes()
         for context in list(job.contexts()):
-            if any(map(is_scatter, context.graph)):
+            scatters = [node for node in context.graph if is_scatter(node)]
+            if scatters:
                 outcome, made = (
                     rewrite_graph(context)
                     if job.obstacle is None
@@ -45,6 +46,7 @@ class LowerScatters(Pass):
                 )
                 job.outcomes.append(outcome)
                 job.analysis.add(made)
+                job.note_planned(*scatters)
         return any(outcome.rules for outcome in job.outcomes)
 
 

@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.rule import Rule
+from onnx_scatterx.lowering.written import Written
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Refusal
@@ -28,6 +29,7 @@ class Outcome:
     selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
     unique: dict[ir.Node, bool] = field(default_factory=dict)
     """Of scatters that became ScatterX: whether it is proven that no two updates meet."""
+    written: dict[ir.Node, Written] = field(default_factory=dict)  # for those that are gone
 
     def add(self, written: Commit) -> None:
         """Add what was written."""
@@ -35,6 +37,7 @@ class Outcome:
         self.work.update(written.work)
         self.selected |= written.selected
         self.unique.update(written.unique)
+        self.written.update(written.written)
 
 
 def is_read(value: ir.Value) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.assumptions.sized_clauses import at_sizes
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.io import ModelLike
-from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.worker_client import Runner
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.interface import (
@@ -34,8 +35,8 @@ SAMPLES = 40
 
 
 def verify(
-    before: ModelLike,
-    after: ModelLike,
+    before: AnyModel,
+    after: AnyModel,
     *,
     samples: int = SAMPLES,
     seed: int = 0,
@@ -59,9 +60,9 @@ def verify(
     declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
 
     Args:
-        before: the original: a path, a `ModelProto` or an `onnx_ir.Model`.
-        after: what it became, as any of these. External data of a `ModelProto` are looked for
-            beside the other model.
+        before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or what has a model.
+        after: what it became, as any of these, such as the `Result` of `optimize`. External data
+            of a `ModelProto` are looked for beside the other model.
         samples: how many draws the original is to accept.
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
@@ -77,22 +78,29 @@ def verify(
             input; the answer is `proof` of the result. Needs z3-solver.
         proving: is told how many nodes are looked at, and how many there are.
 
-    Raises `ModelError` if a model cannot be read, and `VerifyError` if the two cannot be compared:
-    different input names, random operators, inputs that cannot be drawn, an original that ONNX
-    Runtime cannot load, an operator that it does not know, a proof without z3-solver.
+    Returns:
+        The answer, which is true if nothing differs.
 
-    >>> import onnx.parser
-    >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
-    >>> negation = onnx.parser.parse_model(head + "{ y = Neg(x) }")
-    >>> bool(verify(negation, onnx.parser.parse_model(head + "{ y = Abs(x) }"), samples=2))
-    False
+    Raises:
+        ModelError: a model cannot be read.
+        VerifyError: the two cannot be compared: different input names, random operators, inputs
+            that cannot be drawn, an original that ONNX Runtime cannot load, an operator that it
+            does not know, a proof without z3-solver.
+        TypeError: one is no model.
+
+    Example:
+        >>> import onnx.parser
+        >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
+        >>> negation = onnx.parser.parse_model(head + "{ y = Neg(x) }")
+        >>> bool(verify(negation, onnx.parser.parse_model(head + "{ y = Abs(x) }"), samples=2))
+        False
 
     """
     start = time.monotonic()
     if prove:
         needed()
-    beside = directory_of(before) or directory_of(after)
-    first, second = opened(before, beside), opened(after, beside)
+    beside = Given.of(before).directory or Given.of(after).directory
+    first, second = load(before, beside), load(after, beside)
     require_deterministic(first, "the first model")
     require_deterministic(second, "the second model")
     face, other_face = Interface.of(first), Interface.of(second)

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.ir.io import ModelLike
-from onnx_scatterx.runtime.model_files import as_file, directory_of, opened
+from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.worker_client import Failure, Runner
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
@@ -19,7 +20,7 @@ _ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
 
 
 def valid_draws(
-    model: ModelLike,
+    model: AnyModel,
     samples: int = 1,
     *,
     sizes: Mapping[str, int] | None = None,
@@ -40,7 +41,7 @@ def valid_draws(
     >>> [draw.feeds["x"].shape for draw in valid_draws(model, sizes={"N": 3})]
     [(3, 2)]
     """
-    loaded = opened(model, directory_of(model))
+    loaded = load(model)
     check_sizes(loaded, sizes)
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
     manner = SamplingPolicy(("plain",), _SIZES, elements, overrides=False)

@@ -75,16 +75,6 @@ DENSE = ["--target 'standard, dense = true'", ""]
         (TWICE, "standard", [["--target standard --deterministic", "the last update wins"]]),
         (EMPTY, "standard", [["--target standard --assume 'N >= 1'", "if N >= 1"]]),
         (TWICE.replace("ND (x", 'ND <reduction = "mul"> (x'), "standard", []),
-        (
-            EMPTY,
-            "qnn-1",
-            [
-                [
-                    "--target 'qnn-1, add = [\"CumSum\"]' --assume 'N >= 1'",
-                    "if N >= 1; if your compiler has CumSum",
-                ]
-            ],
-        ),
     ],
 )
 def test_ways(text: str, target: str, steps: list[list[str]]) -> None:

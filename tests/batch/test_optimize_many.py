@@ -121,6 +121,8 @@ def test_many_threads_prove_as_much_as_one(tmp_path: Path) -> None:
         many = onnx_scatterx.optimize_many(models, tmp_path / "many", executor=threads)
     for a, b in zip(one.outcomes, many.outcomes, strict=True):
         assert a.report == b.report
+        assert a.output is not None
+        assert b.output is not None
         assert a.output.read_bytes() == b.output.read_bytes()
 
 

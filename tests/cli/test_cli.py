@@ -50,7 +50,7 @@ def test_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr()
     assert printed.err == ""
     assert "2 of 2 scatters removed" in printed.out
-    assert "/ScatterND_1 │ ScatterND" in printed.out
+    assert "/ScatterND_1\tScatterND\t" in printed.out
     assert "the same, bit for bit, on 4 sets of inputs" in printed.out
     content = json.loads(report.read_text())
     assert content["removed"] == 2
@@ -171,7 +171,7 @@ def test_what_differs_is_not_written(
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
     right = onnx_scatterx.api.optimize
 
-    def wrong(model: str, **options: object) -> Result:
+    def wrong(model: str, **options: object) -> Result[onnx.ModelProto]:
         result = right(model)
         nodes = result.model.graph.node
         nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
@@ -220,7 +220,7 @@ def test_nobody_reads_on() -> None:
     assert done.returncode in (0, 141)
 
 
-def test_names_are_neither_cut_nor_read_as_markup(
+def test_names_are_neither_broken_nor_read_as_markup(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = parse(ROW)
@@ -232,9 +232,13 @@ def test_names_are_neither_cut_nor_read_as_markup(
         for command in ("inspect", "explain"):
             assert main([command, str(tmp_path / "m.onnx")]) == 0
             text = capsys.readouterr().out
-            assert "…" not in text
-            column = "".join(line.split("│")[1].strip() for line in text.split("\n") if "│" in line)
-            assert name in (column or text)
+            if terminal and command == "inspect":  # without its middle, in one line
+                first = next(line for line in text.splitlines() if line.startswith("│"))
+                begin, end = first.split("│")[1].strip().split("…")
+                assert name.startswith(begin)
+                assert name.endswith(end)
+            else:
+                assert name in text
 
 
 def test_help_needs_no_heavy_library() -> None:

@@ -54,7 +54,7 @@ def test_a_newer_operator_set_is_lowered(tmp_path: Path) -> None:
         outcomes = onnx_scatterx.optimize_many(
             paths, tmp_path / "out", executor=threads, opset=17
         ).outcomes
-    assert [onnx.load(o.output).opset_import[0].version for o in outcomes] == [17, 17]
+    assert [onnx.load(str(o.output)).opset_import[0].version for o in outcomes] == [17, 17]
 
 
 # What cannot be lowered, and why.

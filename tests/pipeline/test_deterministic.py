@@ -27,7 +27,7 @@ UNKNOWN = """g (float[N,4] x, float[M,4] u, int64[M,1] i) => (float[N,4] y)
 
 def optimized(
     model: onnx.ModelProto, *feeds: Feed, target: str | Target = "standard"
-) -> onnx_scatterx.Result:
+) -> onnx_scatterx.Result[onnx.ModelProto]:
     """Optimize with the last update winning, and compare with ONNX Runtime on one thread."""
     result = onnx_scatterx.optimize(model, target=target, deterministic=True)
     if feeds:

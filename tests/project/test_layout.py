@@ -81,10 +81,13 @@ def test_public_names(name: str) -> None:
 
 
 def test_completion_offers_what_a_user_needs() -> None:
-    """At most ten names, the errors, the version, and the packages that lead on."""
+    """The functions, the types that they take and return, and the packages that lead on."""
     names = set(onnx_scatterx.__all__)
-    errors = {name for name in names if name.endswith("Error")}
-    assert 8 <= len(names - errors - {"__version__"}) <= 10
+    functions = {name for name in names if name[0].islower()}
+    assert 8 <= len(functions) <= 14
+    assert all(callable(getattr(onnx_scatterx, name)) for name in functions)
+    returned = {"Benchmark", "Report", "Result", "Summary", "Verification"}
+    assert returned < names
     packages = {"export", "passes", "rewrites", "theory"}
     assert set(dir(onnx_scatterx)) == names | packages
     assert all(hasattr(onnx_scatterx, name) for name in dir(onnx_scatterx))

@@ -1,6 +1,7 @@
 """The piece of graph around a scatter: what went together, and what stands there now."""
 
 from collections import Counter
+from typing import Any
 
 import onnx
 import pytest
@@ -21,9 +22,9 @@ ROWS = """g (float[N, 4] x, float[M, 4] u) => (float[N, 4] out)
         out = Relu (y) }"""
 
 
-def details(text: str | onnx.ModelProto, **options: object) -> list[Detail]:
+def details(text: str | onnx.ModelProto, **options: Any) -> list[Detail]:
     model = parse(text) if isinstance(text, str) else text
-    found = [e.detail for e in onnx_scatterx.optimize(model, **options).report.entries]  # type: ignore[arg-type]
+    found = [e.detail for e in onnx_scatterx.optimize(model, **options).report.entries]
     assert all(d is not None for d in found)
     return [d for d in found if d is not None]
 

@@ -41,7 +41,7 @@ def test_what_a_reduction_does() -> None:
     assert "z: ScatterND in graph g, reduction add" in text
     assert "J_0 = 1 + I_0, from f" in text
     assert "writes    box [1:3, :]" in text
-    assert "goes, written as " in text
+    assert "goes, written by Concat, Slice, Add (rules: combine, concat, view)" in text
 
 
 def test_boxes_are_listed() -> None:
@@ -187,12 +187,14 @@ READS = """g (float[6, 2] x, int64[3] r) => (float[3, 2] y, float[3, 2] z, float
 
 def test_a_read() -> None:
     text = explained(READS, node="taken")
-    assert text.startswith("taken: Gather in graph g\n  answer    goes, written as view\n")
+    assert text.startswith(
+        "taken: Gather in graph g\n  answer    goes, written by Slice (rules: view)\n"
+    )
     assert "output    y, float[3, 2]" in text
     assert "J_0 = 3 - I_0, from f" in text
     assert "verdict   sliceable: the last dims of the output move as they are" in text
     assert "reads     box [1:4 backwards, :]" in text
-    assert "answer    goes, written as view" in text
+    assert "answer    goes, written by Slice (rules: view)" in text
     assert "unique" not in text
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import onnxruntime as ort
 import pytest
@@ -30,7 +31,7 @@ EXPECTED = run(parse(ROWS), FEED)[0]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def optimized() -> onnx_scatterx.Result:
+def optimized() -> onnx_scatterx.Result[onnx.ModelProto]:
     return onnx_scatterx.optimize(parse(ROWS), target="scatterx")
 
 

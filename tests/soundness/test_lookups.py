@@ -139,7 +139,7 @@ def test_dense_forms_are_asked_for_and_reported() -> None:
     assert scatters(optimize(model)) == 1
     assert scatters(optimize(model, DENSE)) == 0
     (scatter,) = inspect(model, target=DENSE).scatters
-    assert scatter.done == "removed: dense_write (dense, 1000 elements)"
+    assert scatter.done == "removed by Gather, Concat (dense, 1000 elements)"
     made = {p.value for n in nodes(optimize(model, DENSE)) for p in n.metadata_props}
     assert "1000" in made
 

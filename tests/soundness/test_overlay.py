@@ -111,8 +111,8 @@ def test_a_gather_of_what_is_written_over() -> None:
     assert operators(result.model) == ["Neg", "ScatterX"]
     assert_same(parse(text), result.model, [{"x": X, "y": Y}], library=True)
     assert [e.done for e in result.report.entries] == [
-        "becomes ScatterX: overlay, view",
-        "removed: overlay, view",
+        "becomes ScatterX",
+        "removed without a node",
     ]
 
 

@@ -189,7 +189,7 @@ def test_scales_that_are_nodes() -> None:
 def test_the_report_says_so() -> None:
     (entry,) = onnx_scatterx.inspect(parse(WRITE.replace("SCALES", ONE))).scatters
     assert entry.quantized == "on uint8"
-    assert entry.done == "removed: concat, view, on uint8"
+    assert entry.done == "removed by Concat, Slice, on uint8"
     assert entry.to_dict()["quantized"] == "on uint8"
 
 

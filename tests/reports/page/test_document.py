@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.reports.about import About
+from onnx_scatterx.reports.about import About, bytes_text
 from onnx_scatterx.reports.page import figures
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.verification import Verification
@@ -43,7 +43,7 @@ def test_the_head_says_what_it_is_about() -> None:
     )
     verification = onnx_scatterx.verify(KV_CACHE, result.model, samples=3, assume="at: nonnegative")
     page = page_of(result.report, verification)
-    size = onnx_scatterx.reports.about.bytes_text(Path(KV_CACHE).stat().st_size)
+    size = bytes_text(Path(KV_CACHE).stat().st_size)
     for words in (
         "kv_cache_dynamo.onnx",
         f"{size} before",

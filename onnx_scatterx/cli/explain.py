@@ -1,0 +1,47 @@
+"""The command `explain`: what each scatter is, and which proof is missing."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.cli.arguments import (
+    add_json,
+    add_model,
+    add_reads,
+    add_target,
+    settings,
+    settle_target,
+)
+from onnx_scatterx.cli.exit_status import said
+from onnx_scatterx.cli.models import given_model
+from onnx_scatterx.cli.output import show_text, terminal_width
+from onnx_scatterx.cli.progress import stages
+
+_WIDTH = 100  # letters of a line that can be read well
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `explain` takes."""
+    add_model(command, "an ONNX model, or - for stdin")
+    command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
+    add_target(command)
+    add_reads(command, "explain all gathers too")
+    command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain the scatters of a model."""
+    from onnx_scatterx.explanation import explain, explanations
+    from onnx_scatterx.text.visible import as_json
+
+    settle_target(args)
+    model, width = given_model(args.model), min(terminal_width(), _WIDTH)
+    with stages() as tell:
+        told = {"progress": tell, "theory": args.theory, "command": said(args), **settings(args)}
+        if args.json:
+            text = as_json([found.to_dict() for found in explanations(model, args.node, **told)])
+        else:
+            text = explain(model, args.node, width=width, **told)
+    show_text(text)
+    return 0

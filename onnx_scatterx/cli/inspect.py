@@ -1,0 +1,68 @@
+"""The command `inspect`: what is in a model, or in many, and what would be done with it."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.cli.arguments import (
+    add_json,
+    add_many,
+    add_reads,
+    add_strict,
+    add_target,
+    reject_unused,
+    settings,
+    settle_target,
+)
+from onnx_scatterx.cli.batch import batch_status, watched
+from onnx_scatterx.cli.exit_status import advised, strict_status
+from onnx_scatterx.cli.models import add_models, given_model, is_one, paths_of
+from onnx_scatterx.cli.output import show, show_text
+from onnx_scatterx.cli.progress import stages
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `inspect` takes."""
+    add_models(command, "ONNX models, directories of models, or - for stdin")
+    add_many(command)
+    add_target(command)
+    add_reads(command, "list the gathers too")
+    add_strict(command)
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the scatters of a model, or count those of many."""
+    one = is_one(args.models)
+    if one:
+        reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    settle_target(args)
+    return _inspect(args) if one else _inspect_many(args)
+
+
+def _inspect(args: argparse.Namespace) -> int:
+    from onnx_scatterx.api import inspect
+
+    args.model = args.models[0]
+    model = given_model(args.model)
+    with stages() as tell:
+        report = advised(args, model, inspect(model, progress=tell, **settings(args)))
+    if args.json:
+        show_text(report.to_json())
+    else:
+        show(report)
+    return strict_status(args, report)
+
+
+def _inspect_many(args: argparse.Namespace) -> int:
+    from onnx_scatterx.batch import inspect_many
+
+    with watched("inspecting") as told:
+        summary = inspect_many(
+            paths_of(args.models), jobs=args.jobs, timeout=args.timeout, **told, **settings(args)
+        )
+    if args.json:
+        show_text(summary.to_json())
+    else:
+        show(summary)
+    return batch_status(args, summary)

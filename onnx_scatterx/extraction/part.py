@@ -1,0 +1,162 @@
+"""A part of a model as a model: some of its nodes, and inputs in the place of what is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import onnx_ir as ir
+
+from onnx_scatterx.assumptions.clauses import METADATA
+from onnx_scatterx.extraction.neighbourhood import Region
+from onnx_scatterx.extraction.weights import weight_of
+from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of
+
+Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
+"""The type and the shape of an input."""
+
+
+def part_of(
+    model: ir.Model, region: Region, known: Mapping[ir.Value, Declared | None], *, weights: bool
+) -> ir.Model | None:
+    """Return a model of the nodes of a region; None if nothing of it would be an output.
+
+    What is cut off becomes an input, of the type and shape that are ``known``, and so do weights,
+    unless they are wanted. Outputs are declared, too, where something is known of them. Names stay;
+    what exporters note of their sources goes.
+    """
+    copy = cloned(model)
+    graph = copy.graph
+    nodes = dict(zip(model.graph, list(graph), strict=True))
+    values = {
+        old: new
+        for before, after in nodes.items()
+        for old, new in zip(before.outputs, after.outputs, strict=True)
+    }
+    kept = {nodes[node] for node in region.nodes}
+    for value in sorted(region.cuts, key=lambda value: value.name or ""):
+        declared = known[value]
+        assert declared is not None
+        _cut(graph, values[value], declared)
+    seen = [v for node in kept for v in node.outputs if node.op_type != "Constant"]
+    gone = [node for node in graph if node not in kept]
+    needed = {v for node in gone for v in read_by(node)} | set(graph.outputs)
+    outputs = [v for v in seen if v in needed]
+    if not outputs:
+        return None
+    for old, new in values.items():
+        declared = known.get(old)
+        if new in outputs and new.type is None and declared is not None:
+            new.type, new.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
+    graph.outputs[:] = sorted(outputs, key=lambda value: value.name or "")
+    _let_go(gone)
+    graph.remove(gone, safe=True)
+    if not weights:
+        for value in list(_read(graph)):
+            if weight_of(value):
+                _open(graph, value)
+    _drop_unread(copy)
+    _forget(copy)
+    return copy
+
+
+def _let_go(nodes: Iterable[ir.Node]) -> None:
+    """Make the subgraphs of nodes that are removed read nothing any more."""
+    for node in nodes:
+        for body in graphs_of(node):
+            for inner in body.all_nodes():
+                for place in range(len(inner.inputs)):
+                    inner.replace_input_with(place, None)
+
+
+def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
+    """Put an input in the place of a value."""
+    dtype, dims = declared
+    name = value.name
+    value.name = f"{name}/cut"
+    made = ir.Value(name=name, type=ir.TensorType(dtype), shape=ir.Shape(dims))
+    value.replace_all_uses_with(made, replace_graph_outputs=False)
+    graph.inputs.append(made)
+
+
+def _open(graph: ir.Graph, value: ir.Value) -> None:
+    """Make an input of a weight."""
+    tensor, node = value.const_value, value.producer()
+    if node is not None:
+        tensor = node.attributes["value"].as_tensor()
+        _cut(graph, value, (tensor.dtype, tuple(tensor.shape.numpy())))
+        if not value.is_graph_output():
+            graph.remove(node, safe=True)
+        return
+    assert tensor is not None
+    assert value.name is not None
+    graph.initializers.pop(value.name)
+    value.const_value = None
+    value.type, value.shape = ir.TensorType(tensor.dtype), ir.Shape(tensor.shape.numpy())
+    if not value.is_graph_input():
+        graph.inputs.append(value)
+
+
+def _read(graph: ir.Graph) -> dict[ir.Value, None]:
+    """Return the values of a graph that its nodes read, and its outputs."""
+    found = dict.fromkeys(v for node in graph for v in read_by(node))
+    return found | dict.fromkeys(graph.outputs)
+
+
+def _drop_unread(model: ir.Model) -> None:
+    """Remove inputs, initializers and functions that nothing reads.
+
+    An input stays if it declares a size that one that is read declares, too: that they agree in it
+    is an assumption of the report.
+    """
+    graph = model.graph
+    read = _read(graph)
+    sizes = {name for value in graph.inputs if value in read for name in _sizes(value)}
+    graph.inputs[:] = [v for v in graph.inputs if v in read or sizes & _sizes(v)]
+    for name, value in list(graph.initializers.items()):
+        if value not in read:
+            graph.initializers.pop(name)
+    called = dict.fromkeys(_functions(model, [graph, *graph.subgraphs()]))
+    for identifier, function in list(model.functions.items()):
+        if function not in called:
+            del model.functions[identifier]
+
+
+def _sizes(value: ir.Value) -> set[str]:
+    """Return the names of sizes that a value declares."""
+    dims = () if value.shape is None else value.shape.dims
+    return {dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value is not None}
+
+
+def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]:
+    """Return the functions that graphs call, and those that these call."""
+    found: dict[ir.Function, None] = {}
+    waiting = list(graphs)
+    while waiting:
+        for node in waiting.pop():
+            function = called_function(model, node)
+            if function is not None and function not in found:
+                found[function] = None
+                waiting += [function.graph, *function.graph.subgraphs()]
+    return list(found)
+
+
+def _forget(model: ir.Model) -> None:
+    """Remove what exporters and users note: stack traces, paths, texts."""
+    model.doc_string = None
+    for key in [key for key in model.metadata_props if key != METADATA]:
+        del model.metadata_props[key]
+    for graph in all_graphs(model):
+        graph.doc_string = None
+        graph.metadata_props.clear()
+        for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
+            value.metadata_props.clear()
+        for node in graph:
+            node.doc_string = None
+            node.metadata_props.clear()
+            for value in node.outputs:
+                value.metadata_props.clear()
+    for function in model.functions.values():
+        function.doc_string = None
+        function.metadata_props.clear()

@@ -1,0 +1,43 @@
+"""The words of the table of a report: what they mean, and how a terminal makes them stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnx_scatterx.reports.entries import Action, Entry
+
+STYLES = {
+    Action.REMOVED: "green",
+    Action.DEAD: "green",
+    Action.NATIVE: "bold yellow",
+    Action.KEPT: "bold red",
+}
+"""The color of what is done, in the words of rich."""
+
+_VERDICTS = {
+    "sliceable": "the updates move as whole slices",
+    "weakly sliceable": "some dims of the updates move as whole slices",
+    "not sliceable": "each element has its own place, and another form than slices is needed",
+}
+_TOUCHES = {
+    "by the indices": "only the run knows which elements",
+    "?": "the node is not understood",
+}
+
+
+def legend(entries: Iterable[Entry]) -> list[str]:
+    r"""Return what the words of a table mean, in one line; none if they need no explanation.
+
+    >>> from onnx_scatterx.reports.entries import GatherReport
+    >>> entry = GatherReport(node="n", op="Gather", graph="g", footprint="unknown",
+    ...     verdict="not sliceable", action=Action.KEPT)
+    >>> print(*legend([entry])[0].split("; "), sep="\n")
+    by the indices: only the run knows which elements
+    not sliceable: each element has its own place, and another form than slices is needed
+    """
+    shown = list(entries)
+    told = {entry.touches for entry in shown} | {entry.verdict for entry in shown}
+    words = [f"{word}: {text}" for word, text in (_TOUCHES | _VERDICTS).items() if word in told]
+    if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
+        words.append("[ ]: axes as before the Transpose in front of the node")
+    return ["; ".join(words)] if words else []

@@ -1,0 +1,129 @@
+"""Long work shows itself on a terminal, and nowhere else."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from onnx_scatterx.cli import progress as shown
+from onnx_scatterx.cli.progress import Batch, progress, remaining, stages
+from tests.cli.test_cli import KV
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def text_of(terminal: Terminal) -> str:
+    return ESCAPES.sub("", terminal.getvalue())
+
+
+def test_a_stage_is_shown_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(shown, "PATIENCE", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    with stages() as tell:
+        assert tell is not None
+        tell("reading", 0, 0)
+        wait_for(terminal, "reading")
+        tell("planning", 3, 12)
+        wait_for(terminal, "planning 3 of 12")
+        tell("a\x1b[2Jb", 0, 0)
+        wait_for(terminal, r"a\x1b[2Jb")
+    with progress("verifying") as count:
+        assert count is not None
+        count(7, 40)
+        wait_for(terminal, "verifying 7 of 40")
+
+
+def wait_for(terminal: Terminal, text: str) -> None:
+    for _ in range(1000):
+        if text in text_of(terminal):
+            return
+        time.sleep(0.01)
+    raise AssertionError((text, text_of(terminal)))
+
+
+def test_nothing_is_shown_of_what_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(shown, "PATIENCE", 60.0)
+    with stages() as tell:
+        assert tell is not None
+        tell("reading", 0, 0)
+    assert terminal.getvalue() == ""
+
+
+def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    with stages() as tell:
+        assert tell is None
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with stages(quiet=True) as tell, progress("timing", quiet=True) as count:
+        assert (tell, count) == (None, None)
+    monkeypatch.setattr(sys, "stderr", None)
+    with stages() as tell:
+        assert tell is None
+
+
+def test_many_models() -> None:
+    told: list[str] = []
+    batch = Batch(lambda stage, *_: told.append(stage), "optimizing")
+    a, b, c, d, e = (Path(f"in/{name}.onnx") for name in "abcde")
+    batch.running((a,))
+    batch.running((a, b))
+    assert told[-1] == "optimizing: a.onnx, b.onnx"
+    batch.running((b,))
+    batch.done(1, 5)
+    assert told[-1] == "optimizing 1/5: b.onnx"
+    batch.running((b, c, d, e))
+    assert told[-1] == "optimizing 1/5: b.onnx, c.onnx, d.onnx, ..."
+    batch.running(())
+    batch.done(4, 5)
+    assert re.fullmatch(r"optimizing 4/5, .* left", told[-1])
+
+
+def test_an_estimate_is_honest() -> None:
+    """It is given where there is something to go by, and as wide as models differ."""
+    assert remaining([], 5, 1) == remaining([1.0, 1.0], 5, 1) == remaining([1.0] * 9, 0, 1) == ""
+    assert remaining([1.0] * 5, 10, 1) == ", about 10 s left"
+    assert remaining([1.0] * 5, 10, 5) == ", about 2 s left"
+    assert remaining([120.0, 130.0, 125.0], 60, 2) == ", about 62 min left"
+    low, high = re.findall(r"\d+", remaining([1.0, 2.0, 3.0, 2.0] * 5, 20, 1))
+    assert int(low) < 40 < int(high)
+    assert remaining([0.1, 0.1, 0.1, 50.0], 9, 1).startswith(", up to ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
+def test_a_real_terminal_and_quiet(tmp_path: Path) -> None:
+    """The line is gone at the end, and ``--quiet`` prints nothing."""
+    import pty
+
+    for quiet in ([], ["--quiet"]):
+        leader, follower = pty.openpty()
+        command = [sys.executable, "-m", "onnx_scatterx", "optimize", KV, "-o", "out.onnx"]
+        with subprocess.Popen(
+            [*command, "--verify", *quiet], cwd=tmp_path, stdout=follower, stderr=follower
+        ) as process:
+            os.close(follower)
+            seen = b""
+            while True:
+                try:
+                    part = os.read(leader, 1 << 16)
+                except OSError:  # as Linux says that nobody writes any more
+                    break
+                if not part:
+                    break
+                seen += part
+        os.close(leader)
+        assert process.returncode == 0, seen
+        text = seen.decode()
+        assert (text == "") == bool(quiet)
+        assert quiet or "the same, bit for bit" in ESCAPES.sub("", text)

@@ -1,0 +1,122 @@
+"""What `optimize` is asked for besides a model: a check, a target that takes all, progress."""
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.errors import DifferenceError, TargetError, VerifyError
+from onnx_scatterx.verification import Verification, judge
+from tests.helpers.support import parse
+
+ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+    <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }"""
+AT_RUN = """g (float[N, 2] x, int64[K, 1] i, float[K, 2] y) => (float[N, 2] z)
+    { z = ScatterND(x, i, y) }"""
+FIXED = AT_RUN.replace("[N,", "[5000,").replace("[K,", "[200,")
+NEVER = """g (float[2] x) => (float[3] y) <int64[1] shape = {3}> { y = Reshape (x, shape) }"""
+MODEL = Path(__file__).parents[2] / "models" / "box_update_dynamo.onnx"
+
+
+def test_verify() -> None:
+    result = onnx_scatterx.optimize(parse(ROW), verify={"samples": 3, "seed": 5})
+    assert result.verification is not None
+    assert (result.verification.accepted, result.verification.seed) == (3, 5)
+    assert onnx_scatterx.optimize(parse(ROW)).verification is None
+    default = onnx_scatterx.optimize(parse(ROW), verify=True).verification
+    assert default is not None
+    assert default.accepted == judge.SAMPLES
+
+
+def test_what_is_assumed_is_verified() -> None:
+    found = onnx_scatterx.optimize(
+        parse(AT_RUN), verify={"samples": 4}, assume=["N >= 3"]
+    ).verification
+    assert found is not None
+    assert min(found.sizes["N"]) >= 3
+
+
+def test_a_difference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = judge.verify
+
+    def wrong(before: Any, after: Any, **told: Any) -> Verification:
+        return true(before, parse(ROW.replace("ScatterND(x, i, y)", "Neg(x)")), **told)
+
+    monkeypatch.setattr(judge, "verify", wrong)
+    with pytest.raises(DifferenceError, match=r"the optimized model differs: output 'z'") as found:
+        onnx_scatterx.optimize(parse(ROW), verify=True)
+    assert found.value.verification.differences
+    again = pickle.loads(pickle.dumps(found.value))
+    assert str(again) == str(found.value)
+    assert not again.verification.same
+
+
+def test_what_cannot_be_compared_is_an_error() -> None:
+    with pytest.raises(VerifyError, match="could not be compared: not compared: the first model"):
+        onnx_scatterx.optimize(parse(NEVER), verify={"samples": 2})
+
+
+def test_strict() -> None:
+    with pytest.raises(TargetError, match="1 violation of the target qnn: ") as found:
+        onnx_scatterx.optimize(parse(FIXED), target="qnn", strict=True)
+    assert found.value.report.violations
+    assert pickle.loads(pickle.dumps(found.value)).report.target == "qnn"
+    assert onnx_scatterx.optimize(parse(ROW), target="qnn", strict=True).report.removed == 1
+
+
+def test_progress() -> None:
+    told: list[tuple[str, int, int]] = []
+    onnx_scatterx.optimize(MODEL, progress=lambda *stage: told.append(stage), verify={"samples": 2})
+    assert [stage for stage in told if stage[0] != "verifying"] == [
+        ("reading", 0, 0),
+        ("analysing", 0, 0),
+        ("planning", 1, 2),
+        ("planning", 2, 2),
+    ]
+    assert told[-1] == ("verifying", 2, 2)
+    told.clear()
+    assert onnx_scatterx.explain(MODEL, progress=lambda *stage: told.append(stage))
+    assert told[0] == ("reading", 0, 0)
+    assert told[-1][0] == "trying what would help"
+
+
+def test_assumptions_that_are_tried_are_told() -> None:
+    told: list[str] = []
+    onnx_scatterx.inspect(
+        parse(AT_RUN), assume=["N <= 9"], progress=lambda stage, *_: told.append(stage)
+    )
+    assert "finding out which assumptions are needed" in told
+
+
+def test_log(caplog: pytest.LogCaptureFixture) -> None:
+    model = parse(ROW)
+    model.graph.node[0].name = "a\x1bname"
+    with caplog.at_level(logging.INFO, "onnx_scatterx"):
+        onnx_scatterx.optimize(model)
+    assert [r.getMessage() for r in caplog.records] == [
+        "reading",
+        "analysing",
+        "1 of 1 scatters removed, 1 -> 3 nodes",
+    ]
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, "onnx_scatterx"):
+        onnx_scatterx.optimize(model)
+    said = [r.getMessage() for r in caplog.records]
+    assert "planning 1 of 1: a\\x1bname" in said
+    assert "ran the pass LowerScatters" in said
+    assert any(line.startswith("ScatterND a\\x1bname: removed") for line in said)
+
+
+def test_a_callback_that_raises_stops_it() -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = onnx.ModelProto()
+    before.CopyFrom(model := parse(ROW))
+    with pytest.raises(KeyboardInterrupt):
+        onnx_scatterx.optimize(model, progress=stop)
+    assert model == before
