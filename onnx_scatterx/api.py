@@ -213,6 +213,7 @@ def optimize(
     made: Any = loaded
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
+        changed = changed or report.ops_before != report.ops_after
         made = to_proto(loaded) if report.entries or changed else proto
     about = _about(loaded, proto, given.source, settings)
     if isinstance(made, onnx.ModelProto):

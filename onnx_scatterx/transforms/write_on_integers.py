@@ -27,6 +27,7 @@ from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, obstacle, 
 class WriteOnIntegers(Pass):
     """Does writes of floats that were integers, and become integers again, on the integers.
 
+    >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (uint8[4, 2] x, uint8[1, 2] u) => (uint8[4, 2] y)
     ...     <float s = {0.5}, uint8 z = {3}, int64[1, 1] i = {1}> {

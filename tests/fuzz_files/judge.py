@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def faults(case: Case, ended: Ended, directory: Path) -> Iterator[str]:
         yield "a line that is not ours"
     if "this is a bug" in ended.err or "Traceback" in ended.err:
         yield "a bug"
-    if not all(line.isprintable() for line in (ended.out + ended.err).split("\n")):
+    if not all(line.isprintable() for line in re.split("[\n\t]", ended.out + ended.err)):
         yield "something that cannot be seen"
     if "--json" in case.arguments and ended.out:
         try:

@@ -166,12 +166,10 @@ def test_a_summary_replaces_no_model_and_no_data(
     command = ["optimize", str(zoo), "-o", str(out), "-q", "--jobs", "1", "--rules", "pad"]
     refused([*command, "--report", str(report)], report, [model, zoo / "w.json"], capsys)
     assert not out.exists(), "it is refused before the work"
-    assert main([*command, "--report", str(out / "w.json")]) == 2, "the directory is not there yet"
-    out.mkdir()
-    capsys.readouterr()
-    assert main([*command, "--report", str(out / "w.json")]) == 2
-    assert "the report is an optimized model or its data" in error_of(capsys)
-    assert (out / "w.json").read_bytes() == (zoo / "w.json").read_bytes()
+    for _ in range(2):  # the directory is made, or is there
+        assert main([*command, "--report", str(out / "w.json")]) == 2
+        assert "the report is an optimized model or its data" in error_of(capsys)
+        assert (out / "w.json").read_bytes() == (zoo / "w.json").read_bytes()
 
 
 def test_an_output_of_many_replaces_no_input_of_another(tmp_path: Path) -> None:

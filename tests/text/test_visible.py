@@ -50,7 +50,7 @@ def check_seen(printed: str) -> None:
     """Check that all is visible, but for the colors of the tables on a terminal."""
     printed = re.sub(r"\x1b\[[0-9;]*m", "", printed)
     for line in printed.split("\n"):
-        assert line.isprintable()
+        assert line.replace("\t", "").isprintable()  # cells of a table in a pipe
         assert not line.startswith("forged")
 
 
@@ -92,7 +92,8 @@ def test_whatever_is_printed_is_seen(
     check_seen(printed.out)
     check_seen(printed.err)
     # Where a table folds or a line is cut, not all of it stands in one piece.
-    assert re.search(re.escape(shown) + r"\S*\\x1b\[2", printed.out + printed.err)
+    found = re.search(re.escape(shown) + r"\S*\\x1b\[2", printed.out + printed.err)
+    assert found or "…" in printed.out  # shortened in the middle
 
 
 def test_reports_and_pages(hostile: str, tmp_path: Path) -> None:

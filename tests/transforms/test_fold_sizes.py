@@ -291,7 +291,7 @@ def test_a_model_without_scatters_is_fixed_and_told() -> None:
     result = onnx_scatterx.optimize(model, fix={"N": 2, "M": 3})
     assert operators(result.model) == ["Reshape"]
     assert result.report.to_dict()["fixed"] == {"N": 2, "M": 3}
-    assert str(result.report).splitlines()[1:] == ["sizes fixed: N = 2, M = 3"]
+    assert str(result.report).splitlines()[-1] == "sizes fixed: N = 2, M = 3"
     assert "<li>sizes fixed: N = 2, M = 3</li>" in result.report.to_html()
     assert model == parse(SHAPE)
 
