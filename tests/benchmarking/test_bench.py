@@ -119,7 +119,7 @@ def test_errors() -> None:
         ({"models": model, "sizes": {"Q": 1}}, "the model has no size 'Q'; it has N"),
         ({"models": model, "inputs": {"x": i64([1])}}, "model 1: input 'x' is int64"),
         (
-            {"models": [parse(NEG.replace("N", n)) for n in "43"]},
+            {"models": [parse(NEG.replace("[N]", f"[{n}]")) for n in "43"]},
             r"model 2: input 'x' has shape \[4\], and the model takes \[3\]",
         ),
         (
