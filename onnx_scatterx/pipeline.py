@@ -42,6 +42,7 @@ from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
+from onnx_scatterx.transforms.write_other_forms import WriteOtherForms
 from onnx_scatterx.transforms.write_sizes import WriteSizes
 
 PIPELINE: tuple[Pass, ...] = (
@@ -54,9 +55,12 @@ PIPELINE: tuple[Pass, ...] = (
     ShortenShapeComputations(),
     CancelTransposes(),
     FoldSizes(),
+    WriteOtherForms(),
     DropDefaultReductions(),
     AttachFallbacks(),
 )
+
+_OF_THE_REST = (FoldSizes, WriteOtherForms)  # they change what has nothing to do with scatters
 
 
 @fewer_collections()
@@ -172,7 +176,7 @@ def _rewritten(
     limit = _steps(model)
     with own_budget(limit):
         for step in PIPELINE:
-            if step.applies(settings) and not (trial and isinstance(step, FoldSizes)):
+            if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
                 step.run(job)
                 observer.passed(step.name, model)
     with own_budget(limit):

@@ -155,6 +155,55 @@ class NodeWriter:
             trial.check_rank(op, result, self.target.max_rank)
         return output
 
+    def instead_of(self, node: ir.Node, dtype: ir.DataType | None) -> ir.Value | None:
+        """Write what the target takes instead of a node, before it.
+
+        Returns None, and writes nothing, if it takes the node, or there is no other form.
+        """
+        known = self._known
+        if known is None:
+            return None
+        inputs = list(node.inputs)
+        given = {name: attribute.value for name, attribute in node.attributes.items()}
+        result = known.result(node.op_type, inputs, dtype, given)
+        values = [None if v is None else known[v] for v in inputs]
+        request = Request(node.op_type, inputs, dtype, given, values, result, self)
+        if not any(self.target.objections(request.use)):
+            return None
+
+        def write() -> ir.Value:
+            return self.node(node.op_type, inputs, dtype, **given)
+
+        as_output = node.outputs[0].is_graph_output()
+        return None if isinstance(self.dry_run(write, as_output=as_output), Refusal) else write()
+
+    def take_name(
+        self, value: ir.Value, result: ir.Value, dtype: ir.DataType | None, *, is_new: bool
+    ) -> ir.Value:
+        """Give a result the name of the value that it replaces, so that readers stay as they are.
+
+        An output of the graph keeps its name through an Identity if the result has one of its own.
+        """
+        own = is_new and not result.uses() and not result.is_graph_output()
+        if not own and not value.is_graph_output():
+            return result
+        if not own:
+            identity = ir.Node(
+                "",
+                "Identity",
+                [result],
+                outputs=[ir.Value(type=None if dtype is None else ir.TensorType(dtype))],
+                name=self.new_name("Identity"),
+                metadata_props=dict(self.metadata),
+            )
+            self.graph.insert_before(self.insertion_point, identity)
+            (result,) = identity.outputs
+        if value.is_graph_output():
+            result.type, result.shape = value.type, value.shape
+            result.metadata_props.update(value.metadata_props)
+        result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
+        return result
+
     def _other_form(self, request: Request) -> ir.Value | None:
         """Write a node in another form, unless this is for another form of such a node."""
         if request.op in self._in_other_form:

@@ -90,39 +90,11 @@ class Commit:
             found = Written(tuple(passed(result, new.__contains__)), result.const_value is not None)
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
-            result = self._named(value, result, dtype, result.producer() in new)
+            result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may know of it what was known of the value.
         scope.values.setdefault(result, known)
-
-    def _named(
-        self, value: ir.Value, result: ir.Value, dtype: ir.DataType, is_new: bool
-    ) -> ir.Value:
-        """Give a result the name of the value that it replaces, so that readers stay as they are.
-
-        A graph output keeps its name through an Identity where the result has one of its own.
-        """
-        w, names = self._writer, self._round.context.names
-        own = is_new and not result.uses() and not result.is_graph_output()
-        if not own and not value.is_graph_output():
-            return result
-        if not own:
-            identity = ir.Node(
-                "",
-                "Identity",
-                [result],
-                outputs=[ir.Value(type=ir.TensorType(dtype))],
-                name=w.new_name("Identity"),
-                metadata_props=dict(w.metadata),
-            )
-            self._round.graph.insert_before(w.insertion_point, identity)
-            (result,) = identity.outputs
-        if value.is_graph_output():
-            result.type, result.shape = value.type, value.shape
-            result.metadata_props.update(value.metadata_props)
-        result.name, value.name = value.name, names.new(f"{value.name}/replaced")
-        return result
 
 
 def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:

@@ -34,6 +34,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "Where": (movement.expanded_where,),
 }
 _FIRST: tuple[Form, ...] = (constants.folded,)
+HAVE_FORMS = frozenset(FORMS) | casts.OPERATORS
+"""Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 

@@ -37,6 +37,7 @@ _DATA: dict[str, frozenset[int]] = {
     "Where": frozenset({1, 2}),
 }
 """The inputs of an operator that are of its element type."""
+OPERATORS = frozenset(_DATA)
 _COMPARES = {"Equal", "Less", "Greater"}
 
 

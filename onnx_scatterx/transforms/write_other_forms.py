@@ -1,0 +1,102 @@
+"""Nodes of the model that the target does not take are written in another form, if there is one.
+
+    before   Slice(x, steps = [2])               for a compiler that takes no Slice with a step
+    after    Slice(Reshape(x, [n, 2, m]), ...)
+
+The forms are those that are written for scatters (``emit.forms``): they compute the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.emit.forms import HAVE_FORMS
+from onnx_scatterx.emit.writer import Writer
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
+
+
+class WriteOtherForms(Pass):
+    """Replaces nodes that a target with limits does not take by others that it takes.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (bool[4] m) => (bool[4] y) { y = Not (m) }''')
+    >>> settings = Settings.of("standard, avoid = ['Not']", None, False, None)
+    >>> WriteOtherForms(settings)(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Equal']
+    """
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.is_limited
+
+    def run(self, job: Job) -> bool:
+        target = job.settings.target
+        if job.obstacle is not None or not any(_may_have_forms(n) for n in _nodes(job)):
+            return False
+        modified = False
+        try:
+            with budget().share(1 / 4):
+                known = interpret(job.model, distrust_dims=True)
+                for graph, scope in known.scopes.items():
+                    function = scope.function
+                    if function is None or not is_scatterx_domain(function.domain):
+                        old = (job.model.ir_version or 0) < 4
+                        writer = Writer(
+                            graph,
+                            scope,
+                            job.names,
+                            constant_nodes=function is not None or old,
+                            target=target,
+                        )
+                        modified |= _in_graph(graph, scope, writer)
+        except LimitError:
+            pass  # the rest stays as it is
+        return modified
+
+
+def _nodes(job: Job) -> Iterator[ir.Node]:
+    yield from job.model.graph.all_nodes()
+    for function in job.model.functions.values():
+        yield from function.all_nodes()
+
+
+def _may_have_forms(node: ir.Node) -> bool:
+    plain = node.domain == "" and len(node.outputs) == 1
+    return (
+        plain
+        and node.op_type in HAVE_FORMS
+        and not any(a.is_ref() for a in node.attributes.values())
+    )
+
+
+def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
+    """Write other forms in one graph; return whether there are any."""
+    modified = False
+    for node in list(graph):
+        if not _may_have_forms(node) or node.graph is None:
+            continue
+        (value,) = node.outputs
+        found = scope.values.get(value)
+        dtype = value.dtype if found is None else found.dtype
+        made = len(writer.made)
+        with writer.at(node, value.name):
+            result = writer.instead_of(node, dtype)
+            if result is None:
+                continue
+            is_new = result.producer() in writer.made[made:]
+            result = writer.take_name(value, result, dtype, is_new=is_new)
+        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        remove_dead([node])
+        modified = True
+    return modified

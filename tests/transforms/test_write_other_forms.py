@@ -1,0 +1,76 @@
+"""Nodes of a model that a target does not take are written in another form, and nothing else is."""
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnx_scatterx
+from onnx_scatterx.targets.catalogue import target_of
+from tests.helpers.examples import examples
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, parse, sample
+
+WHOLE = """g (float[6, 8] x, float[6, 4] u, bool[6, 4] m, bool c) => (float[6, 4] y, bool[6, 4] n,
+    float[6, 4] s, float[6, 4] t) <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2},
+        int64[1] six = {6}, int64[1] eight = {8}, int64[6, 1] i = {5, 4, 3, 2, 1, 0},
+        int64[4] pads = {1, 0, 1, 0}, float none = {0}> {
+    s = Slice (x, one, eight, one, two)
+    p = Pad (s, pads, none)
+    e = Slice (p, one, six, zero)
+    k = Gather (s, six_rows)
+    w = Where (m, s, none)
+    y = ScatterND (w, i, u)
+    n = Not (m)
+    t = If (c) <
+        then_branch = yes () => (float[6, 4] a) { a = Slice (x, zero, eight, one, two) },
+        else_branch = no () => (float[6, 4] b) { b = Where (n, u, s) }> }""".replace(
+    "    k = Gather (s, six_rows)\n", ""
+)
+FEED = {
+    "x": sample("float32", 6, 8),
+    "u": sample("float32", 6, 4, seed=1),
+    "m": sample("bool", 6, 4),
+    "c": np.array(True),
+}
+
+
+@examples(40)
+@given(
+    st.sets(st.sampled_from(["Not", "Pad", "Gather", "Expand", "Identity", "Squeeze", "Equal"])),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_same_for_any_target(avoid: set[str], steps: bool, broadcast: bool) -> None:
+    """What has a form is taken then; an output keeps its name, and so does what a branch reads."""
+    listed = ", ".join(f"'{op}'" for op in sorted(avoid))
+    keys = [f"avoid = [{listed}]"] if avoid else []
+    keys += [] if steps else ["limits.Slice.steps = false"]
+    keys += [] if broadcast else ["limits.Where.broadcast = false"]
+    target = target_of(", ".join(["standard", *keys]))
+    model = parse(WHOLE)
+    result = onnx_scatterx.optimize(model, target=target)
+    for c in (True, False):
+        assert_same(model, result.model, [{**FEED, "c": np.array(c)}])
+    left = {v.op for v in result.report.violations}
+    assert left <= avoid & {"Identity", "Not"}
+    if "Not" in left:
+        assert "Equal" in avoid
+
+
+@pytest.mark.parametrize("op", ["Not", "Slice"])
+def test_nothing_changes_if_the_target_takes_it(op: str) -> None:
+    model = parse(WHOLE)
+    target = target_of("standard, max_rank = 4")
+    result = onnx_scatterx.optimize(model, target=target)
+    counts = [sum(n.op_type == op for n in nodes(m)) for m in (model, result.model)]
+    assert counts[0] == counts[1] or op == "Slice"
+
+
+def test_a_model_without_scatters_is_left_alone() -> None:
+    model = parse("g (bool[3] m) => (bool[3] y) { y = Not (m) }")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Not']")
+    assert isinstance(result.model, onnx.ModelProto)
+    assert [n.op_type for n in result.model.graph.node] == ["Not"]
