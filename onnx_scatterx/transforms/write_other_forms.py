@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
@@ -22,6 +23,8 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
+
+_CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
 class WriteOtherForms(Pass):
@@ -72,12 +75,14 @@ def _nodes(job: Job) -> Iterator[ir.Node]:
 
 
 def _may_have_forms(node: ir.Node) -> bool:
+    """Return whether there are other forms of an operator, and a node is one that can run."""
     plain = node.domain == "" and len(node.outputs) == 1
-    return (
-        plain
-        and node.op_type in HAVE_FORMS
-        and not any(a.is_ref() for a in node.attributes.values())
-    )
+    if not plain or node.op_type not in HAVE_FORMS or not onnx.defs.has(node.op_type):
+        return False
+    needed = onnx.defs.get_schema(node.op_type).min_input
+    given = list(node.inputs)
+    complete = len(given) >= needed and None not in given[:needed]
+    return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
 def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
@@ -91,7 +96,10 @@ def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
         dtype = value.dtype if found is None else found.dtype
         made = len(writer.made)
         with writer.at(node, value.name):
-            result = writer.instead_of(node, dtype)
+            try:
+                result = writer.instead_of(node, dtype)
+            except _CANNOT:
+                result = None
             if result is None:
                 continue
             is_new = result.producer() in writer.made[made:]
