@@ -20,6 +20,7 @@ from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
@@ -60,7 +61,8 @@ class Interpreter:
     ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
     others that would have to be for a shape to be known, and with ``speculate`` they are believed.
     With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError
-    says that it does not.
+    says that it does not. ``older`` are pairs that are ruled out in the older of the ``versions``
+    of ONNX Runtime only.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class Interpreter:
         ruled_out: Sequence[Exclusion] = (),
         speculate: bool = False,
         probe: Exclusion | None = None,
+        versions: Versions = Versions.ALL,
+        older: Sequence[Exclusion] = (),
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
@@ -79,6 +83,8 @@ class Interpreter:
         self.ruled_out = dict.fromkeys(ruled_out)
         self.speculate = speculate
         self.probe = probe
+        self.versions = versions
+        self.older = tuple(map(fact_of, older))
         self.declared: dict[Term, str] = {}
         self.suspected: dict[Exclusion, None] = {}
         self.values: dict[ir.Value, TensorValue] = {}
@@ -206,7 +212,16 @@ class Interpreter:
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
-        call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
+        call = Call(
+            node,
+            inputs,
+            version,
+            scope.facts,
+            scope.attributes,
+            scope.visit_id,
+            self.versions,
+            self.older,
+        )
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):
             raise InfeasibleError
@@ -288,7 +303,8 @@ class Interpreter:
             return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
-        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
+        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
+        quiet.older = self.older
         quiet.visits, quiet.depth = self.visits, self.depth + 1
         quiet._visit(function, inner)
         self.visits = quiet.visits
@@ -327,17 +343,37 @@ def _without_doubts(
 ) -> tuple[Interpreter, Knowledge] | None:
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
+    A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
+    versions rule out says what they compute, as the others go by the specification. None if the
+    budget does not last for it.
+    """
+    first = walk(speculate=True)
+    knowledge = first.run()
+    if own.steps < 0:
+        return None
+    if not first.suspected:
+        return first, knowledge
+    older = _ruled_out(partial(walk, versions=Versions.OLDER), own)
+    newer = _ruled_out(partial(walk, versions=Versions.NEWER), own)
+    if older is None or newer is None:
+        return None
+    last = walk(ruled_out=[pair for pair in older if pair in newer], older=older)
+    knowledge = last.run()
+    return None if own.steps < 0 else (last, knowledge)
+
+
+def _ruled_out(walk: Callable[..., Interpreter], own: Budget) -> tuple[Exclusion, ...] | None:
+    """Return the sizes at which a model cannot run in some versions of ONNX Runtime.
+
     None if the budget does not last for it.
     """
     excluded: tuple[Exclusion, ...] = ()
     while True:
         interpreter = walk(ruled_out=excluded, speculate=True)
-        knowledge = interpreter.run()
+        interpreter.run()
         doubted = interpreter.suspected
         if own.steps < 0:
             return None
-        if not doubted:
-            return interpreter, knowledge
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
             p
@@ -345,10 +381,10 @@ def _without_doubts(
             if own.steps >= 0 and _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
         ]
         found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
+        if own.steps < 0:
+            return None
         if not found:
-            last = walk(ruled_out=excluded)
-            knowledge = last.run()
-            return None if own.steps < 0 else (last, knowledge)
+            return excluded
         excluded = (*excluded, *found)
 
 
