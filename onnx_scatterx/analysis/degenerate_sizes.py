@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+import onnx_ir as ir
+
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.movement import beyond, is_never_one
@@ -43,6 +45,11 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
         yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
+
+
+def is_reduction(node: ir.Node) -> bool:
+    """Return whether a node is a reduction, of which only older versions of ONNX Runtime doubt."""
+    return node.op_type in REDUCTIONS
 
 
 def fact_of(exclusion: Exclusion) -> Term:

@@ -15,7 +15,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
-from onnx_scatterx.analysis.degenerate_sizes import Exclusion, fact_of, suspected_sizes
+from onnx_scatterx.analysis.degenerate_sizes import (
+    Exclusion,
+    fact_of,
+    is_reduction,
+    suspected_sizes,
+)
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
@@ -86,7 +91,7 @@ class Interpreter:
         self.versions = versions
         self.older = tuple(map(fact_of, older))
         self.declared: dict[Term, str] = {}
-        self.suspected: dict[Exclusion, None] = {}
+        self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
         self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -228,9 +233,9 @@ class Interpreter:
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
             raise InfeasibleError
-        found = (p for p in suspected_sizes(call, results) if self._is_doubted(p))
-        doubted = dict.fromkeys(found)
-        self.suspected.update(doubted)
+        doubted = [p for p in suspected_sizes(call, results) if self._is_doubted(p)]
+        for pair in doubted:
+            self.suspected[pair] = self.suspected.get(pair, False) or not is_reduction(node)
         if self.speculate and doubted:
             scope.facts.add(map(fact_of, doubted))
             results = self._results(call, scope)
@@ -242,8 +247,7 @@ class Interpreter:
             scope.values[value] = TensorValue(value.dtype, None)
 
     def _is_doubted(self, pair: Exclusion) -> bool:
-        known = pair in self.suspected or pair in self.ruled_out
-        return pair[0] in self.declared and not known
+        return pair[0] in self.declared and pair not in self.ruled_out
 
     def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
         return scope.values.get(value) or TensorValue(value.dtype, None)
@@ -344,48 +348,36 @@ def _without_doubts(
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
     A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
-    versions rule out says what they compute, as the others go by the specification. None if the
+    versions rule out says what they compute: the newer ones go by the specification. None if the
     budget does not last for it.
     """
-    first = walk(speculate=True)
-    knowledge = first.run()
-    if own.steps < 0:
-        return None
-    if not first.suspected:
-        return first, knowledge
-    older = _ruled_out(partial(walk, versions=Versions.OLDER), own)
-    newer = _ruled_out(partial(walk, versions=Versions.NEWER), own)
-    if older is None or newer is None:
-        return None
-    last = walk(ruled_out=[pair for pair in older if pair in newer], older=older)
-    knowledge = last.run()
-    return None if own.steps < 0 else (last, knowledge)
-
-
-def _ruled_out(walk: Callable[..., Interpreter], own: Budget) -> tuple[Exclusion, ...] | None:
-    """Return the sizes at which a model cannot run in some versions of ONNX Runtime.
-
-    None if the budget does not last for it.
-    """
-    excluded: tuple[Exclusion, ...] = ()
+    older: tuple[Exclusion, ...] = ()
+    always: tuple[Exclusion, ...] = ()
     while True:
-        interpreter = walk(ruled_out=excluded, speculate=True)
-        interpreter.run()
+        interpreter = walk(ruled_out=always, older=older, speculate=True)
+        knowledge = interpreter.run()
         doubted = interpreter.suspected
         if own.steps < 0:
             return None
+        if not doubted:
+            return interpreter, knowledge
+        in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
             p
             for p in doubted
-            if own.steps >= 0 and _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
+            if p not in older and own.steps >= 0 and _is_refused(in_older(speculate=True, probe=p))
         ]
-        found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
-        if own.steps < 0:
-            return None
-        if not found:
-            return excluded
-        excluded = (*excluded, *found)
+        found = [pair for pair in likely if _is_refused(in_older(probe=pair))]
+        older = (*older, *found)
+        in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
+        wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]
+        certain = [pair for pair in wanted if own.steps >= 0 and _is_refused(in_newer(probe=pair))]
+        always = (*always, *certain)
+        if not found and not certain:
+            last = walk(ruled_out=always, older=older)
+            knowledge = last.run()
+            return None if own.steps < 0 else (last, knowledge)
 
 
 def _is_refused(interpreter: Interpreter) -> bool:
