@@ -130,6 +130,31 @@ def test_slices_with_steps(shape: list[int], kind: str, data: st.DataObject) -> 
 
 
 @examples(60)
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=5), st.integers(3, 5), KINDS, st.data())
+def test_slices_with_steps_where_no_axis_can_be_added(
+    shape: list[int], most: int, kind: str, data: st.DataObject
+) -> None:
+    """The axes around that of the step are merged; the ranks are looked at by `violations`."""
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    start, step = data.draw(st.integers(0, 2)), data.draw(st.integers(2, 3))
+    limits = {
+        "Slice": OperatorLimits(steps=False, max_rank=data.draw(st.sampled_from([None, most])))
+    }
+    target = Target(
+        "npu", avoid=frozenset({"Gather", "Concat"}), max_rank=max(most, len(shape)), limits=limits
+    )
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant([n]) for n in (start, 2**63 - 1, axis, step)]
+        return w.node("Slice", [values[0], *numbers], _NAMES[kind])
+
+    is_there = compare({"x": (kind, shape)}, kind, write, target)
+    whole = 0 not in shape and shape[axis] % step == 0 and start < step
+    fits = most >= len(shape) and 2 + (axis > 0) + (axis < len(shape) - 1) <= most
+    assert is_there or not whole or not fits
+
+
+@examples(60)
 @given(st.lists(SHAPES, min_size=3, max_size=3), st.sampled_from(["float", "int64"]), st.data())
 def test_where(shapes: list[list[int]], kind: str, data: st.DataObject) -> None:
     whole = data.draw(SHAPES)

@@ -1,6 +1,7 @@
 """Slices, copies and choices between tensors by operators that a target takes.
 
-    x[1::2]          =   x[1:], cut into rows of 2, of which the first element is taken
+    x[1::2]          =   x[1:], cut into rows of 2, of which the first element is taken; the other
+                         axes are merged where the rank would be too large
     x[::-1]          =   Gather(x, [n - 1, ..., 0])
     Expand(x, s)     =   Tile(x, s / shape of x)
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
@@ -11,6 +12,7 @@ They hold where the sizes are known numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -68,7 +70,9 @@ def _taker(request: Request, shape: tuple[int, ...], axis: int, pick: range) -> 
     if slices and (pick.step == 1 or not pick):
         return "Slice"
     if slices and request.takes("Reshape") and _window(pick, shape[axis]) is not None:
-        return "Reshape"
+        before, after = _around(request, shape, axis)
+        if 0 not in shape and len(before) + 2 + len(after) <= request.largest_rank():
+            return "Reshape"
     if request.takes("Gather"):
         return "Gather"
     if slices and request.takes("Concat") and len(pick) <= _PARTS:
@@ -112,11 +116,22 @@ def _taken(
     end = begin + len(pick) * pick.step
     if (begin, end) != (0, sizes[axis]):
         x = cut(x, axis, begin, end)
-    before, after = sizes[:axis], sizes[axis + 1 :]
+    before, after = _around(request, sizes, axis)
     rows = [*before, len(pick), pick.step, *after]
     x = w.node("Reshape", [x, w.constant(rows)], dtype)
-    x = cut(x, axis + 1, column, column + 1)
-    return w.node("Reshape", [x, w.constant([*before, len(pick), *after])], dtype)
+    x = cut(x, len(before) + 1, column, column + 1)
+    result = [*sizes[:axis], len(pick), *sizes[axis + 1 :]]
+    return w.node("Reshape", [x, w.constant(result)], dtype)
+
+
+def _around(
+    request: Request, sizes: Sequence[int], axis: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the sizes before and behind an axis, merged if one more axis would be too many."""
+    before, after = sizes[:axis], sizes[axis + 1 :]
+    if len(sizes) < request.largest_rank():
+        return before, after
+    return [math.prod(before)] if before else [], [math.prod(after)] if after else []
 
 
 def tile(request: Request) -> ir.Value | None:
