@@ -19,7 +19,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.forms.request import Request
 
-_INT64 = ir.DataType.INT64
 INT64_MAX = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
 _MOST = 1 << 20  # elements of a constant that is written out
@@ -205,52 +204,3 @@ def same_shape(request: Request) -> ir.Value | None:
     return request.writer.node(
         "Reshape", [request.inputs[0], request.writer.constant([0] * rank)], dtype
     )
-
-
-def nonnegative_gather(request: Request) -> ir.Value | None:
-    """Count constant indices from the start."""
-    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
-    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
-        return None
-    axis = int(request.attributes.get("axis", 0)) % len(shape)
-    found = np.asarray(indices.constant).astype(np.int64)
-    if not (found < 0).any() or not request.takes("Gather"):
-        return None
-    w = request.writer
-    rows = w.constant(np.where(found < 0, found + shape[axis], found), _INT64)
-    return w.node("Gather", [request.inputs[0], rows], dtype, axis=axis)
-
-
-def gathered_slices(request: Request) -> ir.Value | None:
-    """Take a few constant rows, one Slice for each run of them."""
-    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
-    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
-        return None
-    axis = int(request.attributes.get("axis", 0)) % len(shape)
-    found = np.asarray(indices.constant).astype(np.int64)
-    rows = [int(i) + (shape[axis] if i < 0 else 0) for i in found.ravel()]
-    runs = _runs(rows)
-    if not runs or len(runs) > _PARTS or found.ndim > 1:
-        return None
-    result = request.result.static_shape
-    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (found.ndim == 0)]
-    if result is None or 0 in result or not all(request.takes(op) for op in needed):
-        return None
-    w, x = request.writer, request.input(0)
-    parts = [
-        w.node("Slice", [x, *(w.constant([n]) for n in (start, end, axis))], dtype)
-        for start, end in runs
-    ]
-    whole = parts[0] if len(parts) == 1 else w.node("Concat", parts, dtype, axis=axis)
-    return whole if found.ndim else w.node("Reshape", [whole, w.constant(list(result))], dtype)
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """Return where runs of rows that follow each other start and end."""
-    runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row:
-            runs[-1] = (runs[-1][0], row + 1)
-        else:
-            runs.append((row, row + 1))
-    return runs
