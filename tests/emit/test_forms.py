@@ -130,6 +130,48 @@ def test_slices_with_steps(shape: list[int], kind: str, data: st.DataObject) -> 
 
 
 @examples(60)
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=5), st.integers(3, 5), KINDS, st.data())
+def test_slices_with_steps_where_no_axis_can_be_added(
+    shape: list[int], most: int, kind: str, data: st.DataObject
+) -> None:
+    """The axes around that of the step are merged; the ranks are looked at by `violations`."""
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    start, step = data.draw(st.integers(0, 2)), data.draw(st.integers(2, 3))
+    limits = {
+        "Slice": OperatorLimits(steps=False, max_rank=data.draw(st.sampled_from([None, most])))
+    }
+    target = Target(
+        "npu", avoid=frozenset({"Gather", "Concat"}), max_rank=max(most, len(shape)), limits=limits
+    )
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant([n]) for n in (start, 2**63 - 1, axis, step)]
+        return w.node("Slice", [values[0], *numbers], _NAMES[kind])
+
+    is_there = compare({"x": (kind, shape)}, kind, write, target)
+    whole = 0 not in shape and shape[axis] % step == 0 and start < step
+    fits = most >= len(shape) and 2 + (axis > 0) + (axis < len(shape) - 1) <= most
+    assert is_there or not whole or not fits
+
+
+@examples(80)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=3), KINDS, st.data())
+def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
+    op = data.draw(st.sampled_from(["Gather", "GatherND"]))
+    axis = 0 if op == "GatherND" else data.draw(st.integers(-len(shape), len(shape) - 1))
+    row = st.integers(-shape[axis], shape[axis] - 1)
+    rows = np.array(data.draw(st.one_of(row, st.lists(row, min_size=1, max_size=6))), np.int64)
+    indices = rows[..., None] if op == "GatherND" else rows
+    given_ = {} if op == "GatherND" else {"axis": axis}
+    avoid = data.draw(st.sampled_from([{"GatherND"}, {"GatherND", "Gather"}]))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node(op, [values[0], w.constant(indices)], _NAMES[kind], **given_)
+
+    assert compare({"x": (kind, shape)}, kind, write, Target("npu", avoid=frozenset(avoid)))
+
+
+@examples(60)
 @given(st.lists(SHAPES, min_size=3, max_size=3), st.sampled_from(["float", "int64"]), st.data())
 def test_where(shapes: list[list[int]], kind: str, data: st.DataObject) -> None:
     whole = data.draw(SHAPES)
@@ -242,21 +284,6 @@ def test_indices_that_may_be_negative() -> None:
     inputs = {"x": ("float", [2, 4]), "i": ("int64", [1])}
     found = written(inputs, "float", computed, target)
     assert str(found).endswith("(Gather at indices that may be negative for npu)")
-
-
-@examples(40)
-@given(SHAPES.filter(all), KINDS, st.data())
-def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
-    axis = data.draw(st.integers(0, len(shape) - 1))
-    row = st.integers(-shape[axis], shape[axis] - 1)
-    rows = data.draw(st.one_of(row, st.lists(row, min_size=1, max_size=6)))
-
-    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
-        indices = w.constant(np.array(rows, np.int64))
-        return w.node("Gather", [values[0], indices], _NAMES[kind], axis=axis)
-
-    target = Target("npu", avoid=frozenset({"Gather"}))
-    assert compare({"x": (kind, shape)}, kind, write, target)
 
 
 def test_all_that_is_missing_is_named_at_once() -> None:
