@@ -287,7 +287,7 @@ def test_shapes_and_numbers(avoid: str) -> None:
 @pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])
 @pytest.mark.parametrize("lacks", [{"Gather"}, {"Gather", "Identity", "Unsqueeze", "Squeeze"}])
 def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:
-    """A 0 in the shape of a Reshape means the size of the input at its place; devices misread it."""
+    """A 0 in the shape of a Reshape copies the size at its place; devices misread it."""
     limits = {"Slice": OperatorLimits(steps=False)}
     target = Target("npu", avoid=frozenset(lacks), limits=limits)
     rank = len(shape)
