@@ -144,7 +144,7 @@ class NodeWriter:
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
         objections = list(self.target.objections(request.use))
-        if self.target.static_only and request.use.makes_size:
+        if trial is not None and self.target.static_only and request.use.reads_size:
             objections.append(f"{op} with a size that is known only when the model runs")
         if objections:
             found = self._other_form(request)

@@ -9,7 +9,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
+from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Symbol
@@ -65,12 +65,18 @@ class Use:
     def makes_size(self) -> bool:
         """Whether a size of an output is a number of the run, and no size of an input is."""
         given = [t for t in self.inputs if t is not None]
-        return _is_of_the_run(self.outputs) and not _is_of_the_run(given)
+        return not all(map(_is_declared, _leaves(self.outputs))) and all(
+            map(_is_declared, _leaves(given))
+        )
+
+    @property
+    def reads_size(self) -> bool:
+        """Whether a size of an output is computed from the elements of a tensor of the run."""
+        return any(isinstance(leaf.source, ElementOf) for leaf in _leaves(self.outputs))
 
 
-def _is_of_the_run(tensors: Sequence[TensorValue]) -> bool:
-    leaves = {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
-    return not all(map(_is_declared, leaves))
+def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
+    return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
 
 
 def _is_declared(leaf: Symbol) -> bool:
