@@ -19,7 +19,7 @@ from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.targets.violations import violations
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import examples
-from tests.helpers.pair import assert_same
+from tests.helpers.pair import assert_same, open_session
 from tests.helpers.support import parse
 
 T = ir.DataType
@@ -309,3 +309,33 @@ def test_shapes_and_numbers(avoid: str) -> None:
         return w.node("Identity", [w.node("Neg", [x], T.INT64)], T.INT64)
 
     assert compare({"m": ("bool", [5])}, "int64", write, target)
+
+
+@pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])
+@pytest.mark.parametrize("lacks", [{"Gather"}, {"Gather", "Identity", "Unsqueeze", "Squeeze"}])
+def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:
+    """A 0 in the shape of a Reshape copies the size at its place; devices misread it."""
+    limits = {"Slice": OperatorLimits(steps=False)}
+    target = Target("npu", avoid=frozenset(lacks), limits=limits)
+    rank = len(shape)
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Identity", [w.node("Neg", [values[0]], T.FLOAT)], T.FLOAT)
+        steps = [w.constant([n] * rank) for n in (0, 2**31)]
+        found = w.node(
+            "Slice", [x, *steps, w.constant(range(rank)), w.constant([2] * rank)], T.FLOAT
+        )
+        return w.axes("Squeeze", w.axes("Unsqueeze", found, T.FLOAT, [0]), T.FLOAT, [0])
+
+    made = written({"x": ("float", shape)}, "float", write, target)
+    if isinstance(made, Refusal):
+        assert 0 in shape
+        return
+    found = {v.name: list(onnx.numpy_helper.to_array(v)) for v in made.graph.initializer}
+    reshapes = [node for node in made.graph.node if node.op_type == "Reshape"]
+    assert reshapes or "Identity" not in lacks
+    assert all(0 not in found[node.input[1]] for node in reshapes)
+    session = open_session(made)
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    (result,) = session.run(None, {"x": x})
+    np.testing.assert_array_equal(result, -x[(slice(None, None, 2),) * rank])

@@ -6,7 +6,8 @@
     Expand(x, s)     =   Tile(x, s / shape of x)
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
 
-They hold where the sizes are known numbers.
+They hold where the sizes are known numbers. No Reshape is written with a 0, which copies a size:
+compilers differ in what they make of it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def strided_slice(request: Request) -> ir.Value | None:
     for a, s, e, step in zip(axes, starts, ends, steps, strict=True):
         axis = a % len(shape)
         picks[axis] = _positions(s, e, step, shape[axis])
-    writes = [_taker(request, shape, axis, pick) for axis, pick in picks.items()]
+    may_reshape = 0 not in shape and all(picks.values()) and request.takes("Reshape")
+    writes = [_taker(request, shape, axis, pick, may_reshape) for axis, pick in picks.items()]
     if None in writes:
         return None
     x = request.input(0)
@@ -63,14 +65,16 @@ def _positions(start: int, end: int, step: int, size: int) -> range:
     return range(min(max(start, 0), size - 1), min(max(end, -1), size - 1), step)
 
 
-def _taker(request: Request, shape: tuple[int, ...], axis: int, pick: range) -> str | None:
+def _taker(
+    request: Request, shape: tuple[int, ...], axis: int, pick: range, may_reshape: bool
+) -> str | None:
     """Return by which operators these positions of an axis can be taken, if by any."""
     slices = request.takes("Slice")
     if slices and (pick.step == 1 or not pick):
         return "Slice"
-    if slices and request.takes("Reshape") and _window(pick, shape[axis]) is not None:
+    if slices and may_reshape and _window(pick, shape[axis]) is not None:
         before, after = _around(request, shape, axis)
-        if 0 not in shape and len(before) + 2 + len(after) <= request.largest_rank():
+        if len(before) + 2 + len(after) <= request.largest_rank():
             return "Reshape"
     if request.takes("Gather"):
         return "Gather"
@@ -147,7 +151,7 @@ def tile(request: Request) -> ir.Value | None:
     if not request.takes("Tile") or 0 in result or (lead and not request.takes("Reshape")):
         return None
     if lead:
-        x = w.node("Reshape", [x, w.constant([*lead, *shape])], dtype)
+        x = w.node("Reshape", [x, w.constant([*lead, *shape])], dtype)  # no 0: none in the result
     counts = [n // own for n, own in zip(result, (*lead, *shape), strict=True)]
     return w.node("Tile", [x, w.constant(counts)], dtype)
 
@@ -191,16 +195,18 @@ def reshape(request: Request) -> ir.Value | None:
     if result is None or dtype is None or not request.takes("Reshape"):
         return None
     if 0 in result:
-        return None  # a 0 would copy a size
+        return None
     w = request.writer
     return w.node("Reshape", [request.inputs[0], w.constant(list(result))], dtype)
 
 
 def same_shape(request: Request) -> ir.Value | None:
-    """Give a value another name by a Reshape to its own shape."""
-    rank, dtype = request.result.rank, request.dtype
-    if rank is None or dtype is None or not request.takes("Reshape"):
+    """Give a value another name by a Reshape to its own shape; one size need not be known."""
+    shape, dtype = request.result.shape, request.dtype
+    if shape is None or dtype is None or not request.takes("Reshape"):
         return None
-    return request.writer.node(
-        "Reshape", [request.inputs[0], request.writer.constant([0] * rank)], dtype
-    )
+    sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
+    if 0 in sizes or sizes.count(-1) > 1:
+        return None
+    w = request.writer
+    return w.node("Reshape", [request.inputs[0], w.constant(sizes)], dtype)
