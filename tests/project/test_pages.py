@@ -1,4 +1,4 @@
-"""The pages that lead from PyTorch to a chip do what they say: their commands, and what is printed."""
+"""The pages that lead from PyTorch to a chip: their commands work, and print what stands there."""
 
 import re
 import shlex
@@ -25,7 +25,7 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_commands(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A text that follows commands has lines that they print, in that order; all succeed but one."""
+    """A text after commands has lines that they print, in that order; all succeed but one."""
     printed, count, failed = "", 0, []
     for kind, block in BLOCK.findall(TEXT[page]):
         if kind == "toml":

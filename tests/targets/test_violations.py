@@ -9,6 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.target import Target
 from onnx_scatterx.targets.violations import violations
 from tests.helpers.support import parse
 
@@ -18,7 +19,7 @@ TARGET = target_of(
 )
 
 
-def told(text: str, target: object = TARGET) -> list[str]:
+def told(text: str, target: str | Target = TARGET) -> list[str]:
     model = ir.from_proto(parse(text))
     return [f"{v.node} {v.op}" for v in violations(model, target_of(target))]
 
