@@ -133,9 +133,7 @@ class Measured:
 
 def compare(case: Case, threads: int, seconds: float, library: str) -> Measured:
     """Measure one case: the two sessions, and what limits them, in turns."""
-    builtin, own = (
-        bound(model, case, threads, library) for model in (case.builtin, case.scatterx)
-    )
+    builtin, own = (bound(model, case, threads, library) for model in (case.builtin, case.scatterx))
     parts = limits(case, copies_of(case)) if threads == 1 else ([], [], [])
     ways, accesses, empty = parts
     if ways:  # of the ways to copy the best two go on

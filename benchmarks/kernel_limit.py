@@ -105,4 +105,3 @@ def _empty(nodes: int) -> Run:
     ):
         bind(name, ort.OrtValue.ortvalue_from_numpy(np.ones(1, np.float32)))
     return lambda: session.run_with_iobinding(binding)
-

@@ -66,9 +66,7 @@ def main() -> None:
     clock = time.process_time if args.threads == 1 else time.perf_counter
     ratios: dict[str, list[float]] = {}
     for edges, rows in SIZES:
-        case = along_axis_by_expand(
-            "sums", (rows, WIDTH), 0, edges, "colliding", "float32", "add"
-        )
+        case = along_axis_by_expand("sums", (rows, WIDTH), 0, edges, "colliding", "float32", "add")
         made = {
             "ScatterX": bound(case.scatterx, case, args.threads, library),
             "ONNX Runtime": bound(case.builtin, case, args.threads, library),
@@ -91,7 +89,9 @@ def main() -> None:
     for name, found in ratios.items():
         if name != "ScatterX":
             mean, low = statistics.geometric_mean(found), min(found)
-            print(f"{name}: ScatterX is {mean:.2f} times as fast (geometric mean), at least {low:.2f}")
+            print(
+                f"{name}: ScatterX is {mean:.2f} times as fast (geometric mean), at least {low:.2f}"
+            )
 
 
 if __name__ == "__main__":

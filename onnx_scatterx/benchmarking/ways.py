@@ -89,9 +89,7 @@ def fastest_ways(threads: int = 1, rows: int = 1 << 19) -> str:
     return " ".join(word for word in chosen if word not in ("", "lines"))
 
 
-def _fastest(
-    words: list[str], probes: list[Callable[[], None]], clock: Callable[[], float]
-) -> str:
+def _fastest(words: list[str], probes: list[Callable[[], None]], clock: Callable[[], float]) -> str:
     """Return the word of the least time over all probes; the first is the default."""
     least: list[dict[str, float]] = [{} for _ in probes]
     for _ in range(_ROUNDS):
