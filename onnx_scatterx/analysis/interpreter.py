@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
-from onnx_scatterx.analysis.degenerate_sizes import Exclusion, fact_of, suspected_sizes
+from onnx_scatterx.analysis.degenerate_sizes import SUSPICIOUS, Exclusion, fact_of, suspected_sizes
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
@@ -27,7 +27,6 @@ from onnx_scatterx.analysis.operators import generators as creation
 from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import (
-    attribute_graphs,
     called_function,
     callers_first,
     graphs_of,
@@ -59,8 +58,8 @@ class Interpreter:
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
     others that would have to be for a shape to be known, and with ``speculate`` they are believed.
-    With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError
-    says that it does not.
+    Then ``believed`` says whether there was one. With ``probe``, such a pair, it is asked whether
+    the model runs at that size: InfeasibleError says that it does not.
     """
 
     def __init__(
@@ -81,6 +80,7 @@ class Interpreter:
         self.probe = probe
         self.declared: dict[Term, str] = {}
         self.suspected: dict[Exclusion, None] = {}
+        self.believed = False
         self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -213,12 +213,14 @@ class Interpreter:
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
             raise InfeasibleError
-        found = (p for p in suspected_sizes(call, results) if self._is_doubted(p))
-        doubted = dict.fromkeys(found)
-        self.suspected.update(doubted)
-        if self.speculate and doubted:
-            scope.facts.add(map(fact_of, doubted))
-            results = self._results(call, scope)
+        if node.op_type in SUSPICIOUS:
+            found = (p for p in suspected_sizes(call, results) if self._is_doubted(p))
+            doubted = dict.fromkeys(found)
+            self.suspected.update(doubted)
+            if self.speculate and doubted:
+                self.believed = True
+                scope.facts.add(map(fact_of, doubted))
+                results = self._results(call, scope)
         if live and node.domain == "":
             scope.facts.add(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
@@ -249,9 +251,8 @@ class Interpreter:
                 results = None  # not known, or the node cannot run (it may stand in a branch)
             if results is not None:
                 return results
-        for attribute in node.attributes.values():
-            for body in attribute_graphs(attribute):
-                self.body(body, [None] * len(body.inputs), scope)
+        for body in graphs_of(node):
+            self.body(body, [None] * len(body.inputs), scope)
         if node.domain != "" or not call.version:
             return [TensorValue(v.dtype, None) for v in node.outputs]
         return shapes.infer(call)
@@ -339,12 +340,14 @@ def _without_doubts(
         if not doubted:
             return interpreter, knowledge
         # A size that runs where the other doubts are believed runs as far as is known without.
-        likely = [
-            p
-            for p in doubted
-            if own.steps >= 0 and _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
-        ]
-        found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
+        found = []
+        for pair in doubted:
+            likely = walk(ruled_out=excluded, speculate=True, probe=pair)
+            if own.steps < 0 or not _is_refused(likely):
+                continue
+            # What failed before anything was believed fails without.
+            if not likely.believed or _is_refused(walk(ruled_out=excluded, probe=pair)):
+                found.append(pair)
         if not found:
             last = walk(ruled_out=excluded)
             knowledge = last.run()

@@ -174,6 +174,8 @@ class TensorValue:
     @property
     def scalar(self) -> Term | None:
         """The only element of a tensor of one element."""
+        if self.shape is None or any(d.constant != 1 for d in self.shape):
+            return None
         elements = self.element_exprs
         return elements.item() if elements is not None and elements.size == 1 else None
 
