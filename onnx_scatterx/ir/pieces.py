@@ -1,4 +1,4 @@
-"""Models read from a file and written to one piece by piece: a second copy of the weights is none.
+"""Models read from a file and written to one piece by piece, so that weights are not held twice.
 
 A message is the concatenation of its fields, and parsing a part of them after another is parsing
 both. So a graph is read in runs of whole fields, and written field by field.
