@@ -30,7 +30,8 @@ from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
-from onnx_scatterx.analysis.operators import generators as creation
+from onnx_scatterx.analysis.operators.generators import of_tensor
+from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import (
@@ -81,8 +82,10 @@ class Interpreter:
         probe: Exclusion | None = None,
         versions: Versions = Versions.ALL,
         older: Sequence[Exclusion] = (),
+        reading: Reading | None = None,
     ) -> None:
         self.model = model
+        self.reading = reading or Reading()
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
         self.ruled_out = dict.fromkeys(ruled_out)
@@ -158,7 +161,7 @@ class Interpreter:
             if value in scope.values and not self._is_constant(value):
                 continue
             if value.const_value is not None:
-                scope.values[value] = creation.of_tensor(value.const_value)
+                scope.values[value] = self.reading.initializer(value)
 
     def _joined(self, function: ir.Function) -> Scope:
         with own_budget():  # linear in the calls
@@ -207,7 +210,7 @@ class Interpreter:
                     and value not in scope.values
                     and value.const_value is not None
                 ):
-                    scope.values[value] = creation.of_tensor(value.const_value)
+                    scope.values[value] = of_tensor(value.const_value)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
                 self._node(node, scope, live=False)
@@ -216,6 +219,11 @@ class Interpreter:
             scope.values.update(known)
 
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
+        if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:
+            found = self.reading.constant(node)
+            if found is not None:
+                scope.values[node.outputs[0]] = found
+                return
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
         call = Call(
@@ -310,7 +318,7 @@ class Interpreter:
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
-        quiet.older = self.older
+        quiet.older, quiet.reading = self.older, self.reading
         quiet.visits, quiet.depth = self.visits, self.depth + 1
         quiet._visit(function, inner)
         self.visits = quiet.visits
@@ -335,7 +343,9 @@ def converged(
     model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause]
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
-    walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
+    walk = partial(
+        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=Reading()
+    )
     with budget().share(1 / 2) as own:
         found = _without_doubts(walk, own)
     if found is None:

@@ -28,16 +28,17 @@ def file_size(model: onnx.ModelProto) -> int:
 
 
 def _size(message: Any) -> int:
-    if not isinstance(message, onnx.ModelProto | onnx.GraphProto):
-        return int(message.ByteSize())
     total = 0
     for field, value in message.ListFields():
         if field.message_type is None:
             total += _plain(message, field.name)
             continue
-        for part in value if hasattr(value, "__len__") else [value]:
-            inside = _size(part)
-            total += _TAG + _varint(inside) + inside
+        if isinstance(value, onnx.GraphProto):
+            inside = [_size(value)]
+        else:
+            parts = value if hasattr(value, "__len__") else [value]
+            inside = [part.ByteSize() for part in parts]
+        total += sum(inside) + sum([_TAG + _varint(size) for size in inside])
     return total
 
 
@@ -49,7 +50,7 @@ def _plain(message: Any, name: str) -> int:
 
 
 def _varint(number: int) -> int:
-    return max(1, -(-number.bit_length() // 7))
+    return 1 if number < 128 else -(-number.bit_length() // 7)
 
 
 def external_size(model: ir.Model) -> int:
