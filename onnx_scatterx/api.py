@@ -20,6 +20,7 @@ from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
 from onnx_scatterx.ir.opset import change_opset
+from onnx_scatterx.ir.refill import refilled
 from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.about import About
@@ -199,7 +200,8 @@ def optimize(
         settings = Settings.of(
             target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
         )
-        loaded, proto, given = _loaded(model, observer)
+        opened, loaded = _opened(model, observer)
+        proto, given = opened.message, opened.given
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         for name in sizes or {}:
             if name in (fix or {}):
@@ -210,12 +212,15 @@ def optimize(
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         changed = opset is not None and change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, observer=observer)
+    about = _about(loaded, proto, given.source, settings)
     made: Any = loaded
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
         changed = changed or report.ops_before != report.ops_after
-        made = to_proto(loaded) if report.entries or changed else proto
-    about = _about(loaded, proto, given.source, settings)
+        if not report.entries and not changed:
+            made = proto
+        else:
+            made = refilled(proto, loaded) if opened.ours else to_proto(loaded)
     if isinstance(made, onnx.ModelProto):
         about = replace(about, size_after=file_size(made))
     if opset is not None:
@@ -294,11 +299,12 @@ def inspect_accounts(
     model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and what it was made of."""
-    loaded, proto, given = _loaded(model, observer)
+    opened, loaded = _opened(model, observer)
     report, accounts = optimize_ir(
         loaded, settings, planned=True, details=details, observer=observer
     )
-    return replace(report, about=_about(loaded, proto, given.source, settings)), accounts
+    about = _about(loaded, opened.message, opened.given.source, settings)
+    return replace(report, about=about), accounts
 
 
 def _about(
@@ -315,12 +321,11 @@ def _about(
 
 def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
     """Return a copy of a model as onnx_ir has it."""
-    return _loaded(model, observer)[0]
+    return _opened(model, observer)[1]
 
 
-def _loaded(model: AnyModel, observer: Observer) -> tuple[ir.Model, onnx.ModelProto | None, Given]:
-    """Return a model that may be changed, and what it came as."""
+def _opened(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
+    """Return what a model came as, and the model in a form that may be changed."""
     observer.stage("reading", what=Given.of(model).source or "")
     opened = model_io.open_model(model)
-    loaded = cloned(opened.model) if opened.message is None else opened.model
-    return loaded, opened.message, opened.given
+    return opened, cloned(opened.model) if opened.message is None else opened.model

@@ -14,7 +14,7 @@ from onnx_scatterx.assumptions.size_template import template
 from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import fewer_collections
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_graphs, nodes_within
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
@@ -192,8 +192,8 @@ def _steps(model: ir.Model) -> int:
 
 
 def _operators(model: ir.Model) -> Counter[str]:
-    counts = Counter(n.op_type for n in model.graph.all_nodes())
+    counts = Counter(n.op_type for n in nodes_within(model.graph))
     for function in model.functions.values():
         if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
-            counts.update(n.op_type for n in function.all_nodes())
+            counts.update(n.op_type for n in nodes_within(function.graph))
     return counts

@@ -26,6 +26,9 @@ from onnx_scatterx.symbolic.terms import Term, as_term
 Exclusion: TypeAlias = "tuple[Term, int]"
 """A size, and 0 or 1: what it may not be."""
 
+SUSPICIOUS = frozenset({"Reshape", "Squeeze", *REDUCTIONS})
+"""The operators whose shapes hang on such sizes."""
+
 
 def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
     """Yield what would have to be excluded for more to be known of a node's first result."""

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
 from onnx_scatterx.analysis.degenerate_sizes import (
+    SUSPICIOUS,
     Exclusion,
     fact_of,
     is_reduction,
@@ -29,11 +30,11 @@ from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
-from onnx_scatterx.analysis.operators import generators as creation
+from onnx_scatterx.analysis.operators.generators import of_tensor
+from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import (
-    attribute_graphs,
     called_function,
     callers_first,
     graphs_of,
@@ -65,9 +66,9 @@ class Interpreter:
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
     others that would have to be for a shape to be known, and with ``speculate`` they are believed.
-    With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError
-    says that it does not. ``older`` are pairs that are ruled out in the older of the ``versions``
-    of ONNX Runtime only.
+    Then ``believed`` says whether there was one. With ``probe``, such a pair, it is asked whether
+    the model runs at that size: InfeasibleError says that it does not. ``older`` are pairs that are
+    ruled out in the older of the ``versions`` of ONNX Runtime only.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class Interpreter:
         probe: Exclusion | None = None,
         versions: Versions = Versions.ALL,
         older: Sequence[Exclusion] = (),
+        reading: Reading | None = None,
     ) -> None:
         self.model = model
+        self.reading = reading or Reading()
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
         self.ruled_out = dict.fromkeys(ruled_out)
@@ -92,6 +95,7 @@ class Interpreter:
         self.older = tuple(map(fact_of, older))
         self.declared: dict[Term, str] = {}
         self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
+        self.believed = False
         self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -157,7 +161,7 @@ class Interpreter:
             if value in scope.values and not self._is_constant(value):
                 continue
             if value.const_value is not None:
-                scope.values[value] = creation.of_tensor(value.const_value)
+                scope.values[value] = self.reading.initializer(value)
 
     def _joined(self, function: ir.Function) -> Scope:
         with own_budget():  # linear in the calls
@@ -206,7 +210,7 @@ class Interpreter:
                     and value not in scope.values
                     and value.const_value is not None
                 ):
-                    scope.values[value] = creation.of_tensor(value.const_value)
+                    scope.values[value] = of_tensor(value.const_value)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
                 self._node(node, scope, live=False)
@@ -215,6 +219,11 @@ class Interpreter:
             scope.values.update(known)
 
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
+        if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:
+            found = self.reading.constant(node)
+            if found is not None:
+                scope.values[node.outputs[0]] = found
+                return
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
         call = Call(
@@ -233,12 +242,14 @@ class Interpreter:
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
             raise InfeasibleError
-        doubted = [p for p in suspected_sizes(call, results) if self._is_doubted(p)]
-        for pair in doubted:
-            self.suspected[pair] = self.suspected.get(pair, False) or not is_reduction(node)
-        if self.speculate and doubted:
-            scope.facts.add(map(fact_of, doubted))
-            results = self._results(call, scope)
+        if node.op_type in SUSPICIOUS:
+            doubted = [p for p in suspected_sizes(call, results) if self._is_doubted(p)]
+            for pair in doubted:
+                self.suspected[pair] = self.suspected.get(pair, False) or not is_reduction(node)
+            if self.speculate and doubted:
+                self.believed = True
+                scope.facts.add(map(fact_of, doubted))
+                results = self._results(call, scope)
         if live and node.domain == "":
             scope.facts.add(validity.facts_of(call))
         for value, result in zip(node.outputs, results, strict=False):
@@ -268,9 +279,8 @@ class Interpreter:
                 results = None  # not known, or the node cannot run (it may stand in a branch)
             if results is not None:
                 return results
-        for attribute in node.attributes.values():
-            for body in attribute_graphs(attribute):
-                self.body(body, [None] * len(body.inputs), scope)
+        for body in graphs_of(node):
+            self.body(body, [None] * len(body.inputs), scope)
         if node.domain != "" or not call.version:
             return [TensorValue(v.dtype, None) for v in node.outputs]
         return shapes.infer(call)
@@ -308,7 +318,7 @@ class Interpreter:
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
-        quiet.older = self.older
+        quiet.older, quiet.reading = self.older, self.reading
         quiet.visits, quiet.depth = self.visits, self.depth + 1
         quiet._visit(function, inner)
         self.visits = quiet.visits
@@ -333,7 +343,9 @@ def converged(
     model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause]
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
-    walk = partial(Interpreter, model, distrust_dims=distrust_dims, assumed=assumed)
+    walk = partial(
+        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=Reading()
+    )
     with budget().share(1 / 2) as own:
         found = _without_doubts(walk, own)
     if found is None:
@@ -363,12 +375,14 @@ def _without_doubts(
             return interpreter, knowledge
         in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
         # A size that runs where the other doubts are believed runs as far as is known without.
-        likely = [
-            p
-            for p in doubted
-            if p not in older and own.steps >= 0 and _is_refused(in_older(speculate=True, probe=p))
-        ]
-        found = [pair for pair in likely if _is_refused(in_older(probe=pair))]
+        found = []
+        for pair in doubted:
+            if pair in older or own.steps < 0:
+                continue
+            likely = in_older(speculate=True, probe=pair)
+            # What failed before anything was believed fails without.
+            if _is_refused(likely) and (not likely.believed or _is_refused(in_older(probe=pair))):
+                found.append(pair)
         older = (*older, *found)
         in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
         wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]

@@ -273,13 +273,13 @@ class NodeWriter:
         """Return a constant: an initializer, or a Constant node where there can be none."""
         array = np.asarray(array, None if dtype else np.int64, order="C")
         dtype = dtype or ir.DataType.INT64
-        key = (dtype.name, array.shape, array.tobytes())
-        keep = array.dtype != object
-        found = self._constants.get(key) if keep and self._trial is None else None
-        if found is not None:
-            return found
         if self._trial is not None:
             return self._trial.constant(array, dtype)
+        key = (dtype.name, array.shape, array.tobytes())
+        keep = array.dtype != object
+        found = self._constants.get(key) if keep else None
+        if found is not None:
+            return found
         name = self.names.new(f"{self._place.prefix}/constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.graphs import graphs_of, nodes_within
 
 
 def read_by(node: ir.Node) -> list[ir.Value]:
     """Return the values that a node reads, those that its subgraphs capture included."""
     read = [v for v in node.inputs if v is not None]
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-            body = attribute.as_graph()
-            read += [v for inner in body.all_nodes() for v in inner.inputs if v is not None]
-            read += [v for v in body.outputs if v is not None]
+    for body in graphs_of(node):
+        read += [v for inner in nodes_within(body) for v in inner.inputs if v is not None]
+        read += [v for v in body.outputs if v is not None]
     return read
 
 

@@ -11,6 +11,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.check import HEAVY, bodies
+from onnx_scatterx.ir.graphs import graphs_of
 
 _COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
 _FIELDS = {
@@ -18,6 +19,7 @@ _FIELDS = {
     for number in onnx.TensorProto.DataType.values()
     if number != onnx.TensorProto.UNDEFINED
 }
+HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -205,13 +207,7 @@ def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:
         graph = stack.pop()
         yield graph
         for node in graph:
-            for attribute in node.attributes.values():
-                if attribute.is_ref():
-                    continue
-                if attribute.type == ir.AttributeType.GRAPH:
-                    stack.append(attribute.as_graph())
-                elif attribute.type == ir.AttributeType.GRAPHS:
-                    stack.extend(attribute.as_graphs())
+            stack += graphs_of(node)
 
 
 def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
@@ -221,8 +217,8 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
             if value.const_value is not None:
                 yield value.const_value
         for node in graph:
-            for attribute in node.attributes.values():
-                if attribute.is_ref():
+            for attribute in node.attributes.data.values():
+                if attribute.type not in HOLD_TENSORS or attribute.is_ref():
                     continue
                 # Not as_tensor(): it looks for every method of a tensor, each time.
                 if attribute.type == ir.AttributeType.TENSOR:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import onnx_ir as ir
+
+_HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
 def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
     """Return the graphs in an attribute."""
-    if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+    if attribute.type not in _HELD or attribute.is_ref():
+        return []
+    if attribute.type == ir.AttributeType.GRAPH:
         return [attribute.as_graph()]
-    if attribute.type == ir.AttributeType.GRAPHS and not attribute.is_ref():
-        return list(attribute.as_graphs())
-    return []
+    return list(attribute.as_graphs())
 
 
 def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
@@ -27,13 +31,38 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
-    return [g for a in node.attributes.values() for g in attribute_graphs(a)]
+    # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
+    found: list[ir.Graph] = []
+    for attribute in node.attributes.data.values():
+        if attribute.type in _HELD:
+            found += attribute_graphs(attribute)
+    return found
+
+
+def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
+    """Return a graph and its subgraphs at every depth, outer ones first, in the nodes' order."""
+    found: dict[ir.Graph, None] = {}
+    stack = [root]
+    while stack:
+        graph = stack.pop()
+        if graph not in found:
+            found[graph] = None
+            stack += [body for node in graph for body in graphs_of(node)][::-1]
+    return list(found)
 
 
 def all_graphs(model: ir.Model) -> list[ir.Graph]:
     """Return every graph of a model: the main one, those of functions, and their subgraphs."""
     roots = [model.graph, *(function.graph for function in model.functions.values())]
-    return [graph for root in roots for graph in (root, *root.subgraphs())]
+    return [graph for root in roots for graph in with_subgraphs(root)]
+
+
+def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
+    """Yield the nodes of a graph, each before those of its subgraphs."""
+    for node in graph:
+        yield node
+        for body in graphs_of(node):
+            yield from nodes_within(body)
 
 
 def live_nodes(graph: ir.Graph) -> set[ir.Node]:
@@ -48,7 +77,7 @@ def live_nodes(graph: ir.Graph) -> set[ir.Node]:
         live.add(node)
         stack.extend(node.inputs)
         for body in graphs_of(node):
-            for inner in body.all_nodes():
+            for inner in nodes_within(body):
                 stack.extend(inner.inputs)
             stack.extend(body.outputs)
     return live
@@ -80,7 +109,7 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
         if function.identifier() in seen:
             return
         seen.add(function.identifier())
-        for node in function.all_nodes():
+        for node in nodes_within(function.graph):
             callee = called_function(model, node)
             if callee is not None:
                 visit(callee)

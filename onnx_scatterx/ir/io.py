@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from onnx_scatterx.ir.data import (
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.ir.pieces import PIECE, read_in_pieces
 from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
 from onnx_scatterx.system.reading import open_regular, read_regular
 from onnx_scatterx.system.record import note_read
@@ -44,11 +46,15 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Opened:
-    """A model that is open: as onnx_ir has it, and the message that it was, if it was one."""
+    """A model that is open: as onnx_ir has it, and the message that it was, if it was one.
+
+    A message that is ``ours`` was read from a file, and nobody else has it.
+    """
 
     model: ir.Model
     message: onnx.ModelProto | None
     given: Given
+    ours: bool = False
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
@@ -83,7 +89,7 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     loaded = _to_ir(proto, str(content), content.parent)
     set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return Opened(loaded, proto, given)
+    return Opened(loaded, proto, given, ours=True)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -131,12 +137,17 @@ def read(path: Path) -> onnx.ModelProto:
     """
     note_read(path, "the input")
     check_file(path)
+    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix) or "protobuf"
     try:
+        if form == "protobuf" and PIECE < path.stat().st_size <= _MOST_BYTES:
+            with open_regular(path) as stream:
+                found = read_in_pieces(stream, os.fstat(stream.fileno()).st_size)
+            if found is not None:
+                return found
         content = read_regular(path, _MOST_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
-    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
-    return parsed(content, str(path), form or "protobuf")
+    return parsed(content, str(path), form)
 
 
 def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:

@@ -16,7 +16,7 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import ir_graphs, is_inside
+from onnx_scatterx.ir.data import HOLD_TENSORS, ir_graphs, is_inside
 
 
 class OutsideTensor(ir.ExternalTensor):
@@ -90,8 +90,8 @@ def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.Externa
             if isinstance(initializer.const_value, ir.ExternalTensor):
                 initializer.const_value = replaced(initializer.const_value)
         for node in graph:
-            for name, attribute in list(node.attributes.items()):
-                if attribute.is_ref():
+            for name, attribute in list(node.attributes.data.items()):
+                if attribute.type not in HOLD_TENSORS or attribute.is_ref():
                     continue
                 value: Any = attribute.value
                 if isinstance(value, ir.ExternalTensor):

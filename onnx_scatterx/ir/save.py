@@ -17,6 +17,7 @@ from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import from_proto, ir_graphs, ir_tensors, to_proto
 from onnx_scatterx.ir.outside import moved, set_base_dir
+from onnx_scatterx.ir.pieces import write_in_pieces
 from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
 from onnx_scatterx.system.record import Files
 from onnx_scatterx.system.writing import Writing
@@ -136,7 +137,12 @@ def _stage(
         data.append(DataFile(heavy_place, "written"))
     # A message goes out as it came, unless weights were moved out of it.
     whole = to_proto(model) if message is None or heavy else message
-    writing.stage(target).write_bytes(_serialize(whole, target))
+    staged = writing.stage(target)
+    if _format(target) == "protobuf":
+        with staged.open("wb") as stream:
+            write_in_pieces(whole, stream)
+    else:
+        staged.write_bytes(_serialize(whole, target))
     return Saved(target, tuple(data))
 
 
@@ -166,8 +172,13 @@ def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
     return [value for value, size in zip(inside, sizes, strict=True) if size > _SMALL]
 
 
+def _format(target: Path) -> str:
+    """Return the format that a file's extension names."""
+    found = onnx.serialization.registry.get_format_from_file_extension(target.suffix)
+    return found or "protobuf"
+
+
 def _serialize(message: onnx.ModelProto, target: Path) -> bytes:
     registry = onnx.serialization.registry
-    form = registry.get_format_from_file_extension(target.suffix) or "protobuf"
-    content: bytes | str = registry.get(form).serialize_proto(message)
+    content: bytes | str = registry.get(_format(target)).serialize_proto(message)
     return content.encode() if isinstance(content, str) else content

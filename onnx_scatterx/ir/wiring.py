@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_graphs, with_subgraphs
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 
 
@@ -49,7 +49,7 @@ class Wiring:
             graph
             for function in model.functions.values()
             if is_scatterx_domain(function.domain)
-            for graph in (function.graph, *function.graph.subgraphs())
+            for graph in with_subgraphs(function.graph)
         }
         for graph in all_graphs(model):
             if graph not in fallbacks:

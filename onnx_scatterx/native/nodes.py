@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import nodes_within
 from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_scatterx_domain
 from onnx_scatterx.native.fallback import FallbackSpec
 
@@ -57,7 +58,7 @@ def is_native(node: ir.Node) -> bool:
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
     """Yield the nodes that have no fallback yet, those of subgraphs too, with its description."""
-    for node in graph.all_nodes():
+    for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
         body = node.meta.get(_BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
             yield node, body

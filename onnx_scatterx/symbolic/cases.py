@@ -169,6 +169,8 @@ def floor_div(t: Number, divisor: Number) -> Term:
         return floor_div(-t, -d)
     if d == 0:
         return interned(FloorDiv, (), (t, divisor))
+    if t.constant is not None:
+        return term(t.constant // d)
     quotient = polynomial({m: c // d for m, c in t.items})
     rest = t - d * quotient
     for (

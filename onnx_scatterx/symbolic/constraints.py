@@ -167,6 +167,8 @@ class ConstraintSet:
     def interval(self, t: Number) -> Interval:
         """Return bounds of a term under these facts."""
         t = term(t)
+        if t.constant is not None:
+            return t.constant, t.constant
         if t.coords and not t.coords.isdisjoint(self.extents):
             return interval_of(t, self._atom_interval)
         for layer in self._layers:

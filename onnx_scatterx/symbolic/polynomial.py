@@ -68,15 +68,16 @@ class Term:
         return term(other)._plus(self, -1)
 
     def _plus(self, other: Number, sign: int) -> Term:
-        if not isinstance(other, Term):
-            other = term(other)
-        if not other.items:
-            return self
-        number = other.constant
+        number = other.constant if isinstance(other, Term) else int(other)
         if number is not None:
+            if not number:
+                return self
             total = self.offset + sign * number
+            if self.constant is not None:
+                return term(total)
             rest = self.items[1:] if self.offset else self.items
             return _interned((((), total), *rest) if total else rest)
+        assert isinstance(other, Term)
         sums = dict(self.items)
         for monomial, coefficient in other.items:
             sums[monomial] = sums.get(monomial, 0) + sign * coefficient
@@ -84,7 +85,7 @@ class Term:
 
     def __mul__(self, other: Number) -> Term:
         if not isinstance(other, Term):
-            other = term(other)
+            return self._times(int(other))
         if other.constant is not None:
             return self._times(other.constant)
         if self.constant is not None:
@@ -104,6 +105,8 @@ class Term:
     def _times(self, factor: int) -> Term:
         if factor == 1:
             return self
+        if self.constant is not None:
+            return term(self.constant * factor)
         return _interned(tuple([(m, c * factor) for m, c in self.items]) if factor else ())
 
     def __eq__(self, other: object) -> bool:
@@ -259,7 +262,8 @@ def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
     made.coords = union([a.coords for a in atoms])
     made.weight = len(items) + sum([a.weight for a in atoms])
     made.piecewise = any(a.piecewise for a in atoms)
-    made.never_negative_from = made._interval = made._leaves = None
+    made.never_negative_from = made._leaves = None
+    made._interval = None if made.constant is None else (made.constant, made.constant)
     with _lock:  # another thread may have been faster
         return _terms.setdefault(items, made)
 

@@ -83,6 +83,8 @@ class Facts(ConstraintSet):
         t = term(t)
         asking = budget()
         asking.work(1)
+        if t.constant is not None:
+            return t.constant >= 0
         if t in self._proven:
             return True
         when = self._refuted.get(t)

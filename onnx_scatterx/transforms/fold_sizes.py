@@ -7,10 +7,15 @@ Integers and booleans are those that the interpreter proves, whatever operators 
 What floats follow from them (scales of a Resize, encodings of positions) ONNX Runtime computes, bit
 for bit as it would do it. What the model computes from its own constants alone stays. Nothing is
 folded because two inputs declare a dim under one name: runtimes do not check that they agree.
+
+A grid of positions or a mask is made from a few sizes, and would be a large constant. So for a
+target that takes such nodes the model grows by at most half, or by 64 KiB where that is more: the
+largest of what would be written is computed at run time as before.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,6 +28,7 @@ from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -32,6 +38,9 @@ from onnx_scatterx.transforms.declared_shapes import declare_known
 from onnx_scatterx.transforms.inline_functions import inline_sized_functions
 from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.job import Job
+
+_FREE = 1 << 16  # bytes of new constants that nobody minds
+_SMALL = 64  # bytes of a constant that is always written
 
 
 class FoldSizes(Pass):
@@ -85,6 +94,9 @@ class _Folding:
         self.made: set[ir.Value] = set()  # constants that were written before
         self.runs = 0
         self.bytes = LIMITS.folded_bytes
+        self.room: float = math.inf
+        if not job.settings.target.is_device:
+            self.room = max(_FREE, stored_bytes(job.model) // 2)
 
     def fold(self, known: Knowledge) -> bool:
         """Write all that is known as constants; return whether there is anything."""
@@ -161,7 +173,7 @@ class _Folding:
 
     def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""
-        gone = {node for _, node, _ in self._nodes() if self._goes(node)}
+        gone = self._fitted()
         dead: list[ir.Node] = []
         for graph, scope in self._graphs():
             old = (self.job.model.ir_version or 0) < 4
@@ -181,6 +193,22 @@ class _Folding:
                     dead.append(node)
         remove_dead(dead)
         return bool(dead)
+
+    def _fitted(self) -> set[ir.Node]:
+        """Give up the largest constants if all are too large; return the nodes that go.
+
+        If a value is given up, the constants that its node reads are written.
+        """
+        most = LIMITS.folded_bytes
+        while True:
+            gone = {node for _, node, _ in self._nodes() if self._goes(node)}
+            written = [v for v in self.found if self._is_needed(v, gone)]
+            size = sum(self.found[v].nbytes for v in written)
+            if size <= self.room or most <= _SMALL:
+                self.room -= size
+                return gone
+            most //= 2
+            self.found = {v: array for v, array in self.found.items() if array.nbytes <= most}
 
     def _goes(self, node: ir.Node) -> bool:
         """Return whether all that is read of a node is known."""

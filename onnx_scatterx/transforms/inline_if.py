@@ -17,6 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import nodes_within
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.transforms.base import Pass
@@ -48,7 +49,7 @@ def inline_known_ifs(model: ir.Model, names: Names) -> bool:
     modified = False
     if (model.ir_version or 0) < 4:
         return False  # initializers are inputs, which a graph cannot be given more of
-    while any(_is_if(node) for node in model.graph.all_nodes()):
+    while any(_is_if(node) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
             known = Interpreter(model, distrust_dims=True).run()
         found = [

@@ -12,6 +12,7 @@ import pytest
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import save as model_save
 from onnx_scatterx.ir.io import load, save
+from onnx_scatterx.ir.pieces import write_in_pieces
 from tests.ir.test_io import negation, weight, with_weights
 
 
@@ -65,7 +66,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(model_save, "write_in_pieces", full)
     with pytest.raises(ModelError, match="cannot be written: No space left on device"):
         save(load(path), out / "m.onnx")
     assert (out / "m.onnx").read_text() == "an older model"
@@ -80,13 +81,13 @@ def test_what_is_too_big_for_the_message_goes_outside(
     model.graph.register_initializer(ir.Value(name="h", const_value=ir.tensor(heavy, name="h")))
     inside: list[bool] = []
 
-    def serialized(*arguments: Any) -> bytes:
+    def written(*arguments: Any) -> None:
         tensor = model.graph.initializers["h"].const_value
         inside.append(isinstance(tensor, ir.Tensor))
-        return serialize(*arguments)
+        write(*arguments)
 
-    serialize = model_save._serialize
-    monkeypatch.setattr(model_save, "_serialize", serialized)
+    write = write_in_pieces
+    monkeypatch.setattr(model_save, "write_in_pieces", written)
     saved = save(model, tmp_path / "m.onnx", message_limit=2000)
     assert inside == [True], "another thread may read the model while it is written"
     assert sorted((file.path.name, file.how) for file in saved.data) == [

@@ -286,6 +286,40 @@ def test_limits(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None
     assert LIMITS.elements > 5
 
 
+MASK = """g (float[N] x, float[N, N] a) => (float[N, N] y)
+    <int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] last = {-1}> {
+        n = Size (x)                       r = Range (zero, n, one)
+        row = Unsqueeze (r, first)         column = Unsqueeze (r, last)
+        ahead = Less (row, column)         f = Cast <to = 1> (ahead)
+        y = Mul (a, f) }"""
+
+
+@pytest.mark.parametrize(
+    ("n", "target", "left"),
+    [
+        (64, "standard", ["Mul"]),  # 16 KiB
+        (512, "standard", ["Cast", "Less", "Mul"]),  # 1 MiB, from rows of 4 KiB
+        (512, "qnn", ["Mul"]),
+    ],
+)
+def test_a_model_grows_by_half_at_most(n: int, target: str, left: list[str]) -> None:
+    model = parse(MASK)
+    assert (
+        same(model, {"N": n}, {"x": f32([0] * n), "a": f32(np.ones((n, n)))}, target=target) == left
+    )
+    if target == "standard":
+        assert fixed(model, {"N": n}).ByteSize() < model.ByteSize() + (1 << 16)
+
+
+def test_a_large_model_may_grow_by_more() -> None:
+    model = parse(MASK)
+    weights = onnx.numpy_helper.from_array(np.zeros((512, 1024), np.float32), "w")
+    model.graph.initializer.append(weights)
+    model.graph.node.add(op_type="Neg", input=["w"], output=["z"])
+    model.graph.output.add().CopyFrom(onnx.helper.make_tensor_value_info("z", 1, [512, 1024]))
+    assert operators(fixed(model, {"N": 512})) == ["Mul", "Neg"]
+
+
 def test_a_model_without_scatters_is_fixed_and_told() -> None:
     model = parse(SHAPE)
     result = onnx_scatterx.optimize(model, fix={"N": 2, "M": 3})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
@@ -22,8 +22,7 @@ class UnknownAttributeError(Exception):
     """An attribute refers to one of the function's own, and its callers differ."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A node with what is known of its inputs.
 
     ``version`` is the version of the node's operator set; ``bound`` gives the attributes of the
@@ -36,7 +35,7 @@ class Call:
     inputs: Sequence[TensorValue | None]
     version: int
     facts: Facts
-    bound: Mapping[str, ir.Attr | None] = field(default_factory=dict)
+    bound: Mapping[str, ir.Attr | None] = MappingProxyType({})
     scope: object = None
     versions: Versions = Versions.ALL
     older: tuple[Term, ...] = ()

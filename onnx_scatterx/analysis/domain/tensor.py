@@ -73,13 +73,13 @@ class TensorValue:
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
         """Return an array of terms, in the shape of the nested sequence."""
         given: Any = np.asarray(elements, dtype=object)
-        array: np.ndarray = np.empty(given.shape, dtype=object)
-        for index in np.ndindex(array.shape):
-            array[index] = term(given[index])
-        constants = [t.constant for t in array.ravel()]
-        if all(c is not None for c in constants):
-            numbers = np.array(constants, dtype=object).reshape(array.shape)
+        terms = [term(t) for t in given.ravel()]
+        constants = [t.constant for t in terms]
+        if None not in constants:
+            numbers = np.array(constants, dtype=object).reshape(given.shape)
             return cls.of(numbers.astype(dtype.numpy()), dtype)
+        array: np.ndarray = np.empty(given.shape, dtype=object)
+        array.ravel()[:] = terms
         return cls(dtype, tuple(map(term, array.shape)), array)
 
     @property
@@ -127,11 +127,11 @@ class TensorValue:
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
         found = np.empty(shape, dtype=object)
+        if isinstance(self.content, np.ndarray):
+            found.ravel()[:] = [term(n) for n in self.content.ravel().tolist()]
+            return found
         for index in np.ndindex(shape):
-            if isinstance(self.content, Term):
-                found[index] = self.content.at(dict(enumerate(index)))
-            else:
-                found[index] = term(int(self.content[index]))
+            found[index] = self.content.at(dict(enumerate(index)))
         return found
 
     @cached_property
@@ -174,6 +174,8 @@ class TensorValue:
     @property
     def scalar(self) -> Term | None:
         """The only element of a tensor of one element."""
+        if self.shape is None or any(d.constant != 1 for d in self.shape):
+            return None
         elements = self.element_exprs
         return elements.item() if elements is not None and elements.size == 1 else None
 

@@ -21,7 +21,7 @@ def _is_light(t: Term) -> bool:
 
 def _most(t: Term) -> int:
     """Return how many monomials a size may have."""
-    chosen = any(isinstance(atom, Indicator) for atom in t.atoms)
+    chosen = t.piecewise and any(isinstance(atom, Indicator) for atom in t.atoms)
     return LIMITS.choice_monomials if chosen else LIMITS.size_monomials
 
 
@@ -47,14 +47,23 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     if shape is None:
         return found
     budget().work(len(shape))
-    shape = tuple(simplify(d, facts) if _is_light(d) else d for d in shape)
-    if has_negative_size(shape):
-        return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
-    shape = tuple(
-        d if _is_short(d, _most(d)) else size(f"{value.name}.{i}", DimOf(token, value, i))
-        for i, d in enumerate(shape)
-    )
     content = found.content
+    sizes = [d.constant for d in shape]
+    if None not in sizes:
+        if has_negative_size(shape):
+            return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
+        if not found.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
+            return found
+    else:
+        shape = tuple([simplify(d, facts) if _is_light(d) else d for d in shape])
+        if has_negative_size(shape):
+            return TensorValue(found.dtype, None)
+        shape = tuple(
+            [
+                d if _is_short(d, _most(d)) else size(f"{value.name}.{i}", DimOf(token, value, i))
+                for i, d in enumerate(shape)
+            ]
+        )
     terms = [content] if isinstance(content, Term) else []
     if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
         assert found.dtype is not None

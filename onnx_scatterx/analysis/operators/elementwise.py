@@ -73,15 +73,16 @@ def _of_elements(
     arrays = [i.element_exprs for i in inputs]
     if len(shape) > 1 or any(a is None for a in arrays):
         return None
-    dims = [d.constant for d in shape]
-    if any(d is None for d in dims):
+    dims = [d.constant for d in shape if d.constant is not None]
+    if len(dims) < len(shape):
         return None
+    result = np.empty(dims, dtype=object)
     spread = [
-        np.broadcast_to(a, [d for d in dims if d is not None]) for a in arrays if a is not None
+        (a if a.size == result.size else np.broadcast_to(a, dims)).ravel()
+        for a in arrays
+        if a is not None
     ]
-    result = np.empty(spread[0].shape, dtype=object)
-    for index in np.ndindex(result.shape):
-        result[index] = symbolic(*(a[index] for a in spread))
+    result.ravel()[:] = list(map(symbolic, *spread))
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -44,22 +45,26 @@ def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
 
 
 def constant(call: Call) -> Result:
-    attributes = call.node.attributes
+    attributes = {name: call.attribute(name) for name in call.node.attributes.data}
+    found = of_attributes({name: a for name, a in attributes.items() if a is not None})
+    return None if found is None else [found]
+
+
+_LITERALS = {
+    "value_int": (np.int64, ir.Attr.as_int),
+    "value_ints": (np.int64, ir.Attr.as_ints),
+    "value_float": (np.float32, ir.Attr.as_float),
+    "value_floats": (np.float32, ir.Attr.as_floats),
+}
+
+
+def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
+    """Return what is known of a Constant node by its attributes, None references among them."""
     if "value" in attributes:
-        found = call.attribute("value")
-        return None if found is None else [of_tensor(found.value)]
-    kinds = {
-        "value_int": (np.int64, "as_int"),
-        "value_ints": (np.int64, "as_ints"),
-        "value_float": (np.float32, "as_float"),
-        "value_floats": (np.float32, "as_floats"),
-    }
-    for name, (kind, read) in kinds.items():
+        return of_tensor(attributes["value"].value)
+    for name, (kind, read) in _LITERALS.items():
         if name in attributes:
-            found = call.attribute(name)
-            return (
-                None if found is None else [TensorValue.of(np.array(getattr(found, read)(), kind))]
-            )
+            return TensorValue.of(np.array(read(attributes[name]), kind))
     return None
 
 

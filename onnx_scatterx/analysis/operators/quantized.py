@@ -60,13 +60,13 @@ def concat(call: Call) -> Result:
     """Transfer QLinearConcat: scale and zero point of the result, then those of each operand."""
     dtype, parts = _dtype(call, 1, 2), call.inputs[2::3]
     plain = [None if x is None else replace(x, dtype=dtype, content=None) for x in parts]
-    return movement.concat(replace(call, inputs=plain))
+    return movement.concat(call._replace(inputs=plain))
 
 
 def conv(call: Call) -> Result:
     found = None
     if not call.integer("channels_last", 0):
-        found = windows.conv(replace(call, inputs=[call.input(0), call.input(3)]))
+        found = windows.conv(call._replace(inputs=[call.input(0), call.input(3)]))
     return _of_rank(call, found, _dtype(call, 7, 0))
 
 
@@ -106,7 +106,7 @@ def gemm(call: Call) -> Result:
 
 def matmul(call: Call) -> Result:
     """Transfer products that give floats: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
-    found = broadcasting.matmul(replace(call, inputs=[call.input(0), call.input(1)]))
+    found = broadcasting.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
     return None if found is None else [replace(found[0], dtype=ir.DataType.FLOAT)]
 
 

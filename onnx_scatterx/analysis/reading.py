@@ -1,0 +1,51 @@
+"""What each interpretation of one model finds alike: its constants.
+
+A model is interpreted several times, on trial of what might be believed. What its constants hold
+hangs on nothing, and is found once, with all that is asked about it later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.analysis.operators.generators import of_attributes, of_tensor
+
+
+class Reading:
+    """The constants of one model, which stays as it is meanwhile.
+
+    >>> value = ir.Value(name="w", const_value=ir.tensor([1, 2]))
+    >>> reading = Reading()
+    >>> reading.initializer(value).content, reading.initializer(value) is reading.initializer(value)
+    (array([1, 2]), True)
+    """
+
+    def __init__(self) -> None:
+        self._initializers: dict[ir.Value, TensorValue] = {}
+        self._nodes: dict[ir.Node, TensorValue | None] = {}
+
+    def initializer(self, value: ir.Value) -> TensorValue:
+        """Return what is known of a value that has a tensor."""
+        found = self._initializers.get(value)
+        if found is None:
+            assert value.const_value is not None
+            found = self._initializers[value] = of_tensor(value.const_value)
+        return found
+
+    def constant(self, node: ir.Node) -> TensorValue | None:
+        """Return what is known of a Constant node, None if its visit has to say it."""
+        if node not in self._nodes:
+            self._nodes[node] = _whole(node)
+        return self._nodes[node]
+
+
+def _whole(node: ir.Node) -> TensorValue | None:
+    attributes = node.attributes.data
+    if any(attribute.is_ref() for attribute in attributes.values()):
+        return None
+    found = of_attributes(attributes)
+    # Other integers get a name in each visit.
+    named = found is not None and found.is_integer and not isinstance(found.content, np.ndarray)
+    return None if named else found
