@@ -23,6 +23,7 @@ from onnx_scatterx.rewrites.masked_scatter import masked_scatter
 from onnx_scatterx.rewrites.one_per_row import one_per_row
 from onnx_scatterx.rewrites.overlap_add import overlap_add
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.start_value import start_value
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
 
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     interleave,
     gather,
     tensorscatter,
+    start_value,
     constant_indices,
     mask,
     masked_scatter,

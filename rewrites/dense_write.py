@@ -10,7 +10,8 @@ whether there is one: y = Where(row >= P, number, x).
 
 Holds for any indices, but where updates are known to meet, which ONNX leaves open, they are left.
 The work is positions times updates. With few updates that is a few passes over the data, with few
-positions a few over the updates; for more the target has to allow it, and how large it may be.
+positions a few over the updates, and with few comparisons it is next to nothing; for more the
+target has to allow it, and how large it may be.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FEW = 8  # updates, or positions, that every target may compare with all of the others
+_SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,12 @@ def allow(elements: Term, search: Search) -> Term | None:
     """
     if not is_dense(search):
         return None
+    _, most = search.scatter.facts.interval(elements)
+    if most <= _SMALL:
+        return None
     limit = search.context.target.dense_limit
     if limit is None:
         raise RefusedError(Reason.NO_RULE)
-    _, most = search.scatter.facts.interval(elements)
     if most > limit:
         size = Detail("{} elements, the target allows {}", elements, limit)
         raise RefusedError(Reason.TOO_LARGE, size)
