@@ -5,8 +5,8 @@
              z = GatherElements(y, i)                nothing else reads y, nothing else reads s
     after    s = Expand(c, Shape(x))
 
-Exporters write ``scatter_reduce(include_self=False)`` as such a pair. Where ``i`` points, s is c, and
-so is what y starts from; nobody reads y anywhere else. Holds for any indices. If the first one
+Exporters write ``scatter_reduce(include_self=False)`` as such a pair. Where ``i`` points, s is c,
+and so is what y starts from; nobody reads y anywhere else. Holds for any indices. If the first one
 reduces, too, x must be one number as well, and their result the same however often c comes.
 """
 

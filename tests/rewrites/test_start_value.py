@@ -1,5 +1,7 @@
 """start_value: one number is written to where the next write starts, and nothing else is read."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ PAIR = """g ({0}[N] x, int64[E] i, int64[E] j, {0}[E] u) => ({0}[E] z) <{0} numb
         first = ScatterElements {2} ({3}, i, c)
         y = ScatterElements <reduction = "{4}"> (first, i, u)
         z = GatherElements (y, i) }}"""
-FEEDS = [
+FEEDS: list[dict[str, Any]] = [
     {"N": 6, "i": np.array(i, np.int64), "j": np.array(i, np.int64)}
     for i in ([], [0], [5, 5, 5], [-1, 5, 0], [2, 0, 1, 2, 2, -6, -1])
 ]
