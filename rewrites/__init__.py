@@ -11,6 +11,7 @@ from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.constant_indices import constant_indices
+from onnx_scatterx.rewrites.dense_fill import dense_fill
 from onnx_scatterx.rewrites.dense_reduce import dense_reduce
 from onnx_scatterx.rewrites.dense_write import dense_write
 from onnx_scatterx.rewrites.diagonal import diagonal
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     dynamic_window,
     overlap_add,
     inverse_permutation,
+    dense_fill,
     dense_write,
     dense_reduce,
 )
