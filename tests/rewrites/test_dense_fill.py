@@ -99,5 +99,5 @@ def test_one_number_at_positions_that_are_known_to_meet(golden: Golden) -> None:
     golden(
         """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
         { y = ScatterND <reduction = "max"> (x, i, u) }""",
-        rules=["dense_write"],
+        rules=["dense_fill"],
     )
