@@ -9,6 +9,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators import (
     arithmetic,
     broadcasting,
+    contrib,
     conversion,
     movement,
     quantized,
@@ -56,6 +57,7 @@ TRANSFERS: dict[str, Transfer] = {
     "SequenceAt": sequences.sequence_at,
     "SequenceConstruct": sequences.sequence_construct,
     "Shape": creation.shape,
+    "SimplifiedLayerNormalization": contrib.by_row,
     "Size": creation.size,
     "Slice": slicing.slice_,
     "Split": movement.split,
@@ -89,4 +91,11 @@ QUANTIZED: dict[str, Transfer] = {
     "QLinearGlobalAveragePool": quantized.global_pool,
     "QLinearWhere": quantized.where,
 }
-"""The same of ONNX Runtime's domain ``com.microsoft``."""
+FUSED: dict[str, Transfer] = {
+    **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),
+    "FusedConv": contrib.conv,
+    "FusedGemm": contrib.gemm,
+    "FusedMatMul": contrib.matmul,
+}
+MICROSOFT = QUANTIZED | FUSED
+"""The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its optimizer's."""
