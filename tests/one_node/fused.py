@@ -58,7 +58,10 @@ def grouped(d: Draws) -> OneNode:
     inputs = [d.floats([b, total, n * g * h]), *(d.floats([b, total, n * h]) for _ in range(2))]
     kept = d.flag()
     past = [d.floats([b, n, 0, h]) if kept else None for _ in range(2)]
-    lengths = [np.full([b], total - 1, np.int32), np.array(total, np.int32)]
+    lengths: list[np.ndarray | None] = [
+        np.full([b], total - 1, np.int32),
+        np.array(total, np.int32),
+    ]
     return OneNode(
         [*inputs, *past, *lengths], {"num_heads": n * g, "kv_num_heads": n}, d.pick(1, 3)
     )
@@ -79,7 +82,7 @@ def lstm(d: Draws) -> OneNode:
     direction = "bidirectional" if turns == 2 else d.pick("forward", "reverse")
     weights = [d.ints([turns, n, 4 * h], -4, 4, "int8") for n in (i, h)]
     scales = [np.ones([turns], np.float32), np.zeros([turns], np.int8)]
-    absent = [None] * 5
+    absent: list[np.ndarray | None] = [None] * 5
     return OneNode(
         [d.floats([t, b, i]), *weights, *absent, *scales, *scales],
         {"hidden_size": h, "direction": direction},

@@ -14,7 +14,16 @@ from tests.helpers.support import assert_sound, parse, sample
 from tests.one_node import DOMAINS, drawn, fused, quantized
 from tests.one_node.table import DRAWS
 
-SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
+SEQUENCES = {
+    "ConcatFromSequence",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceLength",
+    "SplitToSequence",
+}
 EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator
 
 
