@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators import sequences
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.terms import Term, size
+from onnx_scatterx.symbolic.terms import Term, element, size
 
 if TYPE_CHECKING:
     from onnx_scatterx.analysis.interpreter import Interpreter
+
+
+_MOST = 1 << 62  # iterations
 
 
 def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
@@ -51,7 +55,7 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
     """Return the shapes that the carried values keep, and those of what is gathered."""
     (body,) = graphs_of(call.node)
     carried = [i or TensorValue(None, None) for i in call.inputs[2:]]
-    head = [TensorValue(ir.DataType.INT64, ()), TensorValue(ir.DataType.BOOL, ())]
+    head = [_iteration(body, scope), TensorValue(ir.DataType.BOOL, ())]
     found, results = _invariant(interpreter, body, head, carried, [], scope)
     outputs = [TensorValue(c.dtype, c.shape, parts=c.parts, each=c.each) for c in found]
     for i, scan in enumerate(results[1 + len(found) :], len(found)):
@@ -63,6 +67,14 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
             shape = (fresh[0], *(d if d.constant is not None else f for d, f in inner))
         outputs.append(TensorValue(scan.dtype, shape))
     return outputs
+
+
+def _iteration(body: ir.Graph, scope: Scope) -> TensorValue:
+    """Return the number of an iteration, which counts from 0."""
+    value = body.inputs[0]
+    origin = ElementOf((scope.visit_id, body), value)
+    number = element(origin, (), name=value.name or "?", low=0, high=_MOST)
+    return TensorValue(ir.DataType.INT64, (), number)
 
 
 def _iterates(call: Call) -> bool:

@@ -81,7 +81,7 @@ def lstm(d: Draws) -> OneNode:
     turns = d.pick(1, 2)
     direction = "bidirectional" if turns == 2 else d.pick("forward", "reverse")
     weights = [d.ints([turns, n, 4 * h], -4, 4, "int8") for n in (i, h)]
-    scales = [np.ones([turns], np.float32), np.zeros([turns], np.int8)]
+    scales: list[np.ndarray | None] = [np.ones([turns], np.float32), np.zeros([turns], np.int8)]
     absent: list[np.ndarray | None] = [None] * 5
     return OneNode(
         [d.floats([t, b, i]), *weights, *absent, *scales, *scales],
