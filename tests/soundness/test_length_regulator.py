@@ -5,10 +5,12 @@ import numpy as np
 from tests.helpers.support import assert_sound, sample
 
 IN_A_LOOP = """g (float[B,L,3] x, int64[B] n, float[B,M,3] o) => (float[B,M,3] y)
-    <bool yes = {1}, int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] last = {-1}> {
+    <bool yes = {1}, int64 zero = {0}, int64 one = {1}, int64[1] first = {0},
+     int64[1] last = {-1}> {
     s = Shape <end = 1> (x)
     b = Squeeze (s)
-    y = Loop (b, yes, o) <body = body (int64 i, bool c, float[B,M,3] p) => (bool d, float[B,M,3] q) {
+    y = Loop (b, yes, o) <body = body (int64 i, bool c, float[B,M,3] p)
+        => (bool d, float[B,M,3] q) {
         d = Identity (c)
         row = Gather <axis = 0> (x, i)
         k = Gather <axis = 0> (n, i)
