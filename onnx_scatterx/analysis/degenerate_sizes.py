@@ -1,6 +1,6 @@
 """Sizes that the shape of a result hangs on: what it would be if they were 0, or 1.
 
-    a reduction of a negative axis       ONNX Runtime leaves it where there are no elements
+    a reduction of a negative axis       ONNX Runtime may leave it where there are no elements
     a Squeeze of all ones                takes every size that is 1
     a Reshape to ``[n, ...]``            copies a dim where n is 0
     a Reshape to ``[n, -1]``             leaves what is 0 out, where it does not copy
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
+
+import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.tensor import TensorValue
@@ -38,10 +40,16 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
     if results[0].shape is not None:
         return
     if call.node.op_type in REDUCTIONS:
-        sizes = (d for d in x.shape if not call.facts.is_nonnegative(d - 1))
+        facts = call.older_facts
+        sizes = (d for d in x.shape if not facts.is_nonnegative(d - 1))
         yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
     elif call.node.op_type == "Squeeze":
         yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
+
+
+def is_reduction(node: ir.Node) -> bool:
+    """Return whether a node is a reduction, of which only older versions of ONNX Runtime doubt."""
+    return node.op_type in REDUCTIONS
 
 
 def fact_of(exclusion: Exclusion) -> Term:

@@ -15,11 +15,17 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis import control, functions, shapes, validity
 from onnx_scatterx.analysis.assumed import Assumptions
-from onnx_scatterx.analysis.degenerate_sizes import Exclusion, fact_of, suspected_sizes
+from onnx_scatterx.analysis.degenerate_sizes import (
+    Exclusion,
+    fact_of,
+    is_reduction,
+    suspected_sizes,
+)
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
@@ -60,7 +66,8 @@ class Interpreter:
     ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
     others that would have to be for a shape to be known, and with ``speculate`` they are believed.
     With ``probe``, such a pair, it is asked whether the model runs at that size: InfeasibleError
-    says that it does not.
+    says that it does not. ``older`` are pairs that are ruled out in the older of the ``versions``
+    of ONNX Runtime only.
     """
 
     def __init__(
@@ -72,6 +79,8 @@ class Interpreter:
         ruled_out: Sequence[Exclusion] = (),
         speculate: bool = False,
         probe: Exclusion | None = None,
+        versions: Versions = Versions.ALL,
+        older: Sequence[Exclusion] = (),
     ) -> None:
         self.model = model
         self.distrust_dims = distrust_dims
@@ -79,8 +88,10 @@ class Interpreter:
         self.ruled_out = dict.fromkeys(ruled_out)
         self.speculate = speculate
         self.probe = probe
+        self.versions = versions
+        self.older = tuple(map(fact_of, older))
         self.declared: dict[Term, str] = {}
-        self.suspected: dict[Exclusion, None] = {}
+        self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
         self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
         self.shared: dict[Term, str] = {}
@@ -206,16 +217,25 @@ class Interpreter:
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
         version = scope.opsets.get(node.domain, 0)
-        call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
+        call = Call(
+            node,
+            inputs,
+            version,
+            scope.facts,
+            scope.attributes,
+            scope.visit_id,
+            self.versions,
+            self.older,
+        )
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):
             raise InfeasibleError
         results = self._results(call, scope)
         if must_run and any(has_negative_size(result.shape) for result in results):
             raise InfeasibleError
-        found = (p for p in suspected_sizes(call, results) if self._is_doubted(p))
-        doubted = dict.fromkeys(found)
-        self.suspected.update(doubted)
+        doubted = [p for p in suspected_sizes(call, results) if self._is_doubted(p)]
+        for pair in doubted:
+            self.suspected[pair] = self.suspected.get(pair, False) or not is_reduction(node)
         if self.speculate and doubted:
             scope.facts.add(map(fact_of, doubted))
             results = self._results(call, scope)
@@ -227,8 +247,7 @@ class Interpreter:
             scope.values[value] = TensorValue(value.dtype, None)
 
     def _is_doubted(self, pair: Exclusion) -> bool:
-        known = pair in self.suspected or pair in self.ruled_out
-        return pair[0] in self.declared and not known
+        return pair[0] in self.declared and pair not in self.ruled_out
 
     def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
         return scope.values.get(value) or TensorValue(value.dtype, None)
@@ -288,7 +307,8 @@ class Interpreter:
             return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # What it calls is seen again, in its joined visit: this one leaves no traces.
-        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims)
+        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
+        quiet.older = self.older
         quiet.visits, quiet.depth = self.visits, self.depth + 1
         quiet._visit(function, inner)
         self.visits = quiet.visits
@@ -327,29 +347,37 @@ def _without_doubts(
 ) -> tuple[Interpreter, Knowledge] | None:
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
-    None if the budget does not last for it.
+    A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
+    versions rule out says what they compute: the newer ones go by the specification. None if the
+    budget does not last for it.
     """
-    excluded: tuple[Exclusion, ...] = ()
+    older: tuple[Exclusion, ...] = ()
+    always: tuple[Exclusion, ...] = ()
     while True:
-        interpreter = walk(ruled_out=excluded, speculate=True)
+        interpreter = walk(ruled_out=always, older=older, speculate=True)
         knowledge = interpreter.run()
         doubted = interpreter.suspected
         if own.steps < 0:
             return None
         if not doubted:
             return interpreter, knowledge
+        in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
         # A size that runs where the other doubts are believed runs as far as is known without.
         likely = [
             p
             for p in doubted
-            if own.steps >= 0 and _is_refused(walk(ruled_out=excluded, speculate=True, probe=p))
+            if p not in older and own.steps >= 0 and _is_refused(in_older(speculate=True, probe=p))
         ]
-        found = [pair for pair in likely if _is_refused(walk(ruled_out=excluded, probe=pair))]
-        if not found:
-            last = walk(ruled_out=excluded)
+        found = [pair for pair in likely if _is_refused(in_older(probe=pair))]
+        older = (*older, *found)
+        in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
+        wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]
+        certain = [pair for pair in wanted if own.steps >= 0 and _is_refused(in_newer(probe=pair))]
+        always = (*always, *certain)
+        if not found and not certain:
+            last = walk(ruled_out=always, older=older)
             knowledge = last.run()
             return None if own.steps < 0 else (last, knowledge)
-        excluded = (*excluded, *found)
 
 
 def _is_refused(interpreter: Interpreter) -> bool:

@@ -73,6 +73,11 @@ class Job:
         graphs = all_graphs(self.model)
         return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
 
+    @property
+    def looked_for_scatters(self) -> bool:
+        """Whether a pass has looked for scatters or gathers, found or not."""
+        return bool(self.called)
+
     def note_nodes(self) -> None:
         """Note what scatters and gathers are called and read, before the first is removed."""
         if self.called:

@@ -47,14 +47,15 @@ class ShortenShapeComputations(Pass):
     """
 
     def run(self, job: Job) -> bool:
+        alone = not job.looked_for_scatters
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
         if job.obstacle is not None:
             return False
         for context in list(job.contexts()):
-            if found and context.graph not in found:
+            indices = set(context.graph) if alone else found.get(context.graph)
+            if indices is None:
                 continue
-            indices = found[context.graph] if found else set(context.graph)
             try:
                 made = shorten_shapes(context, indices)
             except LimitError:

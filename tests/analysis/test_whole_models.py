@@ -7,6 +7,7 @@ import pytest
 
 from onnx_scatterx.analysis.interpreter import interpret
 from tests.helpers.judged import Judged, judge
+from tests.helpers.native_support import RUNTIME
 from tests.helpers.support import i64, parse
 
 N_FEEDS = (0, 1, 2, 3, 5, 17)
@@ -177,8 +178,8 @@ def test_negative_declared_dims_are_any_size() -> None:
 @pytest.mark.parametrize(
     ("nodes", "n", "shape"),
     [
-        ("r = ReduceSum<keepdims = 0>(x, minus)", 0, (0,)),
-        ("r = ReduceSum<keepdims = 1>(x, minus)", 0, (0,)),
+        ("r = ReduceSum<keepdims = 0>(x, minus)", 0, (0,) if RUNTIME < (1, 32) else ()),
+        ("r = ReduceSum<keepdims = 1>(x, minus)", 0, (0,) if RUNTIME < (1, 32) else (1,)),
         ("r = ReduceSum<keepdims = 1>(x, minus)", 4, (1,)),
         ("r = Slice(x, minus, near, zero, minus)", 4, (4,)),
         ("r = Slice(x, far, far, zero, minus)", 4, (1,)),

@@ -52,8 +52,11 @@ def test_what_is_known_of_a_node_holds(domain: str, op: str) -> None:
 
 
 @pytest.mark.parametrize("batch", ["C", "0", "3"])
-def test_a_product_that_sums_up_nothing_has_the_batch_of_its_left_side(batch: str) -> None:
-    """The rows that are written are as many as the product has matrices."""
+def test_the_batch_of_a_product_that_sums_up_nothing(batch: str) -> None:
+    """The rows that are written are as many as the product has matrices.
+
+    That is the batch of its left side up to ONNX Runtime 1.31, and what is broadcast after.
+    """
     model = f"""g (float[1,2,K] a, float[{batch},K,3] b, float[5] z, float[M] u) => (float[5] y)
         <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}}> {{
         p = MatMul (a, b)
@@ -62,6 +65,8 @@ def test_a_product_that_sums_up_nothing_has_the_batch_of_its_left_side(batch: st
         r = Range (zero, n, one)
         i = Unsqueeze (r, last)
         y = ScatterND (z, i, u) }}"""
+    every = [(0, 0, 1), (0, 0, 0), (0, 3, 1), (0, 3, 3), (0, 1, 1), (2, 3, 3), (2, 1, 1)]
+    cases = [case for case in every if batch in ("C", str(case[1]))]
     feeds = [
         {
             "a": sample("float32", 1, 2, k),
@@ -69,10 +74,9 @@ def test_a_product_that_sums_up_nothing_has_the_batch_of_its_left_side(batch: st
             "z": sample("float32", 5),
             "u": sample("float32", n, seed=1),
         }
-        for k, c, n in [(0, 0, 1), (0, 3, 1), (0, 1, 1), (2, 3, 3), (2, 1, 1)]
-        if batch in ("C", str(c))
+        for k, c, n in cases
     ]
-    assert_sound(model, *feeds)
+    assert_sound(model, *feeds, rejected=sum(c != 1 and k == 0 for k, c, _ in cases) // 2)
 
 
 def test_a_transform_has_the_length_that_it_is_given() -> None:

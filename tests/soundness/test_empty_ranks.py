@@ -8,6 +8,7 @@ import onnx_scatterx
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.infeasible import must_fail
 from onnx_scatterx.analysis.interpreter import interpret
+from tests.helpers.native_support import RUNTIME
 from tests.helpers.pair import rejections
 from tests.helpers.support import assert_sound, f32, i64, parse, run, sample, scatters
 
@@ -316,8 +317,12 @@ def test_inputs_without_elements_are_joined_whatever_their_rank(
     shown = model(a, b)
     for value in shown.graph.input:
         value.type.tensor_type.ClearField("shape")  # with ranks that differ it is not loaded
-    (found,) = run(shown, feeds)
-    assert found.shape == eval(dims, {"N": 2})
+    try:
+        (found,) = run(shown, feeds)
+    except rejections():
+        assert RUNTIME >= (1, 32), "up to 1.31 every one of them runs"
+    else:
+        assert found.shape == eval(dims, {"N": 2})
 
 
 def test_lengths_by_a_negative_axis_beside_the_rows() -> None:

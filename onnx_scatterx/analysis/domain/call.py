@@ -10,8 +10,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import DimOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import size
+from onnx_scatterx.symbolic.terms import Term, size
 
 Result: TypeAlias = "list[TensorValue] | None"
 """What a transfer function says of the outputs; None where it does not know the operator's case."""
@@ -27,7 +28,8 @@ class Call:
 
     ``version`` is the version of the node's operator set; ``bound`` gives the attributes of the
     function that the node stands in, for those that refer to them; ``scope`` tells this visit of
-    the node from other visits (a function's body is visited once for each caller).
+    the node from other visits (a function's body is visited once for each caller). What ``older``
+    says is never negative in the older of the versions of ONNX Runtime.
     """
 
     node: ir.Node
@@ -36,6 +38,13 @@ class Call:
     facts: Facts
     bound: Mapping[str, ir.Attr | None] = field(default_factory=dict)
     scope: object = None
+    versions: Versions = Versions.ALL
+    older: tuple[Term, ...] = ()
+
+    @property
+    def older_facts(self) -> Facts:
+        """Return what holds in the older versions of ONNX Runtime."""
+        return self.facts.assuming(*self.older) if self.older else self.facts
 
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
         """Return sizes that nothing is known of, for an output of this visit of the node."""

@@ -1,8 +1,8 @@
 """Output shapes where ONNX Runtime broadcasts, and ONNX's shape inference does not.
 
 PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims that one letter of an
-Einsum stands for, those that are 1 give way. A MatMul that sums up nothing takes the batch of its
-left side, which is not broadcast.
+Einsum stands for, those that are 1 give way. Up to 1.31, a MatMul that sums up nothing takes the
+batch of its left side, which is not broadcast.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_dims, broadcast_shapes
+from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.symbolic.terms import Term
 
 
@@ -34,10 +35,12 @@ def matmul(call: Call) -> Result:
     left, right = a.shape[:-2], b.shape[:-2]
     summed = a.shape[-1], b.shape[-2:][0]
     batch = broadcast_shapes([left, right])
-    if not any(call.facts.is_nonnegative(n - 1) for n in summed) and len(left) >= len(right):
-        own = left[len(left) - len(right) :]
-        same = all(n.constant == 1 or n is m for m, n in zip(own, right, strict=True))
-        batch = left if same else call.unknown_shape(len(left))
+    empty = not any(call.facts.is_nonnegative(n - 1) for n in summed)
+    if empty and call.versions is not Versions.NEWER and len(left) >= len(right):
+        fresh = call.unknown_shape(len(left))
+        batch = tuple(
+            m if m is n else other for m, n, other in zip(left, batch, fresh, strict=True)
+        )
     return [TensorValue(dtype, (*batch, *rows, *columns))]
 
 

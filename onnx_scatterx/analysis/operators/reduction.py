@@ -12,6 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.operators.search import position_of
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, step, term, where
@@ -59,11 +60,11 @@ def reduction(call: Call) -> list[TensorValue] | None:
     gone = {a % len(x.shape) for a in axes} if x.shape else set()
     dtype = ir.DataType.INT64 if finds else x.dtype
     unreduced = {a % len(x.shape) for a in axes if a < 0} if x.shape else set()
-    if unreduced and not all(call.facts.is_nonnegative(d - 1) for d in x.shape):
-        # ONNX Runtime does not reduce a negative axis of a tensor without elements.
-        if unreduced == gone and any(d.constant == 0 for d in x.shape):
+    if unreduced and _may_be_left(call, x.shape):
+        surely = unreduced == gone and any(d.constant == 0 for d in x.shape)
+        if surely and call.versions is Versions.OLDER:
             return [TensorValue(dtype, x.shape)]
-        return [TensorValue(dtype, _kept_if_empty(x.shape, gone, unreduced) if keep else None)]
+        return [TensorValue(dtype, _if_left(call, x.shape, gone, unreduced) if keep else None)]
     shape = tuple(
         term(1) if d in gone else n for d, n in enumerate(x.shape) if keep or d not in gone
     )
@@ -77,10 +78,20 @@ def reduction(call: Call) -> list[TensorValue] | None:
     return [TensorValue.explicit(elements.reshape([d or 0 for d in dims]), x.dtype)]
 
 
-def _kept_if_empty(shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
+def _may_be_left(call: Call, shape: Shape) -> bool:
+    """Return whether negative axes may be left as they are, as there may be no elements."""
+    if call.versions is Versions.NEWER:
+        return False
+    facts = call.older_facts
+    return not all(facts.is_nonnegative(d - 1) for d in shape)
+
+
+def _if_left(call: Call, shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
+    """Return the dims of a result that keeps what is reduced."""
     filled = step(math.prod(shape, start=term(1)) - 1)
+    left = shape if call.versions is Versions.OLDER else call.unknown_shape(len(shape))
     return tuple(
-        n if d not in gone else where(filled, 1, n) if d in unreduced else term(1)
+        n if d not in gone else where(filled, 1, left[d]) if d in unreduced else term(1)
         for d, n in enumerate(shape)
     )
 
