@@ -30,6 +30,7 @@ class DenseFillRule(ScatterRule):
 
     name = "dense_fill"
     is_dense = True
+    searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         number = context.constants.splat(scatter.updates)

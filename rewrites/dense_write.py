@@ -68,6 +68,7 @@ class DenseWriteRule(ScatterRule):
 
     name = "dense_write"
     is_dense = True
+    searches = True
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:

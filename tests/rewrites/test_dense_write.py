@@ -150,9 +150,9 @@ def test_a_diagonal(golden: Golden) -> None:
 
 def test_some_of_the_rows(golden: Golden) -> None:
     golden(
-        """g (float[3,5] x, int64[2,1] p, float[2,1] u) => (float[3,5] y)
+        """g (float[3,5] x, int64[2,2] p, float[2,2] u) => (float[3,5] y)
         { y = ScatterElements <axis = 1> (x, p, u) }""",
-        {"p": [[0], [-1]]},
+        {"p": [[0, 3], [-1, 4]]},
     )
 
 
