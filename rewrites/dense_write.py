@@ -106,9 +106,9 @@ def allow(elements: Term, search: Search) -> Term | None:
     if not is_dense(search):
         return None
     _, most = search.scatter.facts.interval(elements)
-    if most <= _SMALL:
-        return None
     limit = search.context.target.dense_limit
+    if most <= (_SMALL if limit is None else min(_SMALL, limit)):
+        return None
     if limit is None:
         raise RefusedError(Reason.NO_RULE)
     if most > limit:
