@@ -11,6 +11,7 @@ from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.constant_indices import constant_indices
+from onnx_scatterx.rewrites.dense_fill import dense_fill
 from onnx_scatterx.rewrites.dense_reduce import dense_reduce
 from onnx_scatterx.rewrites.dense_write import dense_write
 from onnx_scatterx.rewrites.diagonal import diagonal
@@ -23,6 +24,7 @@ from onnx_scatterx.rewrites.masked_scatter import masked_scatter
 from onnx_scatterx.rewrites.one_per_row import one_per_row
 from onnx_scatterx.rewrites.overlap_add import overlap_add
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.start_value import start_value
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
 
@@ -35,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     interleave,
     gather,
     tensorscatter,
+    start_value,
     constant_indices,
     mask,
     masked_scatter,
@@ -43,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     dynamic_window,
     overlap_add,
     inverse_permutation,
+    dense_fill,
     dense_write,
     dense_reduce,
 )

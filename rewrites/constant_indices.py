@@ -5,7 +5,7 @@
 
 Holds where all positions are known, but for axes that the updates run along as they are. Updates
 that meet are combined in their order, one Gather for each round, where there is a reduction;
-without one ONNX leaves open which of them stays, and so they are left.
+without one ONNX leaves open which of them stays, and so they are left, unless all are one number.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class ConstantIndicesRule(ScatterRule):
         if count * len(rounds) > max(_FREE, _SPARSE * len(offsets)):
             return Refusal(Reason.TOO_COSTLY, f"tables of {count} positions")
         if scatter.reduction == "none":
-            return _moved(layout, rounds, context) if len(rounds) == 1 else Refusal(Reason.NO_RULE)
+            if len(rounds) > 1 and context.constants.splat(scatter.updates) is None:
+                return Refusal(Reason.NO_RULE)
+            return _moved(layout, rounds[0], context)
         if len(rounds) > _ROUNDS:
             return Refusal(Reason.TOO_COSTLY, f"{len(rounds)} updates to one element")
         return _combined(layout, rounds, context)
@@ -84,10 +86,9 @@ def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
     return rounds
 
 
-def _moved(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
+def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
     """Take every element from the updates or from the data."""
     s, w = layout.scatter, context.writer
-    (table,) = rounds
     everything = bool((table >= 0).all())
     rows = table if everything else np.where(table < 0, np.arange(len(table)), table + len(table))
 

@@ -40,6 +40,7 @@ class DenseReduceRule(ScatterRule):
 
     name = "dense_reduce"
     is_dense = True
+    searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         if scatter.reduction == "none":

@@ -5,12 +5,12 @@
              y   = Gather(Concat(x, u), row)
 
 ``row`` is the last update that goes to a position, as ONNX Runtime writes them on one thread, or
-the position's own row where none does. Where all updates are one number it is enough to know
-whether there is one: y = Where(row >= P, number, x).
+the position's own row where none does.
 
 Holds for any indices, but where updates are known to meet, which ONNX leaves open, they are left.
 The work is positions times updates. With few updates that is a few passes over the data, with few
-positions a few over the updates; for more the target has to allow it, and how large it may be.
+positions a few over the updates, and with few comparisons it is next to nothing; for more the
+target has to allow it, and how large it may be.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
 from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter
@@ -35,6 +33,7 @@ from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FEW = 8  # updates, or positions, that every target may compare with all of the others
+_SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
 
 
 @dataclass(frozen=True)
@@ -65,23 +64,18 @@ class Search:
 
 
 class DenseWriteRule(ScatterRule):
-    """Rewrites writes to any positions, where the last update wins or all are the same."""
+    """Rewrites writes to any positions, where the last update wins."""
 
     name = "dense_write"
     is_dense = True
+    searches = True
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         search = search_of(scatter, context)
-        if search is None or (scatter.reduction == "none" and meets(scatter)):
+        if search is None or scatter.reduction != "none" or meets(scatter):
             return Refusal(Reason.NO_RULE)
-        number = context.constants.splat(scatter.updates)
-        if number is not None and scatter.reduction in ("none", "min", "max"):
-            found = _same(search, number)
-        elif scatter.reduction == "none":
-            found = _last(search)
-        else:
-            return Refusal(Reason.NO_RULE)
+        found = _last(search)
         return replace(found, work=allow(search.compared, search))
 
 
@@ -111,10 +105,12 @@ def allow(elements: Term, search: Search) -> Term | None:
     """
     if not is_dense(search):
         return None
+    _, most = search.scatter.facts.interval(elements)
     limit = search.context.target.dense_limit
+    if most <= (_SMALL if limit is None else min(_SMALL, limit)):
+        return None
     if limit is None:
         raise RefusedError(Reason.NO_RULE)
-    _, most = search.scatter.facts.interval(elements)
     if most > limit:
         size = Detail("{} elements, the target allows {}", elements, limit)
         raise RefusedError(Reason.TOO_LARGE, size)
@@ -179,30 +175,6 @@ def _last(search: Search) -> Plan:
         parts = [layout.data(search.context), layout.update(search.context)]
         both = w.concat(parts, s.dtype, place)
         x = take(numbers, both, row, s.dtype, place, None if shared else layout.shape)
-        return layout.back(x, search.context)
-
-    return Plan(write)
-
-
-def _same(search: Search, number: np.ndarray) -> Plan:
-    """Write the one number that all updates are wherever one of them goes."""
-    s, w, layout, numbers = (
-        search.scatter,
-        search.context.writer,
-        search.layout,
-        search.context.numbers,
-    )
-    ops = reducers(w, s.reduction, s.dtype)
-
-    def write() -> ir.Value:
-        row = rows(search)
-        beyond = numbers.vector(layout.positions - 1)
-        hit = w.node("Less", [beyond, row], _BOOL)
-        if search.places.shared:
-            hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
-        x = layout.data(search.context)
-        new = reduced(w, ops, x, w.constant(number, s.dtype), s.dtype)
-        x = select(w, hit, new, x, s.dtype)
         return layout.back(x, search.context)
 
     return Plan(write)

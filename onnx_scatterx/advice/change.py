@@ -17,6 +17,8 @@ _WORDS = {
     "nonnegative": "no element of {!r} is negative",
     "contiguous": "each element of {!r} is the one before it plus 1",
     "unique": "no two elements of {!r} are equal",
+    "nondecreasing": "no element of {!r} is less than the one before it",
+    "increasing": "each element of {!r} is greater than the one before it",
 }
 
 

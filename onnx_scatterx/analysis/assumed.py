@@ -100,7 +100,7 @@ class Assumptions:
             met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
             bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
         distinct = bool(assumption.properties & {"unique"})
-        return Elements(tuple(bounds), distinct or _counts(assumption, found))
+        return Elements(tuple(bounds), distinct or _rises(assumption, found))
 
     def _compared(self, value: Term, comparison: Comparison) -> list[Term]:
         """Return terms that are >= 0 where a comparison holds."""
@@ -125,9 +125,10 @@ class Assumptions:
                 return [value - 1] if is_size else []
 
 
-def _counts(assumption: Assumption, found: TensorValue) -> bool:
-    """Return whether the elements count on in one row, so that no two are equal."""
-    return "contiguous" in assumption.properties and len(found.shape or ()) == 1
+def _rises(assumption: Assumption, found: TensorValue) -> bool:
+    """Return whether the elements rise in one row, so that no two are equal."""
+    rises = assumption.properties & {"contiguous", "increasing"}
+    return bool(rises) and len(found.shape or ()) == 1
 
 
 def symbols_of(model: ir.Model) -> set[str]:

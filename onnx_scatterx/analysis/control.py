@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call
+from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.operators import sequences
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.terms import Term, size
+from onnx_scatterx.symbolic.terms import Term, element, size
 
 if TYPE_CHECKING:
     from onnx_scatterx.analysis.interpreter import Interpreter
+
+
+_MOST = 1 << 62  # iterations
 
 
 def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
@@ -25,6 +30,8 @@ def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]
 
 
 def _joined(call: Call, output: int, parts: tuple[TensorValue, ...]) -> TensorValue:
+    if all(map(sequences.is_sequence, parts)):
+        return _joined_lists(parts)
     dtypes = {p.dtype for p in parts}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     shapes = [p.shape for p in parts if p.shape is not None]
@@ -35,13 +42,22 @@ def _joined(call: Call, output: int, parts: tuple[TensorValue, ...]) -> TensorVa
     return TensorValue(dtype, tuple(d[0] if all(t is d[0] for t in d) else f for d, f in dims))
 
 
+def _joined_lists(parts: tuple[TensorValue, ...]) -> TensorValue:
+    """Return what lists have in common; a size that only one branch computes is left out."""
+    found = sequences.joined(parts)
+    if found.each is None or all(p.parts != () for p in parts):
+        return found
+    dims = (d if d is not None and d.constant is not None else None for d in found.each)
+    return sequences.any_of(found.dtype, tuple(dims))
+
+
 def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
     """Return the shapes that the carried values keep, and those of what is gathered."""
     (body,) = graphs_of(call.node)
     carried = [i or TensorValue(None, None) for i in call.inputs[2:]]
-    head = [TensorValue(ir.DataType.INT64, ()), TensorValue(ir.DataType.BOOL, ())]
+    head = [_iteration(body, scope), TensorValue(ir.DataType.BOOL, ())]
     found, results = _invariant(interpreter, body, head, carried, [], scope)
-    outputs = [TensorValue(c.dtype, c.shape) for c in found]
+    outputs = [TensorValue(c.dtype, c.shape, parts=c.parts, each=c.each) for c in found]
     for i, scan in enumerate(results[1 + len(found) :], len(found)):
         shape: Shape | None = None
         if scan.shape is not None and _iterates(call):
@@ -51,6 +67,14 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
             shape = (fresh[0], *(d if d.constant is not None else f for d, f in inner))
         outputs.append(TensorValue(scan.dtype, shape))
     return outputs
+
+
+def _iteration(body: ir.Graph, scope: Scope) -> TensorValue:
+    """Return the number of an iteration, which counts from 0."""
+    value = body.inputs[0]
+    origin = ElementOf((scope.visit_id, body), value)
+    number = element(origin, (), name=value.name or "?", low=0, high=_MOST)
+    return TensorValue(ir.DataType.INT64, (), number)
 
 
 def _iterates(call: Call) -> bool:
@@ -99,7 +123,7 @@ def _invariant(
     becomes a size of its own, which may be another in every iteration, and the body is visited
     again.
     """
-    guess = [TensorValue(c.dtype, c.shape) for c in carried]  # the content changes
+    guess = [_first(c) for c in carried]
     free: set[Term] = set()
     skip = len(head) // 2  # a Loop's body gives its condition first
     for _ in range(LIMITS.rounds):
@@ -115,7 +139,16 @@ def _invariant(
     return guess, interpreter.body(body, [*head, *guess, *tail], scope)
 
 
+def _first(carried: TensorValue) -> TensorValue:
+    """Return a guess of a carried value: of a tensor the content changes, of a list the length."""
+    if carried.parts:
+        return sequences.any_of(carried.dtype, sequences.dims_of(carried))
+    return TensorValue(carried.dtype, carried.shape, parts=carried.parts, each=carried.each)
+
+
 def _keeps(before: TensorValue, after: TensorValue, free: set[Term]) -> bool:
+    if sequences.is_sequence(before):
+        return _same_list(before, _any_iteration(before, after))
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
         return before.shape is None
     pairs = zip(before.shape, after.shape, strict=True)
@@ -125,6 +158,8 @@ def _keeps(before: TensorValue, after: TensorValue, free: set[Term]) -> bool:
 def _weakened(
     before: TensorValue, after: TensorValue, free: set[Term], source: object
 ) -> TensorValue:
+    if sequences.is_sequence(before):
+        return _any_iteration(before, after)
     if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
         return TensorValue(before.dtype, None)
     dims = []
@@ -134,3 +169,22 @@ def _weakened(
             free.add(b)
         dims.append(b)
     return TensorValue(before.dtype, tuple(dims))
+
+
+def _any_iteration(before: TensorValue, after: TensorValue) -> TensorValue:
+    """Return a list that may be either of these, the second one made by a body.
+
+    What a body computes may differ between iterations, but for constants and for what was before.
+    """
+    found = sequences.joined([before, after])
+    old = sequences.dims_of(before) or ()
+    if found.each is None:
+        return found
+    dims = [
+        d if d in old or (d is not None and d.constant is not None) else None for d in found.each
+    ]
+    return sequences.any_of(found.dtype, tuple(dims))
+
+
+def _same_list(a: TensorValue, b: TensorValue) -> bool:
+    return a.dtype == b.dtype and a.parts == b.parts and a.each == b.each

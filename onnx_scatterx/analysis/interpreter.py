@@ -32,7 +32,7 @@ from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
 from onnx_scatterx.analysis.operators.generators import of_tensor
 from onnx_scatterx.analysis.reading import Reading
-from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
+from onnx_scatterx.analysis.transfers import MICROSOFT, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.ir.graphs import (
     called_function,
@@ -54,7 +54,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size, term
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
-_TRANSFERS = {"": TRANSFERS, "com.microsoft": QUANTIZED}
+_TRANSFERS = {"": TRANSFERS, "com.microsoft": MICROSOFT}
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
 CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"

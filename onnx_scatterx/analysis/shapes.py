@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx import numpy_helper
 
 from onnx_scatterx.analysis.domain.call import Call
-from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Term, term
@@ -40,7 +40,8 @@ _COMPARED = """
     Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm GlobalAveragePool GlobalLpPool
     GlobalMaxPool GridSample GroupNormalization HammingWindow HannWindow HardSigmoid HardSwish
     Hardmax InstanceNormalization IsInf IsNaN LRN LSTM LayerNormalization LeakyRelu Log LogSoftmax
-    LpNormalization LpPool MaxRoiPool MaxUnpool Mean MeanVarianceNormalization Mish Multinomial
+    LpNormalization LpPool MaxRoiPool MaxUnpool Mean MeanVarianceNormalization MelWeightMatrix Mish
+    Multinomial
     NegativeLogLikelihoodLoss NonMaxSuppression Pow QLinearConv QuantizeLinear RMSNormalization RNN
     RandomNormal RandomNormalLike RandomUniform RandomUniformLike Reciprocal Relu ReverseSequence
     RoiAlign RotaryEmbedding STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss
@@ -49,13 +50,45 @@ _COMPARED = """
 COMPARED = frozenset(_COMPARED.split())
 """Operators whose inferred shapes were compared with ONNX Runtime's, beside those of TRANSFERS."""
 
+_RANKS: dict[str, tuple[int | None, ...]] = {
+    **dict.fromkeys(("Conv", "ConvTranspose", "DeformConv", "DFT", "GlobalLpPool"), (None,)),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"), (None,)),
+    "MaxPool": (None, None),
+    **dict.fromkeys(("BlackmanWindow", "HammingWindow", "HannWindow"), (1,)),
+    **dict.fromkeys(("GRU", "RNN"), (4, 3)),
+    "LSTM": (4, 3, 3),
+    "MelWeightMatrix": (2,),
+    "STFT": (4,),
+}
+"""Ranks of outputs (None: that of the first input), if inference gives none, by ONNX's schemas."""
+
 _COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
-_LENGTHS = {"DFT"}  # where the length of the signal is not known, inference takes that of the axis
+_LENGTHS = {
+    "DFT",
+    "MelWeightMatrix",
+}  # where the length of the signal is not known, inference takes that of the axis
 _BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
 
 
 def infer(call: Call) -> list[TensorValue]:
     """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
+    found = _inferred(call)
+    ranks = _RANKS.get(call.node.op_type, ())
+    return [
+        known if known.shape is not None else TensorValue(known.dtype, _of_rank(call, i, rank))
+        for i, (known, rank) in enumerate(zip(found, (*ranks, *[_NONE] * len(found)), strict=False))
+    ]
+
+
+def _of_rank(call: Call, output: int, rank: int | None) -> Shape | None:
+    """Return an unknown shape of a rank, or of the rank of the first input."""
+    first = call.input(0)
+    if rank is None:
+        rank = None if first is None else first.rank
+    return None if rank is None or rank == _NONE else call.unknown_shape(rank, output)
+
+
+def _inferred(call: Call) -> list[TensorValue]:
     node = call.node
     unknown = [TensorValue(v.dtype, None) for v in node.outputs]
     if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
@@ -100,6 +133,7 @@ def infer(call: Call) -> list[TensorValue]:
     ]
 
 
+_NONE = -1  # no rank
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 

@@ -9,6 +9,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators import (
     arithmetic,
     broadcasting,
+    contrib,
     conversion,
     movement,
     quantized,
@@ -32,6 +33,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Cast": conversion.cast,
     "Clip": arithmetic.clip,
     "Concat": movement.concat,
+    "ConcatFromSequence": sequences.concat_from_sequence,
     "Constant": creation.constant,
     "ConstantOfShape": creation.constant_of_shape,
     "CumSum": creation.cum_sum,
@@ -55,7 +57,12 @@ TRANSFERS: dict[str, Transfer] = {
     "ScatterND": writing.scatter_nd,
     "SequenceAt": sequences.sequence_at,
     "SequenceConstruct": sequences.sequence_construct,
+    "SequenceEmpty": sequences.sequence_empty,
+    "SequenceErase": sequences.sequence_erase,
+    "SequenceInsert": sequences.sequence_insert,
+    "SequenceLength": sequences.sequence_length,
     "Shape": creation.shape,
+    "SimplifiedLayerNormalization": contrib.by_row,
     "Size": creation.size,
     "Slice": slicing.slice_,
     "Split": movement.split,
@@ -89,4 +96,11 @@ QUANTIZED: dict[str, Transfer] = {
     "QLinearGlobalAveragePool": quantized.global_pool,
     "QLinearWhere": quantized.where,
 }
-"""The same of ONNX Runtime's domain ``com.microsoft``."""
+FUSED: dict[str, Transfer] = {
+    **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),
+    "FusedConv": contrib.conv,
+    "FusedGemm": contrib.gemm,
+    "FusedMatMul": contrib.matmul,
+}
+MICROSOFT = QUANTIZED | FUSED
+"""The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its optimizer's."""

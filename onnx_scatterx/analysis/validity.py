@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.analysis.domain.overflow import magnitude
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Term
@@ -45,6 +46,10 @@ def _facts_of(call: Call) -> list[Term]:
             return _columns(call)
     if op in ("ConstantOfShape", "Expand"):
         return _sizes(call.inputs[-1], call)
+    if op == "Shape":
+        return _axes(call)
+    if op == "TopK" and len(call.inputs) == 2:
+        return _chosen(call)
     if op == "NonZero":
         return _counted(call.inputs[0], call)
     return []
@@ -82,6 +87,22 @@ def _counted(x: TensorValue | None, call: Call) -> list[Term]:
         return []
     count = call.unknown_shape(2)[1]
     return [math.prod(shape) - count]
+
+
+def _axes(call: Call) -> list[Term]:
+    """No size is negative, also if it depends on numbers that only the run knows."""
+    x = call.inputs[0]
+    sizes = () if x is None else x.shape or ()
+    return [n for n in sizes if magnitude(n, call.facts) == math.inf]
+
+
+def _chosen(call: Call) -> list[Term]:
+    """No more elements are chosen than there are, and no fewer than none."""
+    data, given = call.inputs
+    count = None if given is None else given.scalar
+    if data is None or not data.shape or count is None or count.constant is not None:
+        return []
+    return [data.shape[call.integer("axis", -1) % len(data.shape)] - count, count]
 
 
 def _sizes(shape: TensorValue | None, call: Call) -> list[Term]:

@@ -1,7 +1,8 @@
 """What is assumed of one symbol or input: comparisons with numbers and symbols, and properties.
 
-The words: ``nonnegative``, ``unique`` (no two elements are equal), ``contiguous`` (along the last
-axis each element is the one before it plus 1).
+The words: ``nonnegative``, ``unique`` (no two elements are equal), and along the last axis
+``contiguous`` (each element is the one before it plus 1), ``nondecreasing`` (no element is less
+than the one before it) and ``increasing`` (each is greater).
 """
 
 from __future__ import annotations
@@ -89,7 +90,15 @@ class Assumption:
             return False
         if "contiguous" in self.properties and array.ndim:
             return bool((np.diff(array.astype(np.int64), axis=-1) == 1).all())
+        if array.ndim and self.is_sorted:
+            compare = np.greater if "increasing" in self.properties else np.greater_equal
+            return bool(compare(array[..., 1:], array[..., :-1]).all())
         return True
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether elements are in their order along the last axis."""
+        return bool(self.properties & {"nondecreasing", "increasing"})
 
     def interval(self, sizes: Mapping[str, int] | None = None) -> tuple[float, float]:
         """Return the least and the greatest value that the comparisons without a modulus allow."""

@@ -21,7 +21,7 @@ from onnx_scatterx.assumptions.expressions import (
 from onnx_scatterx.errors import ScatterXError, one_line
 
 SIGNS = ("<=", ">=", "==", "!=", "<", ">")
-PROPERTIES = ("nonnegative", "contiguous", "unique")
+PROPERTIES = ("nonnegative", "contiguous", "unique", "nondecreasing", "increasing")
 _SIGN = re.compile(f"({'|'.join(SIGNS)}|=)")
 _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "==", "!=": "!="}
 _CHAINS = ({"<", "<="}, {">", ">="})

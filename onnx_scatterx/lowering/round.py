@@ -173,16 +173,19 @@ class RewriteRound:
         why: Refusal | None = None
         last = [r for r in self.scatter_rules if r.accepts_invalid]  # they write any scatter
         if not invalid:
+            asked = [r for r in self.scatter_rules if r not in last]
             for scatter in lifted.interpretations:
-                for rule in (r for r in self.scatter_rules if r not in last):
-                    found = self._asked(rule, scatter)
-                    if isinstance(found, Plan):
-                        return found
-                    if found.reason is not Reason.NO_RULE:
-                        why = found
-                in_part = self._in_part(scatter)
-                if in_part is not None:
-                    return in_part
+                for searches in (False, True):
+                    rules = [r for r in asked if r.searches is searches]
+                    for rule in rules:
+                        found = self._asked(rule, scatter)
+                        if isinstance(found, Plan):
+                            return found
+                        if found.reason is not Reason.NO_RULE:
+                            why = found
+                    in_part = self._in_part(scatter, rules)
+                    if in_part is not None:
+                        return in_part
         for rule in last:
             found = self._asked(rule, lifted.scatter)
             if isinstance(found, Plan):
@@ -191,11 +194,11 @@ class RewriteRound:
                 why = found
         return why
 
-    def _in_part(self, scatter: Scatter) -> Plan | None:
+    def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
         """Return the rule that writes a scatter on a box of its data, and what it writes."""
         part = peel_to_box(scatter, self._context)
-        for rule in self.scatter_rules if part is not None else ():
-            if rule.accepts_invalid or rule.has_priority:
+        for rule in rules if part is not None else ():
+            if rule.has_priority:
                 continue
             assert part is not None
             found = self._asked(rule, part.inner, part)

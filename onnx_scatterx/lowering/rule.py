@@ -77,6 +77,8 @@ class ScatterRule(Rule):
     """Also writes a scatter that cannot run, which stands in a branch that is never taken."""
     has_priority: ClassVar[bool] = False
     """Is asked before the region rules, about scatters whose cells are known, too."""
+    searches: ClassVar[bool] = False
+    """Compares all positions with all updates: the others are asked first, of a part, too."""
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:

@@ -8,6 +8,7 @@ from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.footprint import Piece
 from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text.shortened import shortened
 
 
 def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> str:
@@ -30,7 +31,7 @@ def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> s
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
-    return f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
+    return shortened(f"{'strided box' if strided else 'box'} [{', '.join(spans)}]")
 
 
 def box_text(piece: Piece, access: Access) -> list[str]:

@@ -13,6 +13,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.terms import Atom, Lookup, Symbol, Term, element
+from onnx_scatterx.text.shortened import shortened
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.theory.components import Table as TableComponent
 
@@ -84,7 +85,7 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
 
 def shape_text(shape: Shape) -> str:
     """Return a shape as text."""
-    return f"[{', '.join(map(str, shape))}]"
+    return shortened(f"[{', '.join(map(str, shape))}]")
 
 
 def _line(start: Term | int, step: int, dim: int, wording: TermFormatter) -> str:

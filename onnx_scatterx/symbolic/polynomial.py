@@ -183,20 +183,26 @@ class Term:
         return total
 
     def __str__(self) -> str:
+        """Return the term as text of bearable length: what stands in it can be long, too."""
         if not self.items:
             return "0"
         text = ""
         for monomial, coefficient in sorted(self.items, key=lambda item: not item[0]):
-            factors = [str(a) for a in monomial]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            sign = ("-" if coefficient < 0 else "") if not text else f" {'-+'[coefficient > 0]} "
-            text += sign + "*".join(factors)
+            if len(text) > _LETTERS:
+                return text + " ..."
+            text += ("-" if coefficient < 0 else "") if not text else f" {'-+'[coefficient > 0]} "
+            if abs(coefficient) != 1 or not monomial:
+                text += str(abs(coefficient)) + "*" * bool(monomial)
+            for i, atom in enumerate(monomial):
+                if len(text) > _LETTERS:
+                    return text + "..."
+                text += "*" * bool(i) + str(atom)
         return text
 
     __repr__ = __str__
 
 
+_LETTERS = 200  # of a term as text, or a few more
 _terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
 _lock = threading.Lock()  # on what two threads may make at once
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-_SHOWN = 200  # characters of a detail: a size may be a formula of any length
+from onnx_scatterx.text.shortened import shortened
 
 
 class Reason(enum.Enum):
@@ -93,11 +93,7 @@ class Refusal:
         >>> len(Refusal(Reason.UNKNOWN_SIZE, "n + " * 999).told)
         200
         """
-        text = str(self.detail)
-        if len(text) <= _SHOWN:
-            return text
-        half = (_SHOWN - 5) // 2
-        return f"{text[: _SHOWN - 5 - half]} ... {text[-half:]}"
+        return shortened(str(self.detail))
 
     def __str__(self) -> str:
         told = self.told

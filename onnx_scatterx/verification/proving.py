@@ -75,7 +75,10 @@ def _whole(model: ir.Model) -> onnx.ModelProto:
 
 
 def givens(assumed: Iterable[Clause]) -> Sequence[Given]:
-    """Return what clauses say, as the judge takes it; "unique" is left out."""
+    """Return what clauses say, as the judge takes it.
+
+    That no two elements are equal, or that they are in order, is left out.
+    """
     from onnx_scatterx.equivalence.givens import Given
 
     found = []

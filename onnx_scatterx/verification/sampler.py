@@ -132,9 +132,10 @@ class InputSampler:
     ) -> np.ndarray:
         common = self.demands.get(None, frozenset())
         columns = sorted(place for place in self.demands if place is not None)
-        if not columns or not shape or shape[-1] <= columns[-1]:
+        if not columns or not shape or shape[-1] <= columns[-1] or self.assumption.is_sorted:
             every = common.union(*self.demands.values())
-            return self._within(rng, shape, every, sizes)
+            values = self._within(rng, shape, every, sizes)
+            return np.sort(values, axis=-1) if shape and self.assumption.is_sorted else values
         asked = range(columns[-1] + 1)
         parts = [
             self._within(rng, shape[:-1], common | self.demands.get(j, frozenset()), sizes)
@@ -151,7 +152,7 @@ class InputSampler:
     ) -> np.ndarray:
         low, high, known = self._range(rng, bounds, sizes)
         contiguous = "contiguous" in self.assumption.properties
-        unique = contiguous or "unique" in self.assumption.properties
+        unique = contiguous or bool(self.assumption.properties & {"unique", "increasing"})
         length = shape[-1] if contiguous and shape else int(np.prod(shape))
         least, most = self.assumption.interval(self.own(sizes))
         if unique and not known:

@@ -495,11 +495,12 @@ PREPARING = ("Shape", "Shape", "Size", "Range", "Slice", "Concat", "Cast", "Unsq
 
 
 # their values are no tensors: tests/soundness/test_sequences.py
-SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
+LISTS = {name for name in TRANSFERS if "Sequence" in name}  # soundness/test_sequences.py has them
+OF_ONNXRUNTIME = {"SimplifiedLayerNormalization"}  # without a schema; one_node draws it
 
 
 def test_every_operator_is_drawn() -> None:
-    assert set(DRAWS) | SEQUENCES == set(TRANSFERS)
+    assert set(DRAWS) | LISTS | OF_ONNXRUNTIME == set(TRANSFERS)
 
 
 def chain(op: str, rng: random.Random) -> Chain | None:

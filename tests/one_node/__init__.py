@@ -13,14 +13,14 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnx_scatterx.analysis.transfers import TRANSFERS
-from tests.one_node import quantized
+from tests.one_node import fused, quantized
 from tests.one_node.source import Draws
 from tests.one_node.table import DRAWS
 
 OPSETS = {"Upsample": (9,), "CumProd": (26,)} | dict.fromkeys(("TensorScatter", "Swish"), (24, 26))
 """Operator sets in which an operator is drawn, if in others than NEW, or than OLD and NEW."""
 
-DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS}
+DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
 NEW, OLD = (18, 23, 26), (11, 13)
 
 

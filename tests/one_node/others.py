@@ -128,3 +128,9 @@ def dft(d: Draws) -> OneNode:
 def stft(d: Draws) -> OneNode:
     signal = d.floats([d.extent(), d.pick(4, 8), 1])
     return OneNode([signal, i64(d.pick(1, 2)), None, i64(4)], {"onesided": d.pick(0, 1)})
+
+
+def mel_weights(d: Draws) -> OneNode:
+    numbers = [i64(n) for n in (d.pick(1, 4), d.pick(8, 16), 8000)]
+    edges = [np.array(n, np.float32) for n in (0, 4000)]
+    return OneNode([*numbers, *edges])

@@ -103,3 +103,12 @@ def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refus
 @pytest.mark.parametrize("kind", ["complex64", "int16"])
 def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
     refuses(written(5, [1, 3, 1], "add").replace("float", kind), Reason.NO_KERNEL)
+
+
+def test_one_number_for_rows_that_meet(golden: Golden) -> None:
+    golden(
+        """g (float[5,2] x) => (float[5,2] y)
+        <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
+        u = Expand (two, s)
+        y = ScatterND (x, i, u) }"""
+    )

@@ -76,11 +76,11 @@ def test_a_product(refuses: Refuses) -> None:
 
 
 def test_many_of_both(refuses: Refuses) -> None:
-    refuses(nd("50", "20", "add"), Reason.UNKNOWN_INDICES)
+    refuses(nd("5000", "20", "add"), Reason.UNKNOWN_INDICES)
 
 
 def test_more_elements_than_the_target_allows(refuses: Refuses) -> None:
-    refuses(nd("50", "20", "add"), Reason.TOO_LARGE, target=SMALL)
+    refuses(nd("5000", "20", "add"), Reason.TOO_LARGE, target=SMALL)
 
 
 def test_a_sequence_that_goes_round(refuses: Refuses) -> None:

@@ -7,14 +7,23 @@ import onnx
 import pytest
 
 from onnx_scatterx.analysis.shapes import COMPARED
-from onnx_scatterx.analysis.transfers import QUANTIZED, TRANSFERS
+from onnx_scatterx.analysis.transfers import FUSED, QUANTIZED, TRANSFERS
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS
 from tests.helpers.support import assert_sound, parse, sample
-from tests.one_node import DOMAINS, drawn, quantized
+from tests.one_node import DOMAINS, drawn, fused, quantized
 from tests.one_node.table import DRAWS
 
-SEQUENCES = {"SequenceAt", "SequenceConstruct", "SplitToSequence"}
+SEQUENCES = {
+    "ConcatFromSequence",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceLength",
+    "SplitToSequence",
+}
 EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator
 
 
@@ -22,6 +31,7 @@ def test_every_operator_whose_shape_is_believed_is_drawn() -> None:
     assert set(DRAWS) | SEQUENCES | {"Constant", "Scatter"} == COMPARED | set(TRANSFERS)
 
     assert set(quantized.DRAWS) == set(QUANTIZED)
+    assert set(fused.DRAWS) == set(FUSED)
 
 
 NODES = [(domain, op) for domain, table in DOMAINS.items() for op in table]

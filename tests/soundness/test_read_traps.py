@@ -164,9 +164,11 @@ def test_reads_in_branches() -> None:
 
 
 def test_reads_in_a_loop() -> None:
-    model = """g (float[4,3] x, int64 n) => (float[k,2] y) <bool go = {1}, int64[2] i = {2, 0}> {
+    model = """g (float[4,3] x, int64 n) => (float[k,2] y)
+        <bool go = {1}, int64[2] i = {2, 0}, int64 one = {1}> {
         y = Loop (n, go) <body = b (int64 at, bool c) => (bool more, float[2] r) {
-            row = Gather(x, at)
+            before = Sub(at, one)
+            row = Gather(x, before)
             r = Gather(row, i)
             more = Identity(c) }> }"""
     assert_sound(model, *({**X, "n": i64(n)} for n in (1, 3, 4)), left=1, reads=True)

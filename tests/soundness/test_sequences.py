@@ -1,10 +1,13 @@
 """Sequences that are cut from a tensor and read again: the rows of a NonZero, and other pieces."""
 
+from itertools import product
+
 import numpy as np
 import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.analysis.interpreter import interpret
+from tests.helpers.judged import Judged
 from tests.helpers.support import assert_sound, parse, run, sample
 
 
@@ -61,28 +64,72 @@ def test_pieces(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sequence", "at"),
+    ("sequence", "at", "shape"),
     [
-        ("SplitToSequence<axis=0>(x)", "zero"),  # as many as the run has rows
-        ("SplitToSequence<axis=1>(x, n)", "zero"),
-        ("SplitToSequence<axis=1>(x)", "n"),
-        ("SplitToSequence<axis=1>(x)", "four"),
-        ("SplitToSequence<axis=1>(x, uneven)", "zero"),
-        ("SplitToSequence<axis=1>(x, zero)", "zero"),
-        ("SplitToSequence<axis=1, keepdims=0>(x, two)", "zero"),  # ONNX and runtimes differ
-        ("SplitToSequence<axis=1>(many)", "zero"),
+        ("SplitToSequence<axis=0>(x)", "zero", "(1, 4)"),  # as many as the run has rows
+        ("SplitToSequence<axis=0, keepdims=0>(x)", "zero", "(4,)"),
+        ("SplitToSequence<axis=1>(x, n)", "zero", "(N, y.1)"),
+        ("SplitToSequence<axis=1>(x)", "n", "(N, 1)"),
+        ("SplitToSequence<axis=1>(x)", "four", "None"),
+        ("SplitToSequence<axis=1>(x, uneven)", "zero", "None"),
+        ("SplitToSequence<axis=1>(x, zero)", "zero", "None"),
+        ("SplitToSequence<axis=1, keepdims=0>(x, two)", "zero", "None"),  # runtimes differ
+        ("SplitToSequence<axis=1, keepdims=0>(x, n)", "zero", "None"),
+        ("SplitToSequence<axis=1>(many)", "zero", "(N, 1)"),
+        ("SequenceConstruct(x, many)", "n", "(N, y.1)"),
+        ("SequenceConstruct(x, n)", "n", "None"),
     ],
 )
-def test_what_is_not_known_of_a_sequence_is_not_said(sequence: str, at: str) -> None:
-    model = ir.from_proto(
-        parse(f"""
+def test_what_is_known_of_any_tensor_of_a_sequence(sequence: str, at: str, shape: str) -> None:
+    proto = parse(f"""
         g (float[N, 4] x, float[N, 65] many, int64 n) => (y)
         <int64 zero = {{0}}, int64 two = {{2}}, int64 four = {{4}}, int64[2] uneven = {{1, 2}}> {{
             s = {sequence}
             y = SequenceAt(s, {at})
         }}""")
-    )
-    assert interpret(model).values[model.graph.outputs[0]].shape is None
+    model = ir.from_proto(proto)
+    assert str(interpret(model).values[model.graph.outputs[0]].shape) == shape
+    judged = Judged(proto)
+    for rows, n in product((0, 1, 3), (0, 1, 2)):
+        x, many = sample("float32", rows, 4), sample("float32", rows, 65)
+        judged.accepts({"x": x, "many": many, "n": np.array(n)})
+
+
+LISTS = {  # what a body does, and what is known of a tensor, at first or of a list that had one
+    "rows of one length": ("SequenceInsert (q, row)", "(4,)", "(4,)"),
+    "rows of lengths of their own": ("SequenceInsert (q, part)", "(a.0,)", "(a.0,)"),
+    "in front": ("SequenceInsert (q, row, zero)", "(4,)", "(4,)"),
+    "what was there goes": ("SequenceErase (q)", "None", "(4,)"),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("start", ["SequenceEmpty ()", "SequenceConstruct (first)"])
+def test_a_list_that_a_loop_fills(name: str, start: str) -> None:
+    insert, *shapes = LISTS[name]
+    proto = parse(f"""
+        g (float[N, 4] x, int64 n, float[4] first) => (a, z, t)
+        <bool yes = {{1}}, int64 zero = {{0}}, int64[1] none = {{0}}, int64[1] one = {{1}}> {{
+            s0 = {start}
+            s = Loop (n, yes, s0) <body = b (int64 i, bool c, q) => (c2, q2) {{
+                c2 = Identity (c)
+                row = Gather <axis = 0> (x, i)
+                j = Unsqueeze (i, none)
+                part = Slice (row, none, j)
+                q2 = {insert}
+            }}>
+            a = SequenceAt (s, zero)
+            z = ConcatFromSequence <axis = 0> (s)
+            length = SequenceLength (s)
+            t = Identity (length)
+        }}""")
+    model = ir.from_proto(proto)
+    known = {v.name: str(found.shape) for v, found in interpret(model).values.items()}
+    assert known["a"] == shapes["first" in start]
+    judged = Judged(proto)
+    for rows, n in product((1, 3), (0, 1, 3)):
+        feed = {"x": sample("float32", rows, 4), "n": np.array(n), "first": sample("float32", 4)}
+        judged.accepts(feed)
 
 
 def test_a_write_at_a_piece_of_constant_rows() -> None:

@@ -110,10 +110,10 @@ def test_a_few_points_of_many(size: int) -> None:
 @pytest.mark.parametrize("times", [8, 9])
 def test_updates_that_meet_often(times: int) -> None:
     index = np.array([[0, 0], [1, 2]] * times)
-    model = f"""g (float[3,3] x, float[{2 * times}] u) => (float[3,3] y)
+    model = f"""g (float[3,3,200] x, float[{2 * times},200] u) => (float[3,3,200] y)
         <int64[{2 * times},2] i = {{{numbers(index)}}}> {{
         y = ScatterND <reduction = "add"> (x, i, u) }}"""
-    feed = {"x": sample("float32", 3, 3), "u": sample("float32", 2 * times)}
+    feed = {"x": sample("float32", 3, 3, 200), "u": sample("float32", 2 * times, 200)}
     assert_sound(model, feed, left=0 if times <= 8 else 1)
 
 

@@ -168,6 +168,10 @@ def test_contiguous_unique_and_nonnegative() -> None:
         "contiguous": lambda a: bool((np.diff(a) == 1).all()),
         "unique": lambda a: len(np.unique(a)) == 5,
         "nonnegative": lambda a: bool((a >= 0).all()),
+        "nondecreasing": lambda a: bool((np.diff(a) >= 0).all()),
+        "nondecreasing, >= 2, <= 4": lambda a: bool((np.diff(a) >= 0).all() and a.min() >= 2),
+        "increasing": lambda a: bool((np.diff(a) > 0).all()),
+        "increasing, < 60": lambda a: bool((np.diff(a) > 0).all() and a.max() < 60),
         ">= 2, <= 4": lambda a: bool(((a >= 2) & (a <= 4)).all()),
     }
     for text, holds in properties.items():

@@ -42,6 +42,7 @@ from onnx_scatterx.symbolic.terms import (
 )
 
 Shape: TypeAlias = "tuple[Term, ...]"
+Dims: TypeAlias = "tuple[Term | None, ...]"
 
 _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
 
@@ -50,13 +51,15 @@ _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataTy
 class TensorValue:
     """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
 
-    Of a sequence of known length, ``parts`` are its tensors.
+    Of a sequence of known length, ``parts`` are its tensors; of any other, ``each`` are the dims
+    that all of them have (None: unknown rank; a dim that is None may differ).
     """
 
     dtype: ir.DataType | None
     shape: Shape | None
     content: np.ndarray | Term | None = None
     parts: tuple[TensorValue, ...] | None = None
+    each: Dims | None = None
 
     @classmethod
     def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> TensorValue:
@@ -65,9 +68,11 @@ class TensorValue:
         return cls(dtype, tuple(map(term, array.shape)), array)
 
     @classmethod
-    def sequence(cls, parts: Sequence[TensorValue]) -> TensorValue:
-        """Return what is known of a sequence of these tensors."""
-        return cls(parts[0].dtype if parts else None, None, parts=tuple(parts))
+    def sequence(
+        cls, parts: Sequence[TensorValue], dtype: ir.DataType | None = None
+    ) -> TensorValue:
+        """Return what is known of a sequence of these tensors, of this element type."""
+        return cls(parts[0].dtype if parts else dtype, None, parts=tuple(parts))
 
     @classmethod
     def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:

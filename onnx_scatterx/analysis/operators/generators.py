@@ -12,6 +12,7 @@ from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import (
@@ -88,6 +89,9 @@ def constant_of_shape(call: Call) -> Result:
     return [TensorValue(dtype, tuple(dims), content)]
 
 
+_PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # an element as it is
+
+
 def range_(call: Call) -> Result:
     start, limit, delta = (None if i is None else i for i in call.inputs)
     if start is None or limit is None or delta is None:
@@ -110,11 +114,25 @@ def range_(call: Call) -> Result:
     if not by:
         return [TensorValue(start.dtype, call.unknown_shape(1))]
     span = last - first if by > 0 else first - last
-    exact = magnitude(span, call.facts) <= _EXACT
-    if start.dtype is None or not exact or not fits(span, start.dtype, call.facts):
+    if start.dtype is None or not (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
         return [TensorValue(start.dtype, call.unknown_shape(1))]
     count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
     return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
+
+
+def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
+    """Return whether doubles hold a span, and the type does."""
+    return magnitude(span, call.facts) <= _EXACT and fits(span, dtype, call.facts)
+
+
+def _is_axis(span: Term, call: Call) -> bool:
+    """Return whether a span is what a Shape has read of an axis, whatever term that is."""
+    start, limit = call.inputs[0], call.node.inputs[1]
+    if start is None or start.constant is None or start.constant.ravel()[0] or limit is None:
+        return False
+    while (node := made_by(limit, *_PASSED)) is not None and node.inputs[0] is not None:
+        limit = node.inputs[0]
+    return made_by(limit, "Shape") is not None and call.facts.is_nonnegative(span)
 
 
 def shape(call: Call) -> Result:

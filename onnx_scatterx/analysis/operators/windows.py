@@ -28,7 +28,7 @@ def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...]
         e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1
         for i, e in enumerate(extents)
     ]
-    if call.node.op_type in ("Conv", "QLinearConv"):
+    if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
         return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
 

@@ -1,0 +1,114 @@
+"""Output shapes of the operators that ONNX Runtime's optimizer writes (``com.microsoft``).
+
+A model that was optimized and saved has them. Where every dim of an output is one of an input, or
+not known, a row of the table says so:
+
+    =0       the shape of input 0
+    0.1      dim 1 of input 0
+    ?        a dim that nothing is known of
+    (empty)  nothing is known
+
+The source of each row is the operator's schema in ONNX Runtime, ``contrib_ops/ContribOperators.md``
+(generated from ``core/graph/contrib_ops/bert_defs.cc`` and ``contrib_defs.cc``); tests hold random
+nodes against what ONNX Runtime computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.call import Call, Result
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.operators import broadcasting, windows
+
+_NORMALIZED = ("=0", "", "", "=0")
+_HEADS = ("0.0 0.1 ?", "? ? ? ?", "? ? ? ?")
+_STATE = "1.0 0.1 2.1"
+
+ROWS: dict[str, tuple[str, ...]] = {
+    "Attention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.Attention
+    "BiasGelu": ("=0",),  # com.microsoft.BiasGelu
+    "DynamicQuantizeLSTM": ("0.0 1.0 0.1 2.1", _STATE, _STATE),  # com.microsoft.DynamicQuantizeLSTM
+    "EmbedLayerNormalization": ("0.0 0.1 2.1", "0.0", "0.0 0.1 2.1"),  # its inputs 0 and 2
+    "FastGelu": ("=0",),  # com.microsoft.FastGelu
+    "Gelu": ("=0",),  # com.microsoft.Gelu
+    "GroupQueryAttention": _HEADS,  # com.microsoft.GroupQueryAttention
+    "MultiHeadAttention": _HEADS,  # com.microsoft.MultiHeadAttention
+    "QuickGelu": ("=0",),  # com.microsoft.QuickGelu
+    "RotaryEmbedding": ("=0",),  # com.microsoft.RotaryEmbedding
+    "SimplifiedLayerNormalization": ("=0",),  # ONNX Runtime has it in ONNX's own domain
+    "SkipLayerNormalization": _NORMALIZED,  # com.microsoft.SkipLayerNormalization
+    "SkipSimplifiedLayerNormalization": _NORMALIZED,  # com.microsoft.SkipSimplifiedLayer...
+}
+
+
+def by_row(call: Call) -> Result:
+    """Transfer an operator by its row; the element type is that of the first input."""
+    first = call.input(0)
+    dtype = None if first is None else first.dtype
+    if call.node.op_type == "EmbedLayerNormalization":  # the words are numbers of rows
+        table = call.input(2)
+        dtype = None if table is None else table.dtype
+    found = [
+        TensorValue(dtype, _shape(call, i, row))
+        for i, row in enumerate(ROWS[call.node.op_type][: len(call.node.outputs)])
+    ]
+    if call.node.op_type == "EmbedLayerNormalization" and len(found) > 1:
+        found[1] = replace(found[1], dtype=ir.DataType.INT32)
+    return found
+
+
+def _shape(call: Call, output: int, row: str) -> Shape | None:
+    if not row:
+        return None
+    if row.startswith("="):
+        given = call.input(int(row[1:]))
+        return None if given is None else given.shape
+    parts = row.split()
+    fresh = call.unknown_shape(len(parts), output)
+    dims = []
+    for part, unknown in zip(parts, fresh, strict=True):
+        place, _, dim = part.partition(".")
+        given = None if part == "?" else call.input(int(place))
+        shape = None if given is None else given.shape
+        known = shape is not None and int(dim or 0) < len(shape)
+        dims.append(shape[int(dim)] if shape is not None and known else unknown)
+    return tuple(dims)
+
+
+def matmul(call: Call) -> Result:
+    """Transfer FusedMatMul: a product of matrices that may be turned."""
+    if call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+        return None
+    sides = []
+    for place, name in enumerate(("transA", "transB")):
+        x = call.input(place)
+        if x is None or not x.shape:
+            return None
+        shape = x.shape
+        if call.integer(name, 0) and len(shape) > 1:
+            shape = (*shape[:-2], shape[-1], shape[-2])
+        sides.append(TensorValue(x.dtype, shape))
+    return broadcasting.matmul(replace(call, inputs=sides))
+
+
+def gemm(call: Call) -> Result:
+    """Transfer FusedGemm: two matrices that may be turned, an addend and an activation."""
+    a, b = call.input(0), call.input(1)
+    if a is None or b is None or a.shape is None or b.shape is None:
+        return None
+    if len(a.shape) != 2 or len(b.shape) != 2:
+        return None
+    row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
+    return [TensorValue(a.dtype, (a.shape[row], b.shape[column]))]
+
+
+def conv(call: Call) -> Result:
+    """Transfer FusedConv: a Conv with an addend and an activation."""
+    x = call.input(0)
+    found = windows.conv(call)
+    if found is not None or x is None or x.shape is None:
+        return found
+    return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]

@@ -1,0 +1,125 @@
+"""A write of one number to where the next write goes is where that one starts: the number itself.
+
+    before   s = ScatterElements(x, i, c)            all of c is one number
+             y = ScatterElements(s, i, u, reduction="max")
+             z = GatherElements(y, i)                nothing else reads y, nothing else reads s
+    after    s = Expand(c, Shape(x))
+
+Exporters write ``scatter_reduce(include_self=False)`` as such a pair. Where ``i`` points, s is c,
+and so is what y starts from; nobody reads y anywhere else. Holds for any indices. If the first one
+reduces, too, x must be one number as well, and their result the same however often c comes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.lift.gathers import Gather, is_gather
+from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_LISTED = 4096  # bytes of a new constant that nobody minds
+_READERS = 64  # nodes that are looked at
+_REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+class StartValueRule(ScatterRule):
+    """Writes the number that another scatter starts from, if only that is read."""
+
+    name = "start_value"
+
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        number = _written(scatter, context)
+        if number is None or not _is_start(scatter, context):
+            return Refusal(Reason.NO_RULE)
+        w, numbers, dtype, shape = (
+            context.writer,
+            context.numbers,
+            scatter.dtype,
+            scatter.data_shape,
+        )
+        sizes = [n.constant for n in shape]
+        known = [n for n in sizes if n is not None]
+        small = len(known) == len(sizes) and math.prod(known) * number.itemsize <= _LISTED
+
+        def write() -> ir.Value:
+            if small:
+                return w.constant(np.full(known, number), dtype)
+            return w.node("Expand", [w.constant(number, dtype), numbers.shape(shape)], dtype)
+
+        return Plan(write)
+
+
+def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
+    """Return the number that stands wherever a scatter writes, once or more often."""
+    number = context.constants.splat(scatter.updates)
+    if number is None or scatter.reduction == "none":
+        return number
+    reduce, before = _REDUCE.get(scatter.reduction), context.constants.splat(scatter.data)
+    if reduce is None or before is None or number.dtype.kind not in "fiu":
+        return None
+    if np.isnan(number) or np.isnan(before) or number == before:
+        return None  # of equal zeros the sign is left open
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.asarray(reduce(before, number))
+        again = np.asarray(reduce(found, number))
+    return found if again.tobytes() == found.tobytes() and not np.isnan(found) else None
+
+
+def _is_start(scatter: Scatter, context: Context) -> bool:
+    """Return whether the one reader is a scatter to the same points, which alone are read of it."""
+    (output,) = scatter.node.outputs
+    after = _only_reader(output, scatter)
+    if after is None or not is_scatter(after) or after.inputs[0] is not output:
+        return False
+    found = lift(after, context.provenance.scope)
+    if isinstance(found, Refusal) or not _same_points(found, scatter):
+        return False
+    return _is_read_only_at(after.outputs[0], scatter, context)
+
+
+def _only_reader(value: ir.Value, scatter: Scatter) -> ir.Node | None:
+    """Return the node of the graph that reads a value, if it is one that reads it once."""
+    uses = list(value.uses())
+    if len(uses) != 1 or value.is_graph_output():
+        return None
+    (use,) = uses
+    return use.node if use.node.graph is scatter.node.graph else None
+
+
+def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> bool:
+    """Return whether all that reads a tensor takes the points that a scatter writes."""
+    uses = list(value.uses())
+    if value.is_graph_output() or not uses or len(uses) > _READERS:
+        return False
+    for node, place in uses:
+        if node.op_type == "Shape" and node.domain == "":
+            continue
+        if node.graph is not scatter.node.graph or not is_gather(node) or place != 0:
+            return False
+        try:
+            found = context.provenance.gather(node)
+        except RefusedError:
+            return False
+        if not _same_points(found, scatter):
+            return False
+    return True
+
+
+def _same_points(found: Gather | Access, scatter: Scatter) -> bool:
+    """Return whether the points I of two accesses are as many, and T(I) is the same for each."""
+    if len(found.shape) != len(scatter.shape):
+        return False
+    return (
+        found.index_exprs == scatter.index_exprs
+        and found.nonnegative == scatter.nonnegative
+        and all(map(scatter.facts.equal, found.shape, scatter.shape))
+        and all(map(scatter.facts.equal, found.data_shape, scatter.data_shape))
+    )
+
+
+start_value = StartValueRule()

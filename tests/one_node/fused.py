@@ -1,0 +1,131 @@
+"""The operators that ONNX Runtime's optimizer writes. Attention and LSTMs of no elements end it."""
+
+import numpy as np
+
+from tests.one_node import arithmetic, images
+from tests.one_node.source import Draw, Draws, OneNode, i64
+
+
+def with_bias(d: Draws) -> OneNode:
+    shape = d.shape(1)
+    return OneNode([d.floats(shape), d.floats(shape[-1:])])
+
+
+def fast_gelu(d: Draws) -> OneNode:
+    node = with_bias(d)
+    return node if d.flag() else OneNode(node.inputs[:1])
+
+
+def activation(d: Draws) -> OneNode:
+    return OneNode([d.floats(d.shape())])
+
+
+def normalization(scales: int) -> Draw:
+    def draw(d: Draws) -> OneNode:
+        b, s, h = d.extent(), d.extent(), d.some()
+        x = d.pick([b, s, h], [s, h])
+        skip = d.pick(x, x, [1, *x[1:]], x[1:])
+        weights = [d.floats([h]) for _ in range(scales)]
+        return OneNode([d.floats(x), d.floats(skip), *weights], {}, d.pick(1, 4))
+
+    return draw
+
+
+def embedding(d: Draws) -> OneNode:
+    b, s, h = d.some(), d.some(), d.some()
+    words = [d.ints([b, s], 0, 2, "int32"), d.ints([b, s], 0, 1, "int32")]
+    tables = [d.floats([n, h]) for n in (3, 4, 2)] + [d.floats([h]), d.floats([h])]
+    mask = [d.ints([b, s], 0, 1, "int32")] if d.flag() else []
+    return OneNode([*words, *tables, *mask], {}, d.rng.randint(2, 2))
+
+
+def attention(d: Draws) -> OneNode:
+    b, s, n, h = (d.some() for _ in range(4))
+    weights = [d.floats([5, 3 * n * h]), d.floats([3 * n * h])]
+    return OneNode([d.floats([b, s, 5]), *weights], {"num_heads": n})
+
+
+def heads(d: Draws) -> OneNode:
+    b, s, t, n = (d.some() for _ in range(4))
+    h, v = d.pick(2, 4), d.pick(2, 4)
+    sides = [[b, s, n * h], [b, t, n * h], [b, t, n * v]]
+    return OneNode([d.floats(x) for x in sides], {"num_heads": n})
+
+
+def grouped(d: Draws) -> OneNode:
+    b, n, g, h = d.some(), d.pick(1, 2), d.some(), 8
+    total = d.some()
+    inputs = [d.floats([b, total, n * g * h]), *(d.floats([b, total, n * h]) for _ in range(2))]
+    kept = d.flag()
+    past = [d.floats([b, n, 0, h]) if kept else None for _ in range(2)]
+    lengths: list[np.ndarray | None] = [
+        np.full([b], total - 1, np.int32),
+        np.array(total, np.int32),
+    ]
+    return OneNode(
+        [*inputs, *past, *lengths], {"num_heads": n * g, "kv_num_heads": n}, d.pick(1, 3)
+    )
+
+
+def rotary(d: Draws) -> OneNode:
+    b, s, n = d.some(), d.some(), d.some()
+    shape = d.pick([b, s, 4 * n], [b, n, s, 4])
+    caches = [d.floats([5, 2]), d.floats([5, 2])]
+    return OneNode(
+        [d.floats(shape), i64([0]), *caches], {"num_heads": n} if len(shape) == 3 else {}
+    )
+
+
+def lstm(d: Draws) -> OneNode:
+    t, b, i, h = (d.some() for _ in range(4))
+    turns = d.pick(1, 2)
+    direction = "bidirectional" if turns == 2 else d.pick("forward", "reverse")
+    weights = [d.ints([turns, n, 4 * h], -4, 4, "int8") for n in (i, h)]
+    scales: list[np.ndarray | None] = [np.ones([turns], np.float32), np.zeros([turns], np.int8)]
+    absent: list[np.ndarray | None] = [None] * 5
+    return OneNode(
+        [d.floats([t, b, i]), *weights, *absent, *scales, *scales],
+        {"hidden_size": h, "direction": direction},
+        d.rng.randint(1, 3),
+        constant=(1, 2, 8, 9, 10, 11),
+    )
+
+
+def matmul(d: Draws) -> OneNode:
+    node = arithmetic.matmul(("float32", "float32"))(d)
+    turned = []
+    for i, x in enumerate(node.inputs):
+        assert x is not None
+        turned.append(d.pick(0, 1))
+        if turned[i] and x.ndim > 1:
+            node.inputs[i] = np.ascontiguousarray(x.swapaxes(-1, -2))
+    return OneNode(node.inputs, {"transA": turned[0], "transB": turned[1]})
+
+
+def gemm(d: Draws) -> OneNode:
+    node = arithmetic.gemm(d)
+    return OneNode(node.inputs, node.attributes | {"activation": "Relu"})
+
+
+def conv(d: Draws) -> OneNode:
+    node = images.conv()(d)
+    return OneNode(node.inputs, node.attributes | {"activation": "Relu"})
+
+
+DRAWS: dict[str, Draw] = {
+    "Attention": attention,
+    "BiasGelu": with_bias,
+    "DynamicQuantizeLSTM": lstm,
+    "EmbedLayerNormalization": embedding,
+    "FastGelu": fast_gelu,
+    "FusedConv": conv,
+    "FusedGemm": gemm,
+    "FusedMatMul": matmul,
+    "Gelu": activation,
+    "GroupQueryAttention": grouped,
+    "MultiHeadAttention": heads,
+    "QuickGelu": activation,
+    "RotaryEmbedding": rotary,
+    "SkipLayerNormalization": normalization(2),
+    "SkipSimplifiedLayerNormalization": normalization(1),
+}

@@ -1,0 +1,103 @@
+"""dense_fill: one number at any positions is a comparison with the positions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx import Reason
+from onnx_scatterx.targets.catalogue import Target
+from tests.helpers.rules import Golden, Refuses
+from tests.helpers.support import assert_sound, sample
+
+ANY = Target("unbounded", dense_limit=float("inf"))
+FILL = """g (float[B,S] x, int64[B,N] i) => (float[B,S] y) <float number = {%s}> {
+        s = Shape (i)
+        u = Expand (number, s)
+        y = ScatterElements <axis = 1, reduction = "%s"> (x, i, u) }"""
+SEVEN = FILL.replace("B,S", "B,7")
+MASK = """g (float[B,9] x, int64[1] k) => (bool[B,9] y) <bool yes = {1}, bool no = {0}> {
+        greatest, i = TopK <axis = 1> (x, k)
+        s = Shape (i)
+        u = Expand (yes, s)
+        all = Shape (x)
+        none = Expand (no, all)
+        y = ScatterElements <axis = 1> (none, i, u) }"""
+WORDS = """g (float[B,9] x, int64[K] words) => (float[B,9] y) <float[1,1] least = {-inf}> {
+        b = Shape <start = 0, end = 1> (x)
+        k = Shape (words)
+        s = Concat <axis = 0> (b, k)
+        i = Expand (words, s)
+        u = Expand (least, s)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+
+
+def drawn(size: int = 7) -> list[dict[str, Any]]:
+    """Return feeds with positions from both ends of an axis, some of them twice."""
+    draw = np.random.default_rng(0).integers
+    return [{"S": size, "i": draw(-size, size, (b, n))} for b in (0, 1, 3) for n in (0, 1, 20)]
+
+
+def test_one_number(golden: Golden) -> None:
+    golden(SEVEN % ("1.0", "none"), *drawn())
+
+
+def test_a_negative_zero(golden: Golden) -> None:
+    golden(SEVEN % ("-0.0", "none"), *drawn())
+
+
+def test_the_greater_of_a_number_and_what_is_there(golden: Golden) -> None:
+    golden(SEVEN % ("1.0", "max"), *drawn())
+
+
+def test_tokens_that_came_before(golden: Golden) -> None:
+    golden(FILL % ("-inf", "none"), *drawn(), target=ANY)
+
+
+def test_a_mask_of_the_greatest(golden: Golden) -> None:
+    feeds = [{"B": b, "k": np.array([k])} for b in (0, 1, 2) for k in (0, 1, 9)]
+    golden(
+        MASK.replace("B,9", "4,9"),
+        *({**f, "B": 4} for f in feeds),
+        target=Target("some", dense_limit=4 * 9 * 10),
+    )
+
+
+def test_a_mask_of_words(golden: Golden) -> None:
+    feeds = [{"B": b, "words": np.array(w, np.int64)} for b in (0, 2) for w in ([], [8, 0, 8, -1])]
+    golden(WORDS, *feeds, target=ANY)
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "float16", "int32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("reduction", ["none", "min", "max"])
+def test_element_types(kind: str, reduction: str) -> None:
+    if kind == "bool" and reduction != "none":
+        return
+    text = (
+        (SEVEN % ("1", reduction))
+        .replace("float[", f"{kind}[")
+        .replace("float number", f"{kind} number")
+    )
+    name = {"float": "float32", "double": "float64"}.get(kind, kind)
+    feeds = ({"x": sample(name, len(f["i"]), 7), "i": f["i"]} for f in drawn())
+    assert_sound(text, *feeds)
+
+
+def test_no_number_that_is_kept_or_not(golden: Golden) -> None:
+    golden(SEVEN % ("nan", "min"), *drawn())
+
+
+def test_one_number_that_is_added(refuses: Refuses) -> None:
+    refuses(SEVEN % ("1.0", "add"), Reason.UNKNOWN_INDICES)
+
+
+def test_no_bound(refuses: Refuses) -> None:
+    refuses(FILL % ("1.0", "none"), Reason.TOO_LARGE, target=Target("small", dense_limit=1000))
+
+
+def test_one_number_at_positions_that_are_known_to_meet(golden: Golden) -> None:
+    golden(
+        """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
+        { y = ScatterND <reduction = "max"> (x, i, u) }""",
+        rules=["dense_fill"],
+    )
