@@ -91,7 +91,7 @@ def matmul(call: Call) -> Result:
         if call.integer(name, 0) and len(shape) > 1:
             shape = (*shape[:-2], shape[-1], shape[-2])
         sides.append(TensorValue(x.dtype, shape))
-    return broadcasting.matmul(replace(call, inputs=sides))
+    return broadcasting.matmul(call._replace(inputs=sides))
 
 
 def gemm(call: Call) -> Result:

@@ -8,7 +8,6 @@ tensors it is known what they have in common.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
@@ -169,7 +168,7 @@ def concat_from_sequence(call: Call) -> Result:
         return None
     dims, stacks = dims_of(sequence), call.integer("new_axis", 0)
     if sequence.parts and not stacks:
-        return concat(replace(call, inputs=list(sequence.parts)))
+        return concat(call._replace(inputs=list(sequence.parts)))
     if dims is None:
         return [TensorValue(sequence.dtype, None)]
     rank = len(dims) + bool(stacks)
