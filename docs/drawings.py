@@ -1,7 +1,8 @@
 """Draws the pictures of the pages: ``python docs/drawings.py`` writes docs/drawings/*.svg.
 
-The picture drawings/NAME.svg is ``draw(NAME)``, for the transformer of that name in the page. Only
-drawings/pipeline.svg is another: the passes, as ``PIPELINE`` lists them.
+The picture drawings/NAME.svg is ``draw(NAME)``, for the transformer of that name in the page. Two
+are others: drawings/pipeline.svg has the passes, as ``PIPELINE`` lists them, and
+drawings/before_after.svg what becomes of a model, as a report draws it.
 """
 
 import doctest
@@ -9,13 +10,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import onnx_scatterx
 from onnx_scatterx.pipeline import PIPELINE
+from onnx_scatterx.reports.page.graph_figure import graph_figure
 from onnx_scatterx.system.writing import write_text
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory import draw
 from onnx_scatterx.theory.drawing import COLOURS, INK, TEXT
 
 DOCS = Path(__file__).parent
+STYLE = (DOCS.parent / "onnx_scatterx/reports/page/report.css").read_text(encoding="utf-8")
 
 
 def drawings() -> Iterator[tuple[Path, str]]:
@@ -28,6 +32,55 @@ def drawings() -> Iterator[tuple[Path, str]]:
             for name in names:
                 picture = pipeline() if name == "pipeline" else draw(examples.globs[name])
                 yield DOCS / "drawings" / f"{name}.svg", picture
+    yield DOCS / "drawings" / "before_after.svg", before_after("refine_centres_dynamo")
+
+
+def before_after(model: str) -> str:
+    """Draw the piece of graph around the scatters of a model, and what is written for it."""
+    entry = onnx_scatterx.inspect(DOCS.parent / f"models/{model}.onnx", target="standard").scatters[
+        0
+    ]
+    assert entry.detail is not None
+    assert entry.detail.before is not None
+    assert entry.detail.after is not None
+    left = graph_figure(entry.detail.before, "before")
+    right = graph_figure(entry.detail.after, "after")
+    width, height = left.width + 90 + right.width, 30 + max(left.height, right.height)
+    place, middle = left.width + 90, 30 + left.height // 2
+    down = middle - right.height // 2
+    used = set(re.findall(r"sx-\w+", left.content + right.content))
+    rules = [
+        rule for name, rule in re.findall(r"^(?=\.(sx-\w+))(.*})$", STYLE, re.M) if name in used
+    ]
+    colours = set(re.findall(r"var\((--[\w-]+)\)", "".join(rules))) | {"--ink"}
+    light, dark = (
+        "".join(
+            f"{name}: {value}; "
+            for name, value in re.findall(r"(--[\w-]+): (.*);", part)
+            if name in colours
+        )
+        for part in re.findall(r"^\s*\.scatterx(?:\.page)? {\n((?:\s+--.*;\n)+)", STYLE, re.M)[:2]
+    )
+    font = "13px ui-monospace, Menlo, Consolas, monospace"
+    return "\n".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="img">',
+            f"<title>{as_html(left.label)}. {as_html(right.label)}.</title>",
+            "<style>",
+            f"svg {{ {light} fill: var(--ink); font: {font}; text-anchor: middle; }}",
+            f"@media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}",
+            *rules,
+            "</style>",
+            f'<text x="{left.width // 2}" y="18" fill="{INK}">before</text>',
+            f'<g transform="translate(0 30)">{left.content}</g>',
+            _arrow(left.width + 20, middle, left.width + 70, middle),
+            f'<text x="{place + right.width // 2}" y="{down - 12}" fill="{INK}">after</text>',
+            f'<g transform="translate({place} {down})">{right.content}</g>',
+            "</svg>",
+            "",
+        )
+    )
 
 
 def pipeline() -> str:

@@ -1,18 +1,16 @@
 """The pages that lead from PyTorch to a chip: their commands work, and print what stands there."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.cli import main
 from onnx_scatterx.text.reasons import Reason
+from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("it_stays", "pytorch_to_npu")
 TEXT = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
-BLOCK = re.compile(r"^```(sh|text|toml|python)\n(.*?)^```", re.M | re.S)
 
 
 @pytest.fixture(autouse=True)
@@ -25,33 +23,11 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_commands(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A text after commands has lines that they print, in that order; all succeed but one."""
-    printed, count, failed = "", 0, []
-    for kind, block in BLOCK.findall(TEXT[page]):
-        if kind == "toml":
-            Path("npu.toml").write_text(block, encoding="utf-8")
-        elif kind == "sh":
-            printed = ""
-            for command in block.splitlines():
-                status = main(shlex.split(command)[1:])
-                told = capsys.readouterr()
-                printed = told.out + told.err
-                if "is not installed" in told.err:
-                    printed = ""
-                    continue
-                count += 1
-                failed += [command] if status else []
-        elif kind == "text" and printed:
-            place = 0
-            for line in block.splitlines():
-                place = printed.find(line + "\n", place)
-                assert place >= 0, line
-    assert count >= 3
-    assert [command.split(" --")[0] for command in failed] == (
-        ["onnx-scatterx optimize models/letterbox_dynamo_dynamic.onnx -o wrong.onnx"]
-        if page == "pytorch_to_npu"
-        else []
-    )
+    """They print what stands below them; all succeed but one."""
+    done = list(follow(TEXT[page], capsys.readouterr))
+    failed = [arguments[3] for arguments, status, _ in done if status]
+    assert len(done) >= 3
+    assert failed == (["wrong.onnx"] if page == "pytorch_to_npu" else [])
 
 
 def test_the_module_and_the_profile_are_those_of_the_repository() -> None:

@@ -1,9 +1,7 @@
 """The README does what it says: its Python and its commands run, its numbers and links hold."""
 
 import re
-import shlex
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import onnx
@@ -12,6 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.rewrites import RULES
+from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -41,19 +40,30 @@ def test_there_is_python() -> None:
 
 @pytest.mark.slow
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the order of the README: later commands use what earlier ones wrote."""
-    run = [shlex.split(c, comments=True) for c in COMMANDS if c.startswith("onnx-scatterx ")]
-    assert {arguments[1] for arguments in run} == {
+    """They print what stands below them; later commands use what earlier ones wrote."""
+    run = list(follow(README, capsys.readouterr))
+    assert {arguments[0] for arguments, _, _ in run} >= {
         *("optimize", "inspect", "explain", "verify", "run", "bench")
     }
-    for arguments in run:
-        assert main(arguments[1:]) == 0, arguments
-        assert capsys.readouterr().out
+    for arguments, status, printed in run:
+        assert status == 0, arguments
+        assert printed
         if "-o" in arguments:
             output = Path(arguments[arguments.index("-o") + 1])
             for model in output.rglob("*.onnx") if output.is_dir() else (output,):
                 onnx.checker.check_model(model, full_check=True)
     assert "<table>" in Path("letterbox.html").read_text()
+
+
+def test_the_first_screen() -> None:
+    """A picture with a caption, one command to install, and four for a model and a chip."""
+    start = README.split("\n## My model, my chip")[0]
+    assert re.search(r"!\[.+\]\(docs/drawings/before_after.svg\)\n\n\*.+\*$", start, re.M | re.S)
+    assert re.findall(r"^pip install \. && onnx-scatterx optimize .* --verify$", start, re.M)
+    part = README.split("\n## My model, my chip")[1].split("\n## ")[0]
+    commands = re.findall(r"^onnx-scatterx (\w+) .*(--target qnn|letterbox.onnx)", part, re.M)
+    assert [name for name, _ in commands] == ["inspect", "optimize", "verify", "check"]
+    assert len(re.findall(r"^```text$", part, re.M)) == 4
 
 
 def test_the_two_commands_install_what_exists() -> None:
@@ -66,13 +76,13 @@ def test_the_two_commands_install_what_exists() -> None:
 
 
 def test_the_picture() -> None:
-    (name,) = re.findall(r"  (models/\S+\.onnx)\n", README)
-    before, after = re.findall(r"(?:before|after), (\d+) nodes", README)
-    report = onnx_scatterx.inspect(name)
-    assert (report.nodes_before, report.nodes_after) == (int(before), int(after))
-    drawn = README.split("\nbefore,")[1].split("```")[0].split("\nafter,")
-    assert Counter(re.findall(r"[A-Z]\w+", drawn[1])) == report.ops_after
-    assert Counter(re.findall(r"[A-Z]\w+", drawn[0])) == report.ops_before
+    """It shows what is rewritten of a model: the nodes that stay are left out on both sides."""
+    report = onnx_scatterx.inspect("models/refine_centres_dynamo.onnx", target="standard")
+    title = (ROOT / "docs/drawings/before_after.svg").read_text(encoding="utf-8").split("title>")[1]
+    numbers = [int(number) for number in re.findall(r"(\d+) nodes", title)]
+    assert numbers == [9, 2]
+    assert report.nodes_before - report.nodes_after == 9 - 2
+    assert "boxes[..., :2] += reference" in README
 
 
 def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
