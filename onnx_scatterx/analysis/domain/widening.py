@@ -11,7 +11,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Indicator, Term, coord, element, size
+from onnx_scatterx.symbolic.terms import FloorDiv, Indicator, Term, coord, element, size
 
 
 def _is_light(t: Term) -> bool:
@@ -23,6 +23,17 @@ def _most(t: Term) -> int:
     """Return how many monomials a size may have."""
     chosen = any(isinstance(atom, Indicator) for atom in t.atoms)
     return LIMITS.choice_monomials if chosen else LIMITS.size_monomials
+
+
+def _is_tangled(t: Term) -> bool:
+    """Return whether a size has both a choice and a quotient by a size, however deep.
+
+    Hardly anything is decided of it, its bounds neither, and it takes many nodes to write.
+    """
+    atoms = t.all_atoms() if t.piecewise else ()
+    return any(isinstance(a, Indicator) for a in atoms) and any(
+        isinstance(a, FloorDiv) and a.parts[1].constant is None for a in atoms
+    )
 
 
 def _is_short(t: Term, monomials: int) -> bool:
@@ -51,7 +62,9 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     if has_negative_size(shape):
         return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
     shape = tuple(
-        d if _is_short(d, _most(d)) else size(f"{value.name}.{i}", DimOf(token, value, i))
+        d
+        if _is_short(d, _most(d)) and not _is_tangled(d)
+        else size(f"{value.name}.{i}", DimOf(token, value, i))
         for i, d in enumerate(shape)
     )
     content = found.content
