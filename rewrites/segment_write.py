@@ -44,13 +44,15 @@ class SegmentWriteRule(ScatterRule):
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        if not any(_is_in_order(scatter, axis) for axis in range(len(scatter.index_exprs))):
+            return Refusal(Reason.NO_RULE)
         number = context.constants.splat(scatter.updates)
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
         extreme = scatter.reduction in ("min", "max") and number is not None
-        search = (
-            search_of(scatter, context) if sums or extreme or scatter.reduction == "none" else None
-        )
-        if search is None or not _in_order(search) or is_small(search.compared, search):
+        if not (sums or extreme or scatter.reduction == "none"):
+            return Refusal(Reason.NO_RULE)
+        search = search_of(scatter, context)
+        if search is None or not _is_found(search) or is_small(search.compared, search):
             return Refusal(Reason.NO_RULE)
         _, most = scatter.facts.interval(search.layout.updates)
         if most > _MOST:
@@ -79,17 +81,22 @@ class SegmentWriteRule(ScatterRule):
         return Plan(write if number is None else fill, work)
 
 
-def _in_order(search: Search) -> bool:
-    """Return whether updates go to the elements of a vector that is assumed to be in order."""
-    layout = search.layout
+def _is_in_order(scatter: Scatter, axis: int) -> bool:
+    """Return whether an index is an element of a tensor that is assumed to be in order."""
+    atom = symbol_of(scatter.index_exprs[axis])
+    known = None if atom is None else scatter.facts.of_elements(atom)
+    return known is not None and known.ordered
+
+
+def _is_found(search: Search) -> bool:
+    """Return whether the positions are such a vector's elements, one after another from 0 on."""
+    layout, s = search.layout, search.scatter
     if len(layout.axes) != 1 or len(layout.dims) != 1 or not search.places.shared:
         return False
-    (axis,), (dim,), s = layout.axes, layout.dims, search.scatter
+    (axis,), (dim,) = layout.axes, layout.dims
     atom = symbol_of(s.index_exprs[axis])
-    if atom is None or not s.nonnegative[axis] or atom.parts != (coord(dim),):
-        return False
-    known = s.facts.of_elements(atom)
-    return known is not None and known.ordered
+    plain = atom is not None and atom.parts == (coord(dim),)
+    return plain and s.nonnegative[axis] and _is_in_order(s, axis)
 
 
 def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
