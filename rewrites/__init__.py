@@ -24,6 +24,8 @@ from onnx_scatterx.rewrites.masked_scatter import masked_scatter
 from onnx_scatterx.rewrites.one_per_row import one_per_row
 from onnx_scatterx.rewrites.overlap_add import overlap_add
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.segment_write import segment_write
+from onnx_scatterx.rewrites.sorted_write import sorted_write
 from onnx_scatterx.rewrites.start_value import start_value
 from onnx_scatterx.rewrites.tensorscatter import tensorscatter
 from onnx_scatterx.rewrites.view import view
@@ -46,9 +48,11 @@ RULES: tuple[Rule, ...] = (
     dynamic_window,
     overlap_add,
     inverse_permutation,
+    segment_write,
     dense_fill,
     dense_write,
     dense_reduce,
+    sorted_write,
 )
 
 __all__ = ["RULES", "RegionRule", "Rule", "ScatterRule"]

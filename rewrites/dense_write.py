@@ -98,17 +98,22 @@ def is_dense(search: Search) -> bool:
     return not any(proves(_FEW - n) for n in (layout.updates, layout.positions))
 
 
+def is_small(elements: Term, search: Search) -> bool:
+    """Return whether so many elements are next to nothing, and no more than the target allows."""
+    limit = search.context.target.dense_limit
+    most = _SMALL if limit is None else min(_SMALL, limit)
+    return search.scatter.facts.interval(elements)[1] <= most
+
+
 def allow(elements: Term, search: Search) -> Term | None:
     """Return the elements of the largest tensor where that is dense, or refuse what is too large.
 
     A size that is not known counts as large as it can be.
     """
-    if not is_dense(search):
+    if not is_dense(search) or is_small(elements, search):
         return None
     _, most = search.scatter.facts.interval(elements)
     limit = search.context.target.dense_limit
-    if most <= (_SMALL if limit is None else min(_SMALL, limit)):
-        return None
     if limit is None:
         raise RefusedError(Reason.NO_RULE)
     if most > limit:

@@ -100,7 +100,7 @@ class Assumptions:
             met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
             bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
         distinct = bool(assumption.properties & {"unique"})
-        return Elements(tuple(bounds), distinct or _rises(assumption, found))
+        return Elements(tuple(bounds), distinct or _rises(assumption, found), assumption.is_sorted)
 
     def _compared(self, value: Term, comparison: Comparison) -> list[Term]:
         """Return terms that are >= 0 where a comparison holds."""

@@ -37,13 +37,14 @@ class Elements:
     """What is known of every element ``e`` of a tensor.
 
     ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct`` says that no
-    two elements are equal.
+    two elements are equal, ``ordered`` that along the last axis none is less than the one before.
     """
 
     ANY: ClassVar[Term] = element("any", (), name="e")
 
     bounds: tuple[Term, ...] = ()
     distinct: bool = False
+    ordered: bool = False
 
     def of(self, e: Number) -> list[Term]:
         """Return terms that are >= 0 for an element."""

@@ -1,0 +1,159 @@
+"""Positions in their order are found by a search: first a block of updates, then one in the block.
+
+    before   y = ScatterND(x, i, u)            i of N positions that never decrease, x of [P, ...]
+    after    grid = Reshape(Pad(i, s*s, greatest), [s, s])         s = ceil(sqrt(N))
+             block = max(0, ReduceSum(grid[:, 0] <= Range(P)) - 1)
+             end = s*block + ReduceSum(grid[block] <= Range(P))    updates that go to 0 ... p
+             y = Gather(Concat(x, u), Where(i[end - 1] == Range(P), P + end - 1, Range(P)))
+
+and of integers that are added, ``y = x + t[end] - t[end before]`` with the running total t of the
+updates, which begins with 0: sums of 64 bits wrap, and so do their differences.
+
+Holds where it is assumed that positions do not decrease, and none is negative. The work is
+positions times ``2*s`` in place of positions times updates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.iota import iota
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.emit.take import take
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.rewrites.dense_write import Search, allow, is_small, search_of, squeezed
+from onnx_scatterx.symbolic.terms import coord, symbol_of
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
+_MOST = 1 << 40  # updates
+_LAST = np.array(np.iinfo(np.int64).max)
+
+
+class SegmentWriteRule(ScatterRule):
+    """Rewrites writes to positions that never decrease."""
+
+    name = "segment_write"
+    is_dense = True
+    searches = True
+    takes_last = True
+
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        if not any(_is_in_order(scatter, axis) for axis in range(len(scatter.index_exprs))):
+            return Refusal(Reason.NO_RULE)
+        number = context.constants.splat(scatter.updates)
+        sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
+        extreme = scatter.reduction in ("min", "max") and number is not None
+        if not (sums or extreme or scatter.reduction == "none"):
+            return Refusal(Reason.NO_RULE)
+        search = search_of(scatter, context)
+        if search is None or not _is_found(search) or is_small(search.compared, search):
+            return Refusal(Reason.NO_RULE)
+        _, most = scatter.facts.interval(search.layout.updates)
+        if most > _MOST:
+            return Refusal(Reason.NO_RULE)
+        side = math.isqrt(max(int(most), 1) - 1) + 1
+        work = allow(search.layout.positions * (2 * side), search)
+        if sums:
+            return Plan(lambda: _added(search, side), work)
+        layout, w, dtype = search.layout, context.writer, scatter.dtype
+        ops = reducers(w, scatter.reduction, dtype)
+
+        def fill() -> ir.Value:
+            assert number is not None
+            hit, x = _last(search, side)[0], layout.data(context)
+            hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
+            new = reduced(w, ops, x, w.constant(number, dtype), dtype)
+            return layout.back(select(w, hit, new, x, dtype), context)
+
+        def write() -> ir.Value:
+            hit, last, line = _last(search, side)
+            after = w.node("Add", [last, context.numbers.vector(layout.positions)], _INT64)
+            row = w.node("Where", [hit, after, line], _INT64)
+            both = w.concat([layout.data(context), layout.update(context)], dtype, layout.place)
+            return layout.back(take(context.numbers, both, row, dtype, layout.place, None), context)
+
+        return Plan(write if number is None else fill, work)
+
+
+def _is_in_order(scatter: Scatter, axis: int) -> bool:
+    """Return whether an index is an element of a tensor that is assumed to be in order."""
+    atom = symbol_of(scatter.index_exprs[axis])
+    known = None if atom is None else scatter.facts.of_elements(atom)
+    return known is not None and known.ordered
+
+
+def _is_found(search: Search) -> bool:
+    """Return whether the positions are such a vector's elements, one after another from 0 on."""
+    layout, s = search.layout, search.scatter
+    if len(layout.axes) != 1 or len(layout.dims) != 1 or not search.places.shared:
+        return False
+    (axis,), (dim,) = layout.axes, layout.dims
+    atom = symbol_of(s.index_exprs[axis])
+    plain = atom is not None and atom.parts == (coord(dim),)
+    return plain and s.nonnegative[axis] and _is_in_order(s, axis)
+
+
+def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Write how many updates go to positions up to each, the updates' own ones, and all positions.
+
+    The updates' positions are filled up with the greatest number, so that they are ``side**2``.
+    """
+    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
+    others = [d for d in range(len(search.places.shape)) if d != layout.place]
+    at = squeezed(search, search.places.write(), others)
+    room = numbers.vector(side**2 - layout.updates)
+    at = w.pad(at, _INT64, w.concat([w.constant([0]), room], _INT64, 0), w.constant(_LAST))
+    grid = w.node("Reshape", [at, w.constant([side, side])], _INT64)
+    line = iota(numbers, layout.positions)
+    behind = w.axes("Unsqueeze", w.node("Add", [line, w.constant([1])], _INT64), _INT64, [1])
+
+    def count(x: ir.Value) -> ir.Value:
+        found = w.node("Less", [x, behind], _BOOL)
+        found = w.node("Cast", [found], _INT64, to=_INT64.value)
+        return w.reduce("ReduceSum", found, _INT64, 1)
+
+    begun = count(w.node("Gather", [grid, w.constant(np.array(0))], _INT64, axis=1))
+    block = w.node("Sub", [begun, w.constant([1])], _INT64)
+    block = w.node("Max", [block, w.constant([0])], _INT64)
+    inside = count(w.node("Gather", [grid, block], _INT64, axis=0))
+    before = w.node("Mul", [block, w.constant([side])], _INT64)
+    return w.node("Add", [before, inside], _INT64), at, line
+
+
+def _last(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Write which positions have updates, the last one of each, and the positions.
+
+    Where there is none in front, -1 takes the last of all, which goes further on.
+    """
+    w = search.context.writer
+    end, at, line = _ends(search, side)
+    last = w.node("Sub", [end, w.constant([1])], _INT64)
+    there = w.node("Gather", [at, last], _INT64, axis=0)
+    return w.node("Equal", [there, line], _BOOL), last, line
+
+
+def _added(search: Search, side: int) -> ir.Value:
+    """Write the data and the sums of the updates of each position."""
+    w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
+    axis = layout.place
+    end, _, _ = _ends(search, side)
+    start = w.concat([w.constant([0]), w.slice(end, _INT64, [0], [0], [-1], [1])], _INT64, 0)
+    updates = layout.update(search.context)
+    total = w.node("CumSum", [updates, w.constant(np.array(axis))], dtype)
+    pads = [0] * (2 * layout.rank)
+    pads[axis] = 1
+    zero = w.constant(np.array(0, dtype.numpy()), dtype)
+    total = w.pad(total, dtype, w.constant(pads), zero)
+    ends = (w.node("Gather", [total, at], dtype, axis=axis) for at in (end, start))
+    sums = w.node("Sub", list(ends), dtype)
+    new = w.node("Add", [layout.data(search.context), sums], dtype)
+    return layout.back(new, search.context)
+
+
+segment_write = SegmentWriteRule()

@@ -1,0 +1,104 @@
+"""Every position finds its last update in the order of all positions and updates.
+
+    before   y = ScatterND(x, i, u)                          i of shape [N, 1], x of [P, ...]
+    after    _, order = TopK(Concat(1 + Range(P), i), P + N, largest=0)
+             _, rank  = TopK(order, P, largest=0)
+             last = Gather(order, rank - 1)
+             y    = Gather(Concat(x, u), Where(last >= P, last, Range(P)))
+
+Position p stands for ``p + 1``, in front of the updates that go to ``p + 1``: what comes right
+before it is the last update to p, as equal keys keep their order, or else another position. Before
+the first one comes the last of all, which is a position, too: no update goes to P.
+
+Holds for any indices. Of one number the updates need not be taken, and may be the greater or the
+lesser ones. The work is that of sorting, whatever the sizes are, and so no size need be known; a
+target that has the scatter takes it if it takes dense forms.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.iota import iota
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.emit.take import take
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.rewrites.dense_write import Search, meets, search_of, squeezed
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+class SortedWriteRule(ScatterRule):
+    """Rewrites writes to any positions, where the last update wins."""
+
+    name = "sorted_write"
+    is_dense = True
+    searches = True
+    takes_last = True
+
+    def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        target = context.target
+        if context.writer.version < 11 or (
+            target.dense_limit is None and target.has(scatter.node.op_type)
+        ):
+            return Refusal(Reason.NO_RULE)
+        number = context.constants.splat(scatter.updates)
+        if scatter.reduction not in ("none", *(("min", "max") if number is not None else ())):
+            return Refusal(Reason.NO_RULE)
+        search = search_of(scatter, context)
+        if search is None or (number is None and meets(scatter)):
+            return Refusal(Reason.NO_RULE)
+        layout, w, dtype = search.layout, context.writer, scatter.dtype
+        ops = reducers(w, scatter.reduction, dtype)
+
+        def fill() -> ir.Value:
+            assert number is not None
+            hit, x = _last(search)[0], layout.data(context)
+            if search.places.shared:
+                hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
+            new = reduced(w, ops, x, w.constant(number, dtype), dtype)
+            return layout.back(select(w, hit, new, x, dtype), context)
+
+        def write() -> ir.Value:
+            hit, last, line = _last(search)
+            row = w.node("Where", [hit, last, line], _INT64)
+            both = w.concat([layout.data(context), layout.update(context)], dtype, layout.place)
+            shape = None if search.places.shared else layout.shape
+            return layout.back(
+                take(context.numbers, both, row, dtype, layout.place, shape), context
+            )
+
+        return Plan(write if number is None else fill)
+
+
+def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Write which positions have updates, P + the last one of each, and the positions.
+
+    The shapes are [P] where all rows of the data share their indices, else [l..., P, r...] and,
+    of the positions, [P, 1, ...].
+    """
+    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
+    shape, place, shared = search.places.shape, layout.place, search.places.shared
+    at, line = search.places.write(), iota(numbers, layout.positions)
+    keys = w.node("Add", [line, w.constant([1])], _INT64)
+    axis, op = (0, "Gather") if shared else (place, "GatherElements")
+    if shared:
+        at = squeezed(search, at, [d for d in range(len(shape)) if d != place])
+    else:
+        behind = [1 + d for d in range(len(layout.right))]
+        line, keys = (w.axes("Unsqueeze", x, _INT64, behind) for x in (line, keys))
+        sizes = (*shape[:place], layout.positions, *shape[place + 1 :])
+        keys = w.node("Expand", [keys, numbers.shape(sizes)], _INT64)
+    count = numbers.vector(layout.positions + layout.updates)
+    order = w.order(w.concat([keys, at], _INT64, axis), count, axis)
+    rank = w.order(order, numbers.vector(layout.positions), axis)
+    before = w.node("Sub", [rank, w.constant([1])], _INT64)
+    last = w.node(op, [order, before], _INT64, axis=axis)
+    hit = w.node("Less", [numbers.vector(layout.positions - 1), last], _BOOL)
+    return hit, last, line
+
+
+sorted_write = SortedWriteRule()

@@ -1,0 +1,77 @@
+"""The nodes of many graphs in rows of one tensor each, as graph nets do (`to_dense_batch`)."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.targets.catalogue import Target
+from tests.helpers.pair import Pair
+from tests.helpers.support import parse, sample, scatters
+
+MODEL = """g (float[N,3] x, int64[N] batch, float[B,1] graphs) => (float[b,k,3] y, bool[b,k] mask)
+    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] three = {3}, bool yes = {1},
+     bool no = {0}, float nothing = {0}> {
+    b = Shape <end = 1> (graphs)
+    n = Shape (batch)
+    none = Expand (zero, b)
+    ones = Expand (one, n)
+    count = ScatterElements <reduction = "add"> (none, batch, ones)
+    end = CumSum (count, zero)
+    start = Sub (end, count)
+    most = ReduceMax <keepdims = 0> (count)
+    nodes = Squeeze (n)
+    node = Range (zero, nodes, one)
+    first = Gather (start, batch)
+    within = Sub (node, first)
+    row = Mul (batch, most)
+    place = Add (row, within)
+    i = Unsqueeze (place, last)
+    width = Unsqueeze (most, last)
+    size = Mul (b, width)
+    shape = Concat <axis = 0> (size, three)
+    empty = Expand (nothing, shape)
+    rows = ScatterND (empty, i, x)
+    cube = Concat <axis = 0> (b, width, three)
+    y = Reshape (rows, cube)
+    nobody = Expand (no, size)
+    all = Expand (yes, n)
+    there = ScatterND (nobody, i, all)
+    square = Concat <axis = 0> (b, width)
+    mask = Reshape (there, square) }"""
+SIZES = ["N <= 1000", "B <= 50"]
+
+
+def feeds() -> list[dict[str, Any]]:
+    """Return batches with graphs of many sizes, some of them without nodes."""
+    rng = np.random.default_rng(0)
+    pairs = [(1, 1), (1, 9), (4, 2), (5, 300), (50, 1000)]
+    batches = [(b, np.sort(rng.integers(0, b, n))) for b, n in pairs]
+    return [
+        {"x": sample("float32", len(at), 3), "batch": at, "graphs": np.zeros((b, 1), np.float32)}
+        for b, at in batches
+    ]
+
+
+@pytest.mark.parametrize("limit", [1 << 13, 1 << 20])
+def test_all_of_it_goes_if_the_batch_is_in_order(limit: int) -> None:
+    original = parse(MODEL)
+    known = ["batch: nondecreasing, nonnegative", *SIZES]
+    target = Target("dense", dense_limit=limit)
+    result = onnx_scatterx.optimize(original, target=target, assume=known)
+    assert scatters(result.model) == 0
+    assert result.report.scatters[0].rules == ("segment_write",)
+    pair = Pair(original, result.model)
+    for feed in feeds():
+        assert pair.accepts(feed)
+
+
+def test_the_counts_stay_if_it_may_be_in_any_order() -> None:
+    original = parse(MODEL)
+    target = Target("dense", dense_limit=1 << 13)
+    result = onnx_scatterx.optimize(original, target=target, assume=SIZES)
+    assert [e.node for e in result.report.scatters if "sorted_write" not in e.rules] == ["count"]
+    pair = Pair(original, result.model)
+    for feed in feeds():
+        assert pair.accepts({**feed, "batch": feed["batch"][::-1].copy()})
