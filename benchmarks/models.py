@@ -1,12 +1,15 @@
 """Times whole models: the original against what each target, and each other tool, makes of it.
 
-    pip install torch==2.13.0 onnxsim onnxslim
-    python benchmarks/models.py [--only WORD] [--threads 1] [--rounds 25] [--json FILE]
+    pip install torch==2.13.0 transformers onnxsim onnxslim
+    python benchmarks/models.py [--only WORD] [--threads 1] [--rounds 25] [--json FILE] [--regions]
 
-The models are those of ``model_sources.py``, exported on the spot. All variants of a model are
-open in one process and take turns; in each round, a variant's time is divided by the original's,
-and the median of these ratios is printed with its quartiles (above 1 is faster). Tools that are
-not installed are left out; one that breaks a model, or changes its outputs, is told by a word.
+The models are those of ``model_sources.py`` and, whole, of ``architectures.py``, exported on the
+spot. With ``--regions`` the regions around the scatters of each are timed, too.
+
+All variants of a model are open in one process and take turns; in each round, a variant's time is
+divided by the original's, and the median of these ratios is printed with its quartiles (above 1 is
+faster). Tools that are not installed are left out; one that breaks a model, or changes its outputs,
+is told by a word.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime as ort
+from regions import regions
 
 import onnx_scatterx
 from onnx_scatterx.system.writing import write_text
@@ -181,6 +185,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="WORD", help="models with this in their name")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--regions", action="store_true", help="time regions around scatters, too")
     parser.add_argument("--models", type=Path, metavar="DIR", help="keep the exported models here")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write a table of Markdown")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures too")
@@ -190,6 +195,8 @@ def main() -> None:
     results = {}
     for name, model, feeds in exported(arguments.only or "", arguments.models):
         results[name] = measure(name, model, feeds, arguments)
+        for node, part, values in regions(model, feeds) if arguments.regions else ():
+            results[f"{name}: {node}"] = measure(f"{name}: {node}", part, values, arguments)
     print("\ngeometric mean of the medians")
     for label in makers():
         lines = [r["variants"][label] for r in results.values()]
@@ -228,7 +235,12 @@ def exported(only: str, folder: Path | None) -> Any:
     import model_sources
     from export import anonymous, export
 
-    for name, example in model_sources.examples().items():
+    examples = model_sources.examples()
+    with contextlib.suppress(ImportError):
+        import architectures
+
+        examples |= architectures.examples()
+    for name, example in examples.items():
         for how in example.exports:
             full = f"{name}_{how}"
             if only not in full:

@@ -222,7 +222,7 @@ def optimize(
         else:
             made = refilled(proto, loaded) if opened.ours else to_proto(loaded)
     if isinstance(made, onnx.ModelProto):
-        about = replace(about, size_after=file_size(made))
+        about = replace(about, size_after=file_size(made, is_checked=True))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)
@@ -312,7 +312,7 @@ def _about(
 ) -> About:
     return About(
         str(path) if path is not None else model.graph.name or "model",
-        size_before=None if proto is None else file_size(proto),
+        size_before=None if proto is None else file_size(proto, is_checked=True),
         size_outside=external_size(model),
         opset=model.opset_imports.get(""),
         options=settings.options(),

@@ -29,10 +29,12 @@ class DryRun:
 
     ``known`` is what is known of values, if the target has limits. ``missing`` are the uses of
     operators that it does not take, ``too_many_dims`` those that it does not take for their rank.
+    ``drafts`` are the constants of all dry runs of a writer.
     """
 
     version: int  # of the operator set
     known: MadeValues | None
+    drafts: dict[object, ir.Value]
     nodes: int = 0
     surcharge: int = 0  # nodes that a choice counts as, beyond those that it takes
     reads: dict[ir.Value, None] = field(default_factory=dict)  # of the values that are there
@@ -105,13 +107,13 @@ class DryRun:
         """Return a constant that is not made."""
         small = array.size <= _LARGE and array.dtype != object
         key = (dtype, array.shape, array.tobytes()) if small else None
-        if key in self.written:
-            return self.written[key]
-        tensor = ir.Tensor(array, dtype=dtype)
-        value = ir.Value(type=ir.TensorType(dtype), shape=tensor.shape, const_value=tensor)
+        value = None if key is None else self.drafts.get(key)
+        if value is None:
+            tensor = ir.Tensor(array, dtype=dtype)
+            value = ir.Value(type=ir.TensorType(dtype), shape=tensor.shape, const_value=tensor)
+            if key is not None:
+                self.drafts[key] = value
         self._values.add(value)
-        if key is not None:
-            self.written[key] = value
         return value
 
     def made(self, value: ir.Value) -> bool:

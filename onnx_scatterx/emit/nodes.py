@@ -61,6 +61,7 @@ class NodeWriter:
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
+        self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
 
     @contextmanager
     def at(
@@ -94,7 +95,7 @@ class NodeWriter:
         """
         outer, known = self._trial, self._known
         inner = None if known is None else MadeValues(known.scope, self.version, known)
-        trial = self._trial = DryRun(self.version, inner)
+        trial = self._trial = DryRun(self.version, inner, self._drafts)
         self._known = inner
         try:
             result = write()
@@ -139,7 +140,7 @@ class NodeWriter:
             return found
         known = self._known
         if known is None:
-            return self._added(op, inputs, dtype, attributes)
+            return self._added(op, inputs, dtype, attributes, key)
         result = known.result(op, inputs, dtype, attributes)
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
@@ -152,7 +153,7 @@ class NodeWriter:
                 (self._nodes if trial is None else trial.written)[key] = found
                 return found
             self._miss(objections)
-        output = self._added(op, inputs, dtype, attributes)
+        output = self._added(op, inputs, dtype, attributes, key)
         known.add(output, result)
         if trial is not None:
             trial.check_rank(op, result, self.target.max_rank)
@@ -229,8 +230,8 @@ class NodeWriter:
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType | None,
         attributes: Attributes,
+        key: tuple[object, ...],
     ) -> ir.Value:
-        key = (op, tuple(inputs), _frozen(attributes))
         if self._trial is not None:
             return self._trial.node(op, inputs, dtype, key)
         output = ir.Value(

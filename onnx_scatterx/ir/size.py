@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import onnx
 import onnx_ir as ir
+from google.protobuf.unknown_fields import UnknownFieldSet
 
-from onnx_scatterx.ir.data import ir_graphs, ir_tensors
+from onnx_scatterx.ir.data import ir_graphs, ir_tensors, tensor_bytes
 
 _TAG = 1  # byte before a field of a model or a graph: all numbers of fields are below 16
+_LARGE = 1 << 16  # bytes of a tensor that are not copied without need
 _NODE = 64  # bytes of a node, about
 
 
-def file_size(model: onnx.ModelProto) -> int:
+def file_size(model: onnx.ModelProto, *, is_checked: bool = False) -> int:
     """Return how many bytes a model is as a file; external data are not counted.
 
-    No more than one tensor is copied at a time.
+    No more than one tensor is copied at a time. If the model ``is_checked``, the data of its
+    tensors fit their shapes (``check_tensors``), and no large one is copied.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -24,22 +28,42 @@ def file_size(model: onnx.ModelProto) -> int:
     >>> file_size(model) == len(model.SerializeToString())
     True
     """
-    return _size(model)
+    return _size(model, _tensor_size if is_checked else _whole)
 
 
-def _size(message: Any) -> int:
+def _size(message: Any, of: Callable[[Any], int]) -> int:
     total = 0
     for field, value in message.ListFields():
         if field.message_type is None:
             total += _plain(message, field.name)
             continue
         if isinstance(value, onnx.GraphProto):
-            inside = [_size(value)]
+            inside = [_size(value, of)]
         else:
             parts = value if hasattr(value, "__len__") else [value]
-            inside = [part.ByteSize() for part in parts]
+            measure = of if field.name == "initializer" else _whole
+            inside = list(map(measure, parts))
         total += sum(inside) + sum([_TAG + _varint(size) for size in inside])
     return total
+
+
+def _whole(message: Any) -> int:
+    return int(message.ByteSize())
+
+
+def _tensor_size(tensor: onnx.TensorProto) -> int:
+    """Return the size of a tensor, of which the raw data are as long as its shape says."""
+    count = tensor_bytes(tensor) if tensor.HasField("raw_data") else None
+    if count is None or count < _LARGE or len(UnknownFieldSet(tensor)):
+        return _whole(tensor)
+    rest = onnx.TensorProto()
+    for name in (field.name for field in tensor.DESCRIPTOR.fields if field.name != "raw_data"):
+        value: Any = getattr(tensor, name)
+        if not isinstance(value, str | int) and hasattr(value, "__len__"):
+            getattr(rest, name).extend(value)
+        elif tensor.HasField(name):
+            rest.MergeFrom(onnx.TensorProto(**{name: value}))
+    return _whole(rest) + _TAG + _varint(count) + count
 
 
 def _plain(message: Any, name: str) -> int:

@@ -12,7 +12,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 if TYPE_CHECKING:
     from onnx_scatterx.symbolic.polynomial import Term
@@ -78,6 +78,8 @@ class Atom:
 
 
 _atoms: WeakValueDictionary[tuple[Any, ...], Atom] = WeakValueDictionary()
+# The references themselves: ``get`` of the dictionary is a method of Python.
+_known: dict[tuple[Any, ...], ref[Atom]] = _atoms.data  # type: ignore[attr-defined]
 _lock = threading.Lock()  # on what two threads may make at once
 
 
@@ -85,7 +87,8 @@ def one_atom(
     kind: type[Atom], key: tuple[Any, ...], parts: tuple[Term, ...], fields: Mapping[str, Any]
 ) -> Atom:
     """Return the one atom of a kind that has this key and these parts."""
-    atom = _atoms.get((kind, key, parts))
+    reference = _known.get((kind, key, parts))
+    atom = None if reference is None else reference()
     if atom is None:
         atom = object.__new__(kind)
         atom.parts = parts

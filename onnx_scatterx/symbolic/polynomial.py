@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.symbolic.budget import TooLargeError, budget
@@ -204,6 +204,8 @@ class Term:
 
 _LETTERS = 200  # of a term as text, or a few more
 _terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
+# The references themselves: ``get`` of the dictionary is a method of Python.
+_known: dict[tuple[tuple[Monomial, int], ...], ref[Term]] = _terms.data  # type: ignore[attr-defined]
 _lock = threading.Lock()  # on what two threads may make at once
 
 
@@ -255,7 +257,8 @@ def summed(terms: Iterable[Term]) -> Term:
 
 
 def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
-    found = _terms.get(items)
+    reference = _known.get(items)
+    found = None if reference is None else reference()
     return _new_term(items) if found is None else found
 
 

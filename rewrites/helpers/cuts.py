@@ -148,7 +148,9 @@ def _bound(
     candidates = [(t, False) for t in variants]
     candidates += [(t, True) for t in given if t not in variants]
     costs: list[tuple[int, int]] = []
-    for i, (t, _) in enumerate(candidates):
+    for i, (t, signed) in enumerate(candidates):
+        if memo.get((key, t, signed)) is False:
+            continue
         try:
             costs.append((planner.numbers.cost(t), i))
         except RefusedError:
