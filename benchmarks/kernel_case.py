@@ -26,6 +26,9 @@ class Case:
     exact: bool = field(default=True)  # the built-in result is defined, so the two must agree
     as_exported: bool = False  # the built-in form is a graph that an exporter writes, not one node
     in_a_row: bool = False  # several nodes write into a temporary, and the next takes a row of it
+    places: Array | None = None  # the flat place that each update goes to, where one node does it
+    adds: bool = False
+    nodes: int = 1
 
     @property
     def result(self) -> Array:
@@ -103,8 +106,24 @@ def case(
         {"f": ours["f"], "indices": theirs["indices"], "updates": updates},
         model(builtin, theirs, opset, constants),
         model([scatterx(*picks, reduction, unique)], ours, constants=constants),
+        places=places_of(data, updates, f, picks),
+        adds=reduction != "none",
         **flags,
     )
+
+
+def places_of(data: Array, updates: Array, f: Array, picks: tuple[Shape, Shape, Shape]) -> Array:
+    """Return the flat place of data that each update goes to, in the order of the updates."""
+    p1, p2, p = picks
+    columns = f.shape[-1]
+    flat = np.zeros(updates.shape, np.int64)
+    for axis, source in enumerate(p):
+        stride = int(np.prod(data.shape[axis + 1 :], dtype=np.int64))
+        own = p1 if source < columns else (p2[source - columns],)
+        shape = [n if d in own else 1 for d, n in enumerate(updates.shape)]
+        steps = f[..., source] if source < columns else np.arange(updates.shape[own[0]])
+        flat += steps.reshape(shape) * stride
+    return flat.ravel()
 
 
 def draw(shape: Shape, dtype: str) -> Array:

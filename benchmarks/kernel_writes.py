@@ -269,4 +269,4 @@ def in_a_row(
         model([before, *nodes, after], inputs, constants=("one", "first"), output=data[:1])
         for nodes in (theirs, ours)
     )
-    return Case(name, data, inputs, builtin, own, in_a_row=True)
+    return Case(name, data, inputs, builtin, own, in_a_row=True, nodes=writes + 2)

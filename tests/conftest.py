@@ -7,6 +7,7 @@ pytest --hypothesis-profile=full    with all examples, as in CI
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -17,6 +18,10 @@ settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
 for name in ("NO_COLOR", "FORCE_COLOR"):
     os.environ.pop(name, None)
+# A shell lets what it runs in the background ignore these, and so would the commands of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGQUIT"):
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "choose.h"
 #include "infer.h"
 #include "node.h"
 #include "scatterx/element.h"
@@ -185,5 +186,8 @@ extern "C" SCATTERX_EXPORT OrtStatus* RegisterCustomOps(OrtSessionOptions* optio
     return ort::Api(first).CreateStatus(ort::kFail, message.c_str());
   }
   const ort::Api api(table);
-  return AsStatus(api, [&] { RegistryOf(table, version).AddTo(api, options); });
+  return AsStatus(api, [&] {
+    ChooseForThisMachine();
+    RegistryOf(table, version).AddTo(api, options);
+  });
 }

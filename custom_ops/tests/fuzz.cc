@@ -127,6 +127,12 @@ Case DrawElements(Random& random) {
   return c;
 }
 
+// Any ways at all: results do not depend on them.
+Choices DrawChoices(Random& random) {
+  const auto flag = [&] { return Draw(random, 0, 1) == 1; };
+  return {static_cast<CopyWay>(Draw(random, 0, 3)), flag(), flag(), flag()};
+}
+
 template <class T, class Reduce>
 void Apply(const std::vector<std::int64_t>& targets, const std::vector<T>& updates,
            std::vector<T>& out, const Reduce& reduce) {
@@ -256,6 +262,7 @@ int main(int count, char** words) {
   std::int64_t done = 0;
   for (; done < cases && std::chrono::steady_clock::now() < deadline && Failures() == 0; ++done) {
     const Case c = DrawSmallCase(random);
+    Choose(DrawChoices(random));
     const auto reduction = static_cast<Reduction>(Draw(random, 0, 4));
     switch (Draw(random, 0, 6)) {
       case 0:

@@ -143,7 +143,7 @@ void BoolsAreLogical() {
 }
 
 // A run of megabytes is shared out among threads, and what is too much for the caches goes past
-// them.
+// them, by every way to copy.
 void LongRunsAreShared() {
   constexpr std::int64_t kWidth = 1500001;
   const Example long_rows = {{{0}, {1}, {0, 1}}, {3, kWidth}, {2, kWidth}, {2, 1}, {2, 0}};
@@ -152,12 +152,19 @@ void LongRunsAreShared() {
   std::vector<float> wanted = data;
   std::copy_n(updates.begin(), kWidth, wanted.begin() + 2 * kWidth);
   std::copy_n(updates.begin() + kWidth, kWidth, wanted.begin());
-  for (const std::size_t workers : {1, 3}) {
-    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {
-      CHECK(long_rows.Run<float>(ElementType::kFloat, reduction, data, updates, workers) == wanted)
-          << workers;
+  for (const char* words : {"lines", "turns", "moves no-prefetch", "memcpy"}) {
+    Choices choices;
+    CHECK(ReadChoices(words, choices).empty());
+    Choose(choices);
+    for (const std::size_t workers : {1, 3}) {
+      for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {
+        CHECK(long_rows.Run<float>(ElementType::kFloat, reduction, data, updates, workers) ==
+              wanted)
+            << words << workers;
+      }
     }
   }
+  Choose({});
 }
 
 // Integers wrap, without undefined behaviour.

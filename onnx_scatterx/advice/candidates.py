@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.advice.change import Change
-from onnx_scatterx.advice.sizes import example_sizes
+from onnx_scatterx.advice.sizes import fitting_sizes
 from onnx_scatterx.assumptions.clauses import Clause, clauses
-from onnx_scatterx.assumptions.sized_clauses import equalities
 from onnx_scatterx.assumptions.syntax import statement
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reports.builder import NodeRecord
@@ -24,6 +24,8 @@ _OF_SIZES = set(Reason) - {Reason.COLLIDES, Reason.DIAGONAL, Reason.INVALID, Rea
 """Reasons that other sizes, or sizes that are known, may remove."""
 _SIGNS = (
     (Reason.UNKNOWN_SIGN, "nonnegative"),
+    (Reason.NOT_IN_TARGET, "nonnegative"),  # what counts from the end needs more operators
+    (Reason.UNKNOWN_INDICES, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
     (Reason.MAY_COLLIDE, "unique"),
 )
@@ -37,8 +39,10 @@ def candidates(
     target = settings.target
     if any(record.entry.action is Action.NATIVE for record in stuck):
         yield Change(base="standard")
-    if reasons & _OF_SIZES:
-        yield from _fixed(model, settings)
+    if reasons & _OF_SIZES and not settings.target.static_only:
+        numbers = fixed(model, settings)
+        if numbers is not None:
+            yield replace(numbers, is_last=True)
     if Reason.COLLIDES in reasons and not settings.deterministic:
         yield Change(deterministic=True, conditions=("the last update wins",))
     if reasons & {Reason.OPSET, Reason.OLD_OPERATOR}:
@@ -56,13 +60,12 @@ def candidates(
             yield from _assuming(clauses({name: said}))
 
 
-def _fixed(model: ir.Model, settings: Settings) -> Iterator[Change]:
-    """Yield numbers for all sizes that have none yet."""
-    known = {**(settings.sizes or {}), **equalities(settings.assumed)}
-    given = settings.fix or {}
-    found = {n: size for n, size in example_sizes(model, known).items() if n not in given}
-    if found and all(name.isprintable() for name in found):
-        yield Change(fix=found, is_last=not settings.target.static_only)
+def fixed(model: ir.Model, settings: Settings) -> Change | None:
+    """Return numbers for all sizes that have none yet, at which the model runs."""
+    found = fitting_sizes(model, settings)
+    if not isinstance(found, dict) or not all(name.isprintable() for name in found):
+        return None
+    return Change(fix=found) if found else None
 
 
 def _dense(target: Target) -> Iterator[Change]:

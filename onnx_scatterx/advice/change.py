@@ -66,6 +66,25 @@ class Change:
             is_last=True,
         )
 
+    @property
+    def asks(self) -> int:
+        """How much has to be so: nothing, a promise about the inputs, another compiler."""
+        return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
+
+    def says_more_than(self, other: Change) -> bool:
+        """Return whether all that another change says is said, and something else, too."""
+        if (self.base, self.fix) != (other.base, other.fix) or self.said == other.said:
+            return False
+        return other.said <= self.said
+
+    @property
+    def said(self) -> frozenset[object]:
+        """All that is said, beside sizes and another target to begin with."""
+        return frozenset(
+            {*self.keys.items(), *self.assumed, ("opset", self.opset)}
+            | ({"deterministic"} if self.deterministic else set())
+        )
+
     def repeats(self, given: Target) -> bool:
         """Return whether a target was said with one of these keys already."""
         return any(f" {key} " in given.name for key in self.keys)

@@ -1,33 +1,174 @@
-"""Numbers for the symbolic sizes of a model, to try what follows if they are fixed."""
+"""Numbers for the symbolic sizes of a model at which it runs, to try what follows from them.
+
+Numbers are drawn until all hold that is known of a model that runs: facts about its sizes, and at
+these sizes no node that cannot run. Sizes are unlike if they can be, so that no write is of
+everything by chance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.expressions import names
-from onnx_scatterx.assumptions.fixed_sizes import dims_of, is_tensor
+from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor
+from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.graphs import live_nodes
+from onnx_scatterx.lift.bounds import learn_bounds
+from onnx_scatterx.lift.failing import Failure, first_failure
+from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.reports.example_numbers import value_at
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.terms import Symbol, Term
+from onnx_scatterx.transforms.write_sizes import write_sizes
 
-_USUAL = 64  # of a size whose name says nothing
+_STEPS = (32, 16, 8, 4, 2, 1)
+_READINGS = 24  # of the model, at sizes that the facts allow
+_NODES = 8_000  # that all readings together go through
 
 
-def example_sizes(model: ir.Model, known: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Return a number for each symbolic size of the inputs, by its name; ``known`` has some.
+def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:
+    """Return the names of the sizes of the inputs that are no numbers; ``x[2]`` without a name.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[batch, 4, N] x) => (float[batch, 4, N] y) { y = Identity(x) }''')
-    >>> example_sizes(model), example_sizes(model, {"N": 8})
-    ({'batch': 1, 'N': 64}, {'batch': 1, 'N': 8})
+    ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')
+    >>> open_sizes(model), open_sizes(model, FixedSizes.of(model, {"batch": 1}))
+    (['batch', 'x[2]'], ['x[2]'])
     """
-    found: dict[str, int] = {}
+    found: dict[str, None] = {}
+    there = fixed.symbols if fixed is not None else {}
     for value in model.graph.inputs:
         if not is_tensor(value) or value.name in model.graph.initializers:
             continue
         for axis, dim in enumerate(dims_of(value) or ()):
-            if isinstance(dim, int):
-                continue
-            for name in [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim)):
-                usual = 1 if "batch" in name.lower() or name.lower() == "b" else _USUAL
-                found[name] = (known or {}).get(name, usual)
-    return found
+            if not isinstance(dim, int):
+                called = [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim))
+                found |= {name: None for name in called if name not in there}
+    return list(found)
+
+
+def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failure:
+    """Return numbers for all open sizes at which the model runs, as far as is known.
+
+    What the settings say of sizes is kept. If no such numbers are found, it is the node that fails
+    at the first that were tried. The result is {} if all sizes are numbers.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
+    ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
+    >>> settings = Settings.of("qnn", None, False, None)
+    >>> fitting_sizes(model, settings)
+    {'batch': 1, 'N': 96, 'M': 64}
+    """
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    wanted = open_sizes(model, fixed)
+    if not wanted:
+        return {}
+    known = {**(settings.sizes or {}), **equalities(settings.assumed), **fixed.symbols}
+    failure: Failure | None = None
+    covering: dict[str, int] = {}
+    readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
+    try:
+        facts = _facts(model, settings)
+        for numbers in _attempts(wanted, known):
+            if readings and all(_holds(t, {**known, **numbers}) for t in facts):
+                readings -= 1
+                found = _reading(model, settings, numbers)
+                if found is None:
+                    return numbers
+                if isinstance(found, Failure):
+                    failure = failure or found
+                elif not covering:
+                    covering = numbers
+    except LimitError:
+        pass
+    return covering or failure or {}
+
+
+def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yield numbers for names: unlike before like, large before small."""
+    others = [n for n in wanted if not _is_batch(n) and n not in known]
+    first = {n: known.get(n, 1) for n in wanted}
+    for step in _STEPS:
+        yield {**first, **{n: step * (len(others) + 1 - i) for i, n in enumerate(others)}}
+        if len(others) > 1:
+            yield {**first, **{n: step * (i + 2) for i, n in enumerate(others)}}
+    for step in _STEPS if len(others) > 1 else ():
+        yield {**first, **dict.fromkeys(others, 2 * step)}
+    yield first
+
+
+def _is_batch(name: str) -> bool:
+    return "batch" in name.lower() or name.lower() == "b"
+
+
+def _analysis(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
+    return ModelAnalysis(
+        model,
+        distrust_dims=settings.distrust_dims,
+        assumed=at_sizes(settings.assumed, fixed),
+        learn=learn_bounds,
+    )
+
+
+def _facts(model: ir.Model, settings: Settings) -> list[Term]:
+    """Return what is never negative if the model runs."""
+    found = _analysis(model, settings, FixedSizes({}, {}))
+    return list(found.knowledge.scopes[model.graph].facts.known())
+
+
+def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
+    """Return whether a fact is true at sizes; one about anything else may be."""
+    numbers: dict[Symbol, int] = {}
+    for leaf in fact.leaves():
+        origin = leaf.source
+        name: str | None = None
+        if isinstance(origin, DeclaredDim):
+            name = origin.name
+        elif isinstance(origin, DimOf) and origin.visit is origin.value:
+            name = f"{origin.value.name}[{origin.axis}]"
+        number = None if name is None else evaluate(name, sizes)
+        if number is None:
+            return True
+        numbers[leaf] = int(number)
+    found = value_at(fact, numbers)
+    return found is None or found >= 0
+
+
+def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
+    """Return None if a model runs at sizes, as far as is known; else what speaks against them."""
+    copy = cloned(model)
+    try:
+        fix = {**(settings.fix or {}), **numbers}
+        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.distrust_dims)
+        write_sizes(copy, fixed)
+        knowledge = _analysis(copy, settings, fixed).knowledge
+    except ScatterXError as error:  # a size would be negative, or is promised to be another
+        return Failure("?", "", str(error))
+    failure = first_failure(copy.graph, knowledge)
+    if failure is not None:
+        return failure
+    scope, live = knowledge.scopes[copy.graph], live_nodes(copy.graph)
+    lines = [n for n in copy.graph if is_scatter(n) and n in live and _fills_a_line(n, scope)]
+    return lines or None
+
+
+def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a scatter writes as many rows in a line as there are, or more."""
+    scatter = lift(node, scope)
+    if not isinstance(scatter, Scatter):
+        return False
+    for expr, size in zip(scatter.index_exprs, scatter.data_shape, strict=True):
+        line = expr - expr.at(dict.fromkeys(expr.coords, 0))
+        if expr.leaves() and not line.leaves() and size.constant is not None and size.constant > 1:
+            low, high = scatter.facts.interval(line)
+            if high - low >= size.constant - 1:
+                return True
+    return False

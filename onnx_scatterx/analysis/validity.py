@@ -99,6 +99,6 @@ def _columns(call: Call) -> list[Term]:
         return []
     columns = indices.constant.reshape(-1, indices.constant.shape[-1])
     facts = []
-    for c in range(columns.shape[1]):
+    for c in range(min(columns.shape[1], len(data.shape))):
         facts += _within(columns[:, c], data.shape[c])
     return facts

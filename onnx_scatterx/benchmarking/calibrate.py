@@ -18,6 +18,7 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 
+from onnx_scatterx.benchmarking.ways import fastest_ways, ways
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.targets.cost_model.machine import KINDS, Machine
 
@@ -106,6 +107,14 @@ def calibrate(
     *, threads: int = 1, rows: int = 1 << 19, progress: Callable[[int, int], None] | None = None
 ) -> Machine:
     """Measure this machine, with so many threads for one node; it takes a few seconds."""
+    kernel = fastest_ways(threads, rows)
+    with ways(kernel):
+        return _measure(threads, rows, kernel, progress)
+
+
+def _measure(
+    threads: int, rows: int, kernel: str, progress: Callable[[int, int], None] | None
+) -> Machine:
     launch = _launch(threads)
     byte: dict[str, float] = {}
     run: dict[str, float] = {}
@@ -117,7 +126,7 @@ def calibrate(
         run[kind] = max(extra / fine.runs, 0.0) if fine.runs else 0.0
         if progress is not None:
             progress(done + 1, len(KINDS))
-    return Machine(launch, byte, run)
+    return Machine(launch, byte, run, kernel)
 
 
 def _launch(threads: int) -> float:

@@ -29,8 +29,8 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
 def advised(
     args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
 ) -> Report:
-    """Return a report with what to do about scatters that stay, each command of which was tried."""
-    if all(entry.refusal is None for entry in report.scatters):
+    """Return a report with what to do next, each command of which was tried."""
+    if not report.to_fix and all(entry.refusal is None for entry in report.scatters):
         return report
     from onnx_scatterx.explanation import advise
 

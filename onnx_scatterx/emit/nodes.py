@@ -52,7 +52,8 @@ class NodeWriter:
         self.version = scope.opsets.get("", 0)
         self.names = names
         self._trial: DryRun | None = None
-        self._known = MadeValues(scope, self.version) if target.is_limited else None
+        limited = target.is_limited or target.static_only
+        self._known = MadeValues(scope, self.version) if limited else None
         self._in_other_form: set[str] = set()  # operators for which another form is being written
         self.constant_nodes = constant_nodes
         self._place = _Place(None, "scatterx", {})
@@ -144,6 +145,8 @@ class NodeWriter:
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
         objections = list(self.target.objections(request.use))
+        if trial is not None and self.target.static_only and request.use.reads_size:
+            objections.append(f"{op} with a size that is known only when the model runs")
         if objections:
             found = self._other_form(request)
             if found is not None:

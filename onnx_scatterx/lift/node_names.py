@@ -7,6 +7,7 @@ the first axis, Transpose. The second Transpose may be merged with others that f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -34,30 +35,55 @@ def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
             n.name or n.outputs[0].name or "?",
             tuple((v.name or "?") if v is not None else "" for v in n.inputs),
             n.outputs[0].name or "?",
-            _axes_of_statement(n) if is_scatter(n) else None,
+            axes.get(n),
         )
         for g in all_graphs(model)
+        for axes in [_axes_of_statements(list(g))]
         for n in g
         if is_scatter(n) or is_gather(n)
     }
 
 
-def _axes_of_statement(node: ir.Node) -> tuple[int, ...] | None:
-    """Return how the data of a scatter were transposed, if all that read its output go on so.
+def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ...]]:
+    """Return how the data of scatters were transposed, if all that read their outputs go on so.
+
+    Scatters may write one after the other between the two Transposes.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[4, 2] x, int64[1, 1] i, float[1, 4] y) => (float[4, 2] z) {
-    ...     t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, i, y)
+    ...     t = Transpose <perm = [1, 0]> (x)  r = ScatterND (t, i, y)  s = ScatterND (r, i, y)
     ...     z = Transpose <perm = [1, 0]> (s) }''')
-    >>> _axes_of_statement(model.graph.node(1))
-    (1, 0)
+    >>> [(node.outputs[0].name, axes) for node, axes in _axes_of_statements(model.graph).items()]
+    [('r', (1, 0)), ('s', (1, 0))]
     """
-    data, output = node.inputs[0], node.outputs[0]
-    before = None if data is None else _permutation(data.producer())
-    readers = list(output.uses())
-    if before is None or not readers or output.is_graph_output():
-        return None
-    return before if all(use.node.op_type == "Transpose" for use in readers) else None
+    transposed: dict[ir.Value | None, tuple[int, ...]] = {}
+    for node in nodes:
+        order = _permutation(node)
+        if order is None and _writes_on(node):
+            order = transposed.get(node.inputs[0])
+        if order is not None:
+            transposed[node.outputs[0]] = order
+    undone: set[ir.Value] = set()
+    for node in reversed(nodes):
+        if _writes_on(node) and node.outputs[0] in transposed:
+            output = node.outputs[0]
+            readers = list(output.uses())
+            if readers and not output.is_graph_output() and all(
+                use.node.op_type == "Transpose"
+                or (use.idx == 0 and _writes_on(use.node) and use.node.outputs[0] in undone)
+                for use in readers
+            ):  # fmt: skip
+                undone.add(output)
+    return {
+        node: transposed[node.outputs[0]]
+        for node in nodes
+        if is_scatter(node) and node.outputs[0] in undone
+    }
+
+
+def _writes_on(node: ir.Node) -> bool:
+    """Whether the axes of the output are those of the first input: of a scatter's data."""
+    return bool(node.inputs) and (is_scatter(node) or node.op_type == "Identity")
 
 
 def _permutation(node: ir.Node | None) -> tuple[int, ...] | None:

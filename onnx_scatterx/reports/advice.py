@@ -25,7 +25,7 @@ class Advice:
     """What removes some nodes of a model that stay for one reason.
 
     ``why`` is the reason, and ``missing`` what would have to be so. If there are no ``ways``,
-    nothing that was tried removes the nodes.
+    nothing that was tried removes the nodes. Advice about the sizes of the model has no nodes.
     """
 
     nodes: tuple[str, ...]
@@ -43,10 +43,19 @@ class Advice:
           removed by:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
               or your own number
+        >>> why = "the target npu wants all sizes as numbers"
+        >>> print(*Advice((), why, "", (way,)).lines(), sep="\n")
+        the target npu wants all sizes as numbers:
+          fixed by:
+            onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
+              or your own number
         >>> print(*Advice(("y", "z"), "two updates collide", "other positions").lines(), sep="\n")
         y, z stay: two updates collide
           no option removes them; missing: other positions
         """
+        if not self.nodes:
+            added = [f"  {line}" for line in self.way_lines()]
+            return [f"{self.why}:", *(added if self.ways else [f"  add {self.missing}"])]
         verb, them = ("stays", "it") if len(self.nodes) == 1 else ("stay", "them")
         if self.become_scatterx:
             verb = "becomes ScatterX" if len(self.nodes) == 1 else "become ScatterX"
@@ -61,7 +70,8 @@ class Advice:
             return ["no option removes it"]
         lines = []
         for i, way in enumerate(self.ways):
-            lines += ["or by:" if i else "removed by:", *(f"  {line}" for line in way.lines())]
+            by = "removed by:" if self.nodes else "fixed by:"
+            lines += ["or by:" if i else by, *(f"  {line}" for line in way.lines())]
         return lines
 
     def to_dict(self) -> dict[str, Any]:

@@ -132,15 +132,14 @@ def _entry(
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
-    axes = None if canonical is None or isinstance(canonical.boxes, Refusal) else called.axes
     if refusal is not None and not isinstance(refusal.detail, Missing):
         refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
     told: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
         "graph": where,
-        "footprint": "unknown" if canonical is None else footprint_text(canonical, axes),
-        "axes": axes,
+        "footprint": "unknown" if canonical is None else footprint_text(canonical, called.axes),
+        "axes": called.axes,
         "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
         "action": action,
         "rules": tuple(sorted(r.name for r in rules))

@@ -16,7 +16,7 @@ import numpy as np
 
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Access
-from onnx_scatterx.reports.example_sizes import Numbers, example_sizes, shape_at, value_at
+from onnx_scatterx.reports.example_numbers import Numbers, example_numbers, shape_at, value_at
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Refusal
 
@@ -81,7 +81,7 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     access = canonical.access
     found = None
     sizes: Mapping[Symbol, int] = {}
-    for numbers in example_sizes(access):
+    for numbers in example_numbers(access):
         at_these = _drawn(canonical, numbers)
         if at_these is not None and (found is None or at_these.pairs):
             found, sizes = at_these, numbers

@@ -269,9 +269,15 @@ class Report:
         """Return what the target does not take, in lines; none where it has no profile."""
         if not self.violations:
             return []
-        count = len(self.violations)
+        refused = [v for v in self.violations if not v.on_host]
+        hosted = [v for v in self.violations if v.on_host]
+        count, nodes = len(refused), len(hosted)
         head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
-        return [head, *(f"  {violation}" for violation in self.violations)]
+        host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
+        return [
+            *((head, *(f"  {violation}" for violation in refused)) if refused else ()),
+            *((host, *(f"  {v.node} ({v.op})" for v in hosted)) if hosted else ()),
+        ]
 
     def __str__(self) -> str:
         return text_of(self.shown())

@@ -9,8 +9,10 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.prove import Facts
+from onnx_scatterx.symbolic.terms import Symbol
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
 _INDICES = {"Mod": 0, "Slice": 4}  # the input that must not be negative, if it is not the second
@@ -58,6 +60,31 @@ class Use:
         """The most dims of a tensor that it reads or writes, as far as ranks are known."""
         tensors = [*self.inputs, *self.outputs]
         return max((t.rank or 0 for t in tensors if t is not None), default=0)
+
+    @property
+    def makes_size(self) -> bool:
+        """Whether a size of an output is a number of the run, and no size of an input is."""
+        given = [t for t in self.inputs if t is not None]
+        return not all(map(_is_declared, _leaves(self.outputs))) and all(
+            map(_is_declared, _leaves(given))
+        )
+
+    @property
+    def reads_size(self) -> bool:
+        """Whether a size of an output is computed from the elements of a tensor of the run."""
+        return any(isinstance(leaf.source, ElementOf) for leaf in _leaves(self.outputs))
+
+
+def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
+    return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
+
+
+def _is_declared(leaf: Symbol) -> bool:
+    """Return whether a leaf is a size of the model's inputs."""
+    origin = leaf.source
+    return isinstance(origin, DeclaredDim) or (
+        isinstance(origin, DimOf) and origin.visit is origin.value
+    )
 
 
 @dataclass(frozen=True)

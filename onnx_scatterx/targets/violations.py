@@ -1,20 +1,24 @@
-"""What of a model its target does not take: operators, their uses, ranks, sizes, operator sets."""
+"""What of a model its target does not take: operators, their uses, ranks, sizes, operator sets.
+
+Nothing is said of nodes that every compiler takes out first: what no output needs, what is computed
+from constants alone, Identity, and Dropout that drops nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.ir.graphs import called_function
 from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.targets.limits import Use
+from onnx_scatterx.targets.taken_out import TakenOut
 from onnx_scatterx.targets.target import Target
 
 
@@ -23,13 +27,14 @@ class Violation:
     """A node or an input that the target does not take, and why.
 
     A node without a name goes by its first output. ``op`` of an input is "input", of the model
-    itself "model".
+    itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
     """
 
     node: str
     op: str
     graph: str
     why: str
+    on_host: bool = False
 
     def __str__(self) -> str:
         return f"{self.node} ({self.op}): {self.why}"
@@ -61,8 +66,6 @@ class _Checker:
         self.target = target
         self.model = model
         self.knowledge = knowledge
-        shapes = (self.of(v).shape for v in model.graph.inputs)
-        self.declared = {s for shape in shapes if shape for dim in shape for s in dim.leaves()}
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return what is known of a value."""
@@ -76,18 +79,24 @@ class _Checker:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
                     yield Violation(value.name or "?", "input", main, why)
-        graphs = [(g.name or "main", g) for g in model.graphs()]
-        for function in model.functions.values():
-            if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
-                name = f"{function.domain}.{function.name}"
-                graphs += [(name, g) for g in (function.graph, *function.subgraphs())]
-        for name, graph in graphs:
+        taken_out = TakenOut(model)
+        for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
             for node in graph:
+                if taken_out.has(node, graph):
+                    continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
-                    for why in self._of_node(node, scope):
-                        label = node.name or node.outputs[0].name or "?"
-                        yield Violation(label, node.op_type, name, why)
+                    label = node.name or node.outputs[0].name or "?"
+                    on_host = self._is_on_host(node)
+                    for why in self._of_node(node, scope, on_host):
+                        yield Violation(label, node.op_type, name, why, on_host)
+
+    def _is_on_host(self, node: ir.Node) -> bool:
+        """Return whether a node is of an operator that the target has, on its host."""
+        target, name = self.target, node.op_type
+        if node.domain != "" or name in target.avoid or target.limits_of(name).native:
+            return False
+        return target.operators is None or name in target.operators
 
     def _of_opset(self, main: str) -> Iterator[Violation]:
         """Yield the nodes that keep a model in an operator set that is too new."""
@@ -115,18 +124,19 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _of_node(self, node: ir.Node, scope: Scope | None) -> Iterator[str]:
+    def _of_node(self, node: ir.Node, scope: Scope | None, on_host: bool) -> Iterator[str]:
         target = self.target
+        if on_host:
+            yield f"{target.name} runs {node.op_type} on its host"
+            return
         use = self._use(node, scope)
         for objection in target.objections(use):
             yield f"{target.name} takes no {objection}"
         rank = max((t.rank or 0 for t in use.outputs), default=0)
         if target.max_rank is not None and rank > target.max_rank:
             yield f"rank {rank}, and {target.name} takes {target.max_rank}"
-        if target.static_only and self._are_new(use.outputs):
-            given = [t for t in use.inputs if t is not None]
-            if not self._are_new(given):
-                yield "a size is known only when the model runs"
+        if target.static_only and use.makes_size:
+            yield "a size is known only when the model runs"
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
         name = node.op_type
@@ -139,16 +149,8 @@ class _Checker:
         facts = {} if scope is None else {"facts": scope.facts}
         return Use(name, inputs, outputs, attributes, constant, **facts)
 
-    def _are_new(self, tensors: Sequence[TensorValue]) -> bool:
-        """Return whether a size does not follow from the sizes of the inputs."""
-        return any(_is_new(t.shape, self.declared) for t in tensors if t.shape is not None)
-
 
 def is_constant(value: ir.Value) -> bool:
     """Return whether a value is an initializer or the output of a Constant."""
     producer = value.producer()
     return value.const_value is not None if producer is None else producer.op_type == "Constant"
-
-
-def _is_new(shape: Shape, declared: set[Symbol]) -> bool:
-    return any(not dim.leaves() <= declared for dim in shape)

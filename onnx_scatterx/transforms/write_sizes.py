@@ -11,6 +11,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.lift.failing import first_failure
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.declared_shapes import forget_declared
@@ -19,6 +21,8 @@ from onnx_scatterx.transforms.job import Job
 
 class WriteSizes(Pass):
     """Writes the sizes of the settings; does nothing if there are none.
+
+    Raises ScatterXError if a node cannot run at these sizes.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x, float[N, M] u) => (float[N, 4] y) { y = Neg (x) }''')
@@ -34,7 +38,11 @@ class WriteSizes(Pass):
     def run(self, job: Job) -> bool:
         settings = job.settings
         found = FixedSizes.of(job.model, settings.fix, distrust_dims=settings.distrust_dims)
-        return write_sizes(job.model, found)
+        changed = write_sizes(job.model, found)
+        failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
+        if failure is not None:
+            raise ScatterXError(f"at the fixed sizes ({found}) {failure}")
+        return changed
 
 
 def write_sizes(model: ir.Model, fixed: FixedSizes) -> bool:

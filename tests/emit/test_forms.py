@@ -19,7 +19,7 @@ from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.targets.violations import violations
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import examples
-from tests.helpers.pair import assert_same
+from tests.helpers.pair import assert_same, open_session
 from tests.helpers.support import parse
 
 T = ir.DataType
@@ -127,6 +127,48 @@ def test_slices_with_steps(shape: list[int], kind: str, data: st.DataObject) -> 
         return w.node("Slice", [values[0], *numbers], _NAMES[kind])
 
     assert compare({"x": (kind, shape)}, kind, write, target) or avoid
+
+
+@examples(60)
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=5), st.integers(3, 5), KINDS, st.data())
+def test_slices_with_steps_where_no_axis_can_be_added(
+    shape: list[int], most: int, kind: str, data: st.DataObject
+) -> None:
+    """The axes around that of the step are merged; the ranks are looked at by `violations`."""
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    start, step = data.draw(st.integers(0, 2)), data.draw(st.integers(2, 3))
+    limits = {
+        "Slice": OperatorLimits(steps=False, max_rank=data.draw(st.sampled_from([None, most])))
+    }
+    target = Target(
+        "npu", avoid=frozenset({"Gather", "Concat"}), max_rank=max(most, len(shape)), limits=limits
+    )
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant([n]) for n in (start, 2**63 - 1, axis, step)]
+        return w.node("Slice", [values[0], *numbers], _NAMES[kind])
+
+    is_there = compare({"x": (kind, shape)}, kind, write, target)
+    whole = 0 not in shape and shape[axis] % step == 0 and start < step
+    fits = most >= len(shape) and 2 + (axis > 0) + (axis < len(shape) - 1) <= most
+    assert is_there or not whole or not fits
+
+
+@examples(80)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=3), KINDS, st.data())
+def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
+    op = data.draw(st.sampled_from(["Gather", "GatherND"]))
+    axis = 0 if op == "GatherND" else data.draw(st.integers(-len(shape), len(shape) - 1))
+    row = st.integers(-shape[axis], shape[axis] - 1)
+    rows = np.array(data.draw(st.one_of(row, st.lists(row, min_size=1, max_size=6))), np.int64)
+    indices = rows[..., None] if op == "GatherND" else rows
+    given_ = {} if op == "GatherND" else {"axis": axis}
+    avoid = data.draw(st.sampled_from([{"GatherND"}, {"GatherND", "Gather"}]))
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node(op, [values[0], w.constant(indices)], _NAMES[kind], **given_)
+
+    assert compare({"x": (kind, shape)}, kind, write, Target("npu", avoid=frozenset(avoid)))
 
 
 @examples(60)
@@ -244,21 +286,6 @@ def test_indices_that_may_be_negative() -> None:
     assert str(found).endswith("(Gather at indices that may be negative for npu)")
 
 
-@examples(40)
-@given(SHAPES.filter(all), KINDS, st.data())
-def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
-    axis = data.draw(st.integers(0, len(shape) - 1))
-    row = st.integers(-shape[axis], shape[axis] - 1)
-    rows = data.draw(st.one_of(row, st.lists(row, min_size=1, max_size=6)))
-
-    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
-        indices = w.constant(np.array(rows, np.int64))
-        return w.node("Gather", [values[0], indices], _NAMES[kind], axis=axis)
-
-    target = Target("npu", avoid=frozenset({"Gather"}))
-    assert compare({"x": (kind, shape)}, kind, write, target)
-
-
 def test_all_that_is_missing_is_named_at_once() -> None:
     target = Target("npu", avoid=frozenset({"Tanh", "Sin", "Cos"}), max_rank=2)
 
@@ -282,3 +309,33 @@ def test_shapes_and_numbers(avoid: str) -> None:
         return w.node("Identity", [w.node("Neg", [x], T.INT64)], T.INT64)
 
     assert compare({"m": ("bool", [5])}, "int64", write, target)
+
+
+@pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])
+@pytest.mark.parametrize("lacks", [{"Gather"}, {"Gather", "Identity", "Unsqueeze", "Squeeze"}])
+def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:
+    """A 0 in the shape of a Reshape copies the size at its place; devices misread it."""
+    limits = {"Slice": OperatorLimits(steps=False)}
+    target = Target("npu", avoid=frozenset(lacks), limits=limits)
+    rank = len(shape)
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Identity", [w.node("Neg", [values[0]], T.FLOAT)], T.FLOAT)
+        steps = [w.constant([n] * rank) for n in (0, 2**31)]
+        found = w.node(
+            "Slice", [x, *steps, w.constant(range(rank)), w.constant([2] * rank)], T.FLOAT
+        )
+        return w.axes("Squeeze", w.axes("Unsqueeze", found, T.FLOAT, [0]), T.FLOAT, [0])
+
+    made = written({"x": ("float", shape)}, "float", write, target)
+    if isinstance(made, Refusal):
+        assert 0 in shape
+        return
+    found = {v.name: list(onnx.numpy_helper.to_array(v)) for v in made.graph.initializer}
+    reshapes = [node for node in made.graph.node if node.op_type == "Reshape"]
+    assert reshapes or "Identity" not in lacks
+    assert all(0 not in found[node.input[1]] for node in reshapes)
+    session = open_session(made)
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    (result,) = session.run(None, {"x": x})
+    np.testing.assert_array_equal(result, -x[(slice(None, None, 2),) * rank])

@@ -1,11 +1,13 @@
 // Copying and scattering a block at a time, while it is in the nearest caches. It takes a plan
 // whose outermost steps go to bands of the output that follow each other: then the updates of a
-// block follow each other too.
+// block follow each other too. An output that does not stay in the caches is made in memory beside
+// it, a block at a time, and goes past them from there: so it is never read.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "scatterx/copy.h"
@@ -22,9 +24,13 @@ struct Bands {
   std::int64_t first, pitch, count;
 };
 
-// The bands of a plan whose output is many blocks, and a band no more than a few.
+// The bands of a plan whose output is many blocks, and a band no more than a few. Where a block gets
+// few runs, to move it once more costs more than to fetch the lines that they go to.
 inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
-  if (plan.rank == 0 || plan.data_count * element_bytes < 4 * kBlockBytes) return std::nullopt;
+  constexpr std::int64_t kBytesOfRun = 256;
+  const std::int64_t bytes = plan.data_count * element_bytes;
+  if (plan.rank == 0 || bytes < 4 * kBlockBytes) return std::nullopt;
+  if (bytes >= kBytesPastCaches && plan.runs * kBytesOfRun < bytes) return std::nullopt;
   const Dim& outer = plan.dims[0];
   std::int64_t reach = plan.run - 1;  // how far a step's last element may be from its first place
   for (std::size_t d = 1; d < plan.rank; ++d) {
@@ -53,15 +59,29 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
   };
   const std::size_t tasks = parallel.PiecesFor(
       work.plan.data_count * size + work.plan.runs * (work.plan.run * size + kBytesPerRun));
+  const bool past = work.plan.data_count * size >= kBytesPastCaches;
+  const std::int64_t block = past ? steps * bands.pitch * size : 0;
+  const std::unique_ptr<char[]> memory(new char[tasks * static_cast<std::size_t>(block)]);
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(bands.count, i, tasks);
+    char* beside = memory.get() + static_cast<std::int64_t>(i) * block;
     if (i == 0) copy(0, border(0));
     for (std::int64_t step = part.begin; step < part.end; step += steps) {
       const std::int64_t stop = std::min(step + steps, part.end);
-      copy(border(step), border(stop));
-      ScatterSteps(work, 0, step, stop);
+      const std::int64_t first = border(step), bytes = (border(stop) - first) * size;
+      if (!past) {
+        copy(first, border(stop));
+        ScatterSteps(work, 0, step, stop);
+        continue;
+      }
+      CopyBytes(beside, data + first * size, bytes);
+      Cut cut = CutOf(work.plan, 0, step, stop);
+      cut.plan.start -= first;
+      ScatterCut(work, cut, beside);
+      Stream(work.output + first * size, beside, bytes);
     }
     if (i + 1 == tasks) copy(border(bands.count), work.plan.data_count);
+    if (past) FinishStreaming();
   });
 }
 

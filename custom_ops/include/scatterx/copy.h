@@ -5,40 +5,41 @@
 #include <cstdint>
 #include <cstring>
 
+#include "scatterx/choices.h"
 #include "scatterx/cpu.h"
+#include "scatterx/lines.h"
 #include "scatterx/parallel.h"
-
-#if SCATTERX_X86
-#include <immintrin.h>
-#endif
 
 namespace scatterx {
 
-// A run of a few lines is copied without a call: a vector at a time, and the last vector over again
-// where it is not full.
-inline constexpr std::int64_t kVector = 32, kFewLines = 256;
+namespace internal {
 
-#if SCATTERX_X86
-__attribute__((target("avx2"))) inline void CopyFewLines(char* to, const char* from,
-                                                         std::int64_t bytes) {
-  const auto copy = [&](std::int64_t i) __attribute__((target("avx2"), always_inline)) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
-  };
-  for (std::int64_t i = 0; i + kVector <= bytes; i += kVector) copy(i);
-  copy(bytes - kVector);
-}
-#endif
-
-// Copies like memcpy, which for long stretches is not always the fastest way there is.
-inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
+// By `rep movsb`, if that is the way and the processor has it: true if it is done.
+inline bool Moved(CopyWay way, char* to, const char* from, std::int64_t bytes) {
 #if SCATTERX_X86
   constexpr std::int64_t kLong = 1 << 14;
-  if (bytes >= kLong && HasFastMoves()) {
+  if (way == CopyWay::kMoves && bytes >= kLong && HasFastMoves()) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-    return;
+    return true;
   }
+#else
+  static_cast<void>(way), static_cast<void>(to), static_cast<void>(from);
+  static_cast<void>(bytes);
 #endif
+  return false;
+}
+
+}  // namespace internal
+
+// Copies like memcpy. That is not always good for long stretches: where it comes down to `rep
+// movsb`, some processors move 3 GB/s if `to` is a few bytes after `from` modulo a page.
+inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
+  constexpr std::int64_t kShort = 1 << 10;
+  if (bytes >= kShort) {
+    const CopyWay way = Chosen().copy;
+    if (internal::Moved(way, to, from, bytes)) return;
+    if (way != CopyWay::kMemcpy) return internal::CopyLines<false>(to, from, bytes);
+  }
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
@@ -46,54 +47,21 @@ inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
 // first.
 inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 
-#if SCATTERX_X86
-namespace internal {
-
-// One line of 64 bytes, `to` on its border.
-SCATTERX_INLINE void StreamLine(char* to, const char* from) {
-  const auto* source = reinterpret_cast<const __m128i*>(from);
-  auto* target = reinterpret_cast<__m128i*>(to);
-  const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-  const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-  _mm_stream_si128(target, a);
-  _mm_stream_si128(target + 1, b);
-  _mm_stream_si128(target + 2, c);
-  _mm_stream_si128(target + 3, d);
-}
-
-// Several pages take turns, a few lines each: memory and the prefetchers serve as many streams at
-// once.
-inline void StreamLines(char* to, const char* from, std::int64_t bytes) {
-  constexpr std::int64_t kLine = 64, kPage = 4096, kTurn = 8 * kPage, kFew = 2 * kLine;
-  for (; bytes >= kTurn; bytes -= kTurn, to += kTurn, from += kTurn) {
-    for (std::int64_t few = 0; few < kPage; few += kFew) {
-      for (std::int64_t page = 0; page < kTurn; page += kPage) {
-        for (std::int64_t i = page + few; i < page + few + kFew; i += kLine)
-          StreamLine(to + i, from + i);
-      }
-    }
-  }
-  for (std::int64_t i = 0; i < bytes; i += kLine) StreamLine(to + i, from + i);
-}
-
-}  // namespace internal
-#endif
-
 // Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
 // others may read.
 inline void Stream(char* to, const char* from, std::int64_t bytes) {
-#if SCATTERX_X86
-  constexpr std::int64_t kLine = 64;
-  const auto start = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLine);
-  const std::int64_t head = std::min(bytes, (kLine - start) % kLine);
-  const std::int64_t lines = (bytes - head) / kLine * kLine;
-  std::memcpy(to, from, static_cast<std::size_t>(head));
-  internal::StreamLines(to + head, from + head, lines);
-  to += head + lines;
-  from += head + lines;
-  bytes -= head + lines;
-#endif
-  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  constexpr std::int64_t kShort = 128;
+  if (bytes >= kShort) {
+    const CopyWay way = Chosen().copy;
+    if (internal::Moved(way, to, from, bytes)) return;
+    if (way == CopyWay::kTurns) {
+      const std::int64_t done = internal::CopyInTurns(to, from, bytes);
+      to += done, from += done, bytes -= done;
+    }
+    if (way != CopyWay::kMemcpy && bytes >= kShort)
+      return internal::CopyLines<true>(to, from, bytes);
+  }
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 inline void FinishStreaming() {

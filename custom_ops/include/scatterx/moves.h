@@ -18,7 +18,7 @@ inline constexpr std::int64_t kFar = 1 << 20;
 
 // How far from the processor it all is.
 struct Reach {
-  bool is_far = false;   // the output: see Batch::ForEach
+  bool is_far = false;   // the output, and asking helps: see Batch::ForEach
   bool streams = false;  // the updates fit no cache: long runs go past the caches
 };
 

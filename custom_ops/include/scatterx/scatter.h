@@ -21,7 +21,8 @@ namespace scatterx {
 inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
                     const void* updates, void* output, const Parallel& parallel) {
   const auto size = static_cast<std::int64_t>(moves.bytes);
-  const Reach reach{plan.data_count * size >= kFar,
+  const Choices choices = Chosen();
+  const Reach reach{choices.prefetch && plan.data_count * size >= kFar,
                     plan.runs * plan.run * size >= kBytesPastCaches};
   const internal::Work work{
       plan, table, moves, static_cast<const char*>(updates), static_cast<char*>(output), reach};
@@ -32,11 +33,11 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
       return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output,
                         parallel);
     }
-    if (const auto bands = BandsOf(plan, work.Bytes()))
-      return internal::ScatterBlocks(work, *bands, from, parallel);
+    const auto bands = choices.blocks ? BandsOf(plan, work.Bytes()) : std::nullopt;
+    if (bands) return internal::ScatterBlocks(work, *bands, from, parallel);
   }
-  if (const auto panels = PanelsOf(plan, work.Bytes(), parallel))
-    return internal::ScatterPanels(work, *panels, from, parallel);
+  const auto panels = choices.panels ? PanelsOf(plan, work.Bytes(), parallel) : std::nullopt;
+  if (panels) return internal::ScatterPanels(work, *panels, from, parallel);
   if (output != data) {
     CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);
   }

@@ -1,4 +1,4 @@
-"""tinygrad's reader of ONNX, on the CPU: compiled where clang or LLVM is there, else emulated."""
+"""tinygrad's reader of ONNX, on the CPU, for which clang compiles, or on the device of ``DEV``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tinygrad(Adapter):
 
         os.environ.setdefault("CACHELEVEL", "0")  # no database in the home of the user
         if "DEV" not in os.environ and not list(tinygrad.Device.get_available_devices()):
-            os.environ["DEV"] = tinygrad.helpers.DEV.value = "PYTHON"
+            raise RuntimeError("it finds no device: for the CPU it needs clang on the PATH")
         return version("tinygrad")
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:

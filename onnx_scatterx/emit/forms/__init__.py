@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.forms import arithmetic, casts, constants, logic, movement, padding
+from onnx_scatterx.emit.forms import arithmetic, casts, constants, logic, movement, padding, rows
 from onnx_scatterx.emit.forms.request import Request
 
 Form: TypeAlias = "Callable[[Request], ir.Value | None]"
@@ -18,7 +18,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "CumSum": (arithmetic.exclusive_sum, arithmetic.sum_by_product),
     "Equal": (),
     "Expand": (movement.tile,),
-    "Gather": (movement.nonnegative_gather, movement.gathered_slices),
+    "Gather": (rows.nonnegative_gather, rows.gathered_slices),
+    "GatherND": (rows.gathered_rows,),
     "Greater": (logic.swapped,),
     "Identity": (movement.same_shape,),
     "IsNaN": (logic.is_nan,),

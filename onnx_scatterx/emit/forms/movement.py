@@ -1,23 +1,25 @@
 """Slices, copies and choices between tensors by operators that a target takes.
 
-    x[1::2]          =   x[1:], cut into rows of 2, of which the first element is taken
+    x[1::2]          =   x[1:], cut into rows of 2, of which the first element is taken; the other
+                         axes are merged where the rank would be too large
     x[::-1]          =   Gather(x, [n - 1, ..., 0])
     Expand(x, s)     =   Tile(x, s / shape of x)
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
 
-They hold where the sizes are known numbers.
+They hold where the sizes are known numbers. No Reshape is written with a 0, which copies a size:
+compilers differ in what they make of it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.forms.request import Request
 
-_INT64 = ir.DataType.INT64
 INT64_MAX = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
 _MOST = 1 << 20  # elements of a constant that is written out
@@ -41,7 +43,8 @@ def strided_slice(request: Request) -> ir.Value | None:
     for a, s, e, step in zip(axes, starts, ends, steps, strict=True):
         axis = a % len(shape)
         picks[axis] = _positions(s, e, step, shape[axis])
-    writes = [_taker(request, shape, axis, pick) for axis, pick in picks.items()]
+    may_reshape = 0 not in shape and all(picks.values()) and request.takes("Reshape")
+    writes = [_taker(request, shape, axis, pick, may_reshape) for axis, pick in picks.items()]
     if None in writes:
         return None
     x = request.input(0)
@@ -62,13 +65,17 @@ def _positions(start: int, end: int, step: int, size: int) -> range:
     return range(min(max(start, 0), size - 1), min(max(end, -1), size - 1), step)
 
 
-def _taker(request: Request, shape: tuple[int, ...], axis: int, pick: range) -> str | None:
+def _taker(
+    request: Request, shape: tuple[int, ...], axis: int, pick: range, may_reshape: bool
+) -> str | None:
     """Return by which operators these positions of an axis can be taken, if by any."""
     slices = request.takes("Slice")
     if slices and (pick.step == 1 or not pick):
         return "Slice"
-    if slices and request.takes("Reshape") and _window(pick, shape[axis]) is not None:
-        return "Reshape"
+    if slices and may_reshape and _window(pick, shape[axis]) is not None:
+        before, after = _around(request, shape, axis)
+        if len(before) + 2 + len(after) <= request.largest_rank():
+            return "Reshape"
     if request.takes("Gather"):
         return "Gather"
     if slices and request.takes("Concat") and len(pick) <= _PARTS:
@@ -112,11 +119,22 @@ def _taken(
     end = begin + len(pick) * pick.step
     if (begin, end) != (0, sizes[axis]):
         x = cut(x, axis, begin, end)
-    before, after = sizes[:axis], sizes[axis + 1 :]
+    before, after = _around(request, sizes, axis)
     rows = [*before, len(pick), pick.step, *after]
     x = w.node("Reshape", [x, w.constant(rows)], dtype)
-    x = cut(x, axis + 1, column, column + 1)
-    return w.node("Reshape", [x, w.constant([*before, len(pick), *after])], dtype)
+    x = cut(x, len(before) + 1, column, column + 1)
+    result = [*sizes[:axis], len(pick), *sizes[axis + 1 :]]
+    return w.node("Reshape", [x, w.constant(result)], dtype)
+
+
+def _around(
+    request: Request, sizes: Sequence[int], axis: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the sizes before and behind an axis, merged if one more axis would be too many."""
+    before, after = sizes[:axis], sizes[axis + 1 :]
+    if len(sizes) < request.largest_rank():
+        return before, after
+    return [math.prod(before)] if before else [], [math.prod(after)] if after else []
 
 
 def tile(request: Request) -> ir.Value | None:
@@ -133,7 +151,7 @@ def tile(request: Request) -> ir.Value | None:
     if not request.takes("Tile") or 0 in result or (lead and not request.takes("Reshape")):
         return None
     if lead:
-        x = w.node("Reshape", [x, w.constant([*lead, *shape])], dtype)
+        x = w.node("Reshape", [x, w.constant([*lead, *shape])], dtype)  # no 0: none in the result
     counts = [n // own for n, own in zip(result, (*lead, *shape), strict=True)]
     return w.node("Tile", [x, w.constant(counts)], dtype)
 
@@ -177,65 +195,18 @@ def reshape(request: Request) -> ir.Value | None:
     if result is None or dtype is None or not request.takes("Reshape"):
         return None
     if 0 in result:
-        return None  # a 0 would copy a size
+        return None
     w = request.writer
     return w.node("Reshape", [request.inputs[0], w.constant(list(result))], dtype)
 
 
 def same_shape(request: Request) -> ir.Value | None:
-    """Give a value another name by a Reshape to its own shape."""
-    rank, dtype = request.result.rank, request.dtype
-    if rank is None or dtype is None or not request.takes("Reshape"):
+    """Give a value another name by a Reshape to its own shape; one size need not be known."""
+    shape, dtype = request.result.shape, request.dtype
+    if shape is None or dtype is None or not request.takes("Reshape"):
         return None
-    return request.writer.node(
-        "Reshape", [request.inputs[0], request.writer.constant([0] * rank)], dtype
-    )
-
-
-def nonnegative_gather(request: Request) -> ir.Value | None:
-    """Count constant indices from the start."""
-    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
-    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
-        return None
-    axis = int(request.attributes.get("axis", 0)) % len(shape)
-    found = np.asarray(indices.constant).astype(np.int64)
-    if not (found < 0).any() or not request.takes("Gather"):
+    sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
+    if 0 in sizes or sizes.count(-1) > 1:
         return None
     w = request.writer
-    rows = w.constant(np.where(found < 0, found + shape[axis], found), _INT64)
-    return w.node("Gather", [request.inputs[0], rows], dtype, axis=axis)
-
-
-def gathered_slices(request: Request) -> ir.Value | None:
-    """Take a few constant rows, one Slice for each run of them."""
-    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
-    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
-        return None
-    axis = int(request.attributes.get("axis", 0)) % len(shape)
-    found = np.asarray(indices.constant).astype(np.int64)
-    rows = [int(i) + (shape[axis] if i < 0 else 0) for i in found.ravel()]
-    runs = _runs(rows)
-    if not runs or len(runs) > _PARTS or found.ndim > 1:
-        return None
-    result = request.result.static_shape
-    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (found.ndim == 0)]
-    if result is None or 0 in result or not all(request.takes(op) for op in needed):
-        return None
-    w, x = request.writer, request.input(0)
-    parts = [
-        w.node("Slice", [x, *(w.constant([n]) for n in (start, end, axis))], dtype)
-        for start, end in runs
-    ]
-    whole = parts[0] if len(parts) == 1 else w.node("Concat", parts, dtype, axis=axis)
-    return whole if found.ndim else w.node("Reshape", [whole, w.constant(list(result))], dtype)
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """Return where runs of rows that follow each other start and end."""
-    runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row:
-            runs[-1] = (runs[-1][0], row + 1)
-        else:
-            runs.append((row, row + 1))
-    return runs
+    return w.node("Reshape", [request.inputs[0], w.constant(sizes)], dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -60,3 +61,9 @@ class Request:
             return False
         found = dtype or self.dtype
         return found is None or self.writer.target.limits_of(op).takes_type(found)
+
+    def largest_rank(self) -> float:
+        """Return how many axes Reshape and Slice may have at the target, infinity if any number."""
+        target = self.writer.target
+        limits = [target.max_rank, *(target.limits_of(op).max_rank for op in ("Reshape", "Slice"))]
+        return min((rank for rank in limits if rank is not None), default=math.inf)

@@ -20,15 +20,21 @@ from onnx_scatterx.system.record import note_read
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
 """The kinds of work that are told apart."""
+WAYS = ("lines", "turns", "moves", "memcpy", "no-prefetch", "no-blocks", "no-panels")
+"""The words by which the ScatterX library is told its ways, also in the variable SCATTERX_COPY."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine's constants, in nanoseconds: per node, per byte and per run of each kind."""
+    """A machine's constants, in nanoseconds: per node, per byte and per run of each kind.
+
+    ``kernel`` has the words for the ways that are fastest in the ScatterX library there.
+    """
 
     launch: float
     byte: Mapping[str, float]
     run: Mapping[str, float]
+    kernel: str = ""
 
     def time(self, kind: str, size: float, runs: float) -> float:
         """Return how long it takes to write ``size`` bytes in so many runs."""
@@ -40,7 +46,8 @@ class Machine:
             "\n".join([f"\n[{name}]", *(f"{k} = {v:.4g}" for k, v in sorted(table.items()))])
             for name, table in (("byte", self.byte), ("run", self.run))
         ]
-        return "\n".join(["# nanoseconds", f"launch = {self.launch:.4g}", *tables]) + "\n"
+        head = ["# nanoseconds", f'kernel = "{self.kernel}"', f"launch = {self.launch:.4g}"]
+        return "\n".join([*head, *tables]) + "\n"
 
     @classmethod
     def read(cls, path: Path) -> Machine:
@@ -48,7 +55,7 @@ class Machine:
         note_read(path, "the file of the machine's times")
         content = read_toml(path)
         again = "measure it again with 'onnx-scatterx calibrate'"
-        if set(content) != {f.name for f in fields(cls)}:
+        if set(content) | {"kernel"} != {f.name for f in fields(cls)}:
             raise ScatterXError(f"{path}: must have launch, [byte] and [run]; {again}")
         for table in (content["byte"], content["run"], {"launch": content["launch"]}):
             if not isinstance(table, dict) or not all(map(_is_time, table.values())):
@@ -56,6 +63,9 @@ class Machine:
         for name in ("byte", "run"):
             if set(content[name]) != set(KINDS):
                 raise ScatterXError(f"{path}: [{name}] must have {', '.join(KINDS)}; {again}")
+        kernel = content.get("kernel", "")
+        if not isinstance(kernel, str) or not set(kernel.split()) <= set(WAYS):
+            raise ScatterXError(f"{path}: kernel must be words of {', '.join(WAYS)}; {again}")
         return cls(**content)
 
 

@@ -20,7 +20,7 @@ _FIRST = ((8, 3, 2), (9, 4, 3), (12, 6, 1), (6, 6, 0), (5, 2, 2), (4, 1, 1))
 """Sizes of the data, of the other tensor, and positions, that make good pictures."""
 
 
-def example_sizes(access: Access) -> Iterator[Mapping[Symbol, int]]:
+def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
     """Yield numbers for all that only the run knows, which all known facts allow."""
     terms = (*access.data_shape, *access.shape, *access.index_exprs)
     leaves = sorted(frozenset[Symbol]().union(*(t.leaves() for t in terms)), key=lambda s: s.mark())

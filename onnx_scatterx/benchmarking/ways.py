@@ -1,0 +1,163 @@
+"""Which ways to copy are fastest in the ScatterX library on this machine.
+
+    a way is chosen if  min over rounds of t(way)  <=  0.9 * min over rounds of t(the default)
+
+The rounds take turns, so that whatever else the machine does meets all ways alike. A way that is
+not clearly faster is not chosen: the defaults are never bad, and a measurement may be.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import onnx.parser
+import onnxruntime as ort
+
+from onnx_scatterx.runtime.library import library_path
+
+VARIABLE = "SCATTERX_COPY"
+_ROUNDS = 7
+_CLEARLY = 0.9
+_HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
+_PAGE = 1024  # floats
+
+
+@contextmanager
+def ways(words: str) -> Iterator[None]:
+    """Let the library take these ways in this process, and afterwards those of before.
+
+    Args:
+        words: as in the variable SCATTERX_COPY, "turns no-panels"; none are the defaults.
+
+    Raises:
+        onnxruntime's error: a word means nothing.
+
+    Example:
+        >>> with ways("turns"):  # doctest: +SKIP
+        ...     session.run(None, feed)
+
+    """
+    before = os.environ.get(VARIABLE)
+    try:
+        _tell(words or "lines")
+        yield
+    finally:
+        _tell(before)
+
+
+def _tell(words: str | None) -> None:
+    """The library reads the variable whenever it is registered."""
+    if words is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = words
+    ort.SessionOptions().register_custom_ops_library(str(library_path()))
+
+
+def fastest_ways(threads: int = 1, rows: int = 1 << 19) -> str:
+    """Return the words for the ways that are clearly faster here than the defaults.
+
+    Args:
+        threads: for one node.
+        rows: of 128 bytes, for the largest probe.
+
+    Returns:
+        Words for `ways`, with spaces between them; none if the defaults are best.
+
+    Raises:
+        ScatterXError: this installation has no library.
+
+    Example:
+        >>> fastest_ways()  # doctest: +SKIP
+        'turns'
+
+    """
+    copies = [_copy(rows, 0, threads), *(_copy(rows // 32, shift, threads) for shift in (0, 4, 12))]
+    # The time of the thread does not count what others do meanwhile.
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    chosen = [
+        _fastest(["lines", "turns", "moves", "memcpy"], copies, clock),
+        _fastest(["", "no-prefetch"], [_points(rows, threads)], clock),
+        _fastest(["", "no-blocks"], [_columns(rows, threads)], clock),
+    ]
+    if threads > 1:
+        chosen.append(_fastest(["", "no-panels"], [_sums(rows, threads)], clock))
+    return " ".join(word for word in chosen if word not in ("", "lines"))
+
+
+def _fastest(words: list[str], probes: list[Callable[[], None]], clock: Callable[[], float]) -> str:
+    """Return the word of the least time over all probes; the first is the default."""
+    least: list[dict[str, float]] = [{} for _ in probes]
+    for _ in range(_ROUNDS):
+        for word in words:
+            with ways(word):
+                for best, probe in zip(least, probes, strict=True):
+                    start = clock()
+                    probe()
+                    taken = clock() - start
+                    best[word] = min(taken, best.get(word, taken))
+    total = {word: sum(best[word] / best[words[0]] for best in least) for word in words}
+    found = min(words, key=total.__getitem__)
+    return found if total[found] <= _CLEARLY * total[words[0]] else words[0]
+
+
+def _copy(rows: int, shift: int, threads: int) -> Callable[[], None]:
+    """Copy rows of 32 floats; the output is so many floats beyond data, modulo a page."""
+    data, f = np.ones((rows, 32), np.float32), np.zeros((1, 1), int)
+    memory = np.ones(rows * 32 + _PAGE, np.float32)
+    start = ((data.ctypes.data - memory.ctypes.data) // 4 + shift) % _PAGE
+    output = memory[start : start + data.size].reshape(data.shape)
+    node = "p1: ints = [0], p2: ints = [1], p: ints = [0, 1], "
+    return _bound(node, data, f, np.ones((1, 32), np.float32), threads, output)
+
+
+def _points(rows: int, threads: int) -> Callable[[], None]:
+    """Write to every fourth element, in random order."""
+    f = np.random.default_rng(0).permutation(rows * 4)[:rows, None]
+    node = "p1: ints = [0], p2: ints = [], p: ints = [0], "
+    return _bound(node, np.ones(rows * 4, np.float32), f, np.ones(rows, np.float32), threads)
+
+
+def _columns(rows: int, threads: int) -> Callable[[], None]:
+    """Write one element of each row of 16."""
+    f = np.random.default_rng(1).integers(0, 16, (rows, 1, 1))
+    node = "p1: ints = [0, 1], p2: ints = [0], p: ints = [1, 0], "
+    return _bound(node, np.ones((rows, 16), np.float32), f, np.ones((rows, 1), "f"), threads)
+
+
+def _sums(rows: int, threads: int) -> Callable[[], None]:
+    """Add rows of 64 to 100, with an index for each element."""
+    f = np.random.default_rng(2).integers(0, 100, (max(1, rows // 64), 64, 1))
+    node = 'p1: ints = [0, 1], p2: ints = [1], p: ints = [0, 1], reduction = "add", '
+    return _bound(node, np.zeros((100, 64), "f"), f, np.ones(f.shape[:2], "f"), threads)
+
+
+def _bound(
+    attributes: str,
+    data: np.ndarray,
+    f: np.ndarray,
+    updates: np.ndarray,
+    threads: int,
+    output: np.ndarray | None = None,
+) -> Callable[[], None]:
+    """Return a call that runs one node, with all its tensors in memory that is bound once."""
+    shapes = [", ".join(map(str, array.shape)) for array in (data, f, updates)]
+    inputs = f"float[{shapes[0]}] x, int64[{shapes[1]}] f, float[{shapes[2]}] u"
+    node = f"onnx_scatterx.ScatterX <{attributes}unique = 0> (x, f, u)"
+    text = f"{_HEAD} probe ({inputs}) => (float[{shapes[0]}] z) {{ z = {node} }}"
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    options.register_custom_ops_library(str(library_path()))
+    model = onnx.parser.parse_model(text).SerializeToString()
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    for name, array in {"x": data, "f": f, "u": updates}.items():
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
+    result = np.ones_like(data) if output is None else output
+    binding.bind_ortvalue_output("z", ort.OrtValue.ortvalue_from_numpy(result))
+    return lambda: session.run_with_iobinding(binding)

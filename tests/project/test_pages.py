@@ -1,0 +1,84 @@
+"""The pages that lead from PyTorch to a chip: their commands work, and print what stands there."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from onnx_scatterx.cli import main
+from onnx_scatterx.text.reasons import Reason
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("it_stays", "pytorch_to_npu")
+TEXT = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
+BLOCK = re.compile(r"^```(sh|text|toml|python)\n(.*?)^```", re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a directory of its own, with the models where the pages have them."""
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_commands(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A text after commands has lines that they print, in that order; all succeed but one."""
+    printed, count, failed = "", 0, []
+    for kind, block in BLOCK.findall(TEXT[page]):
+        if kind == "toml":
+            Path("npu.toml").write_text(block, encoding="utf-8")
+        elif kind == "sh":
+            printed = ""
+            for command in block.splitlines():
+                status = main(shlex.split(command)[1:])
+                told = capsys.readouterr()
+                printed = told.out + told.err
+                if "is not installed" in told.err:
+                    printed = ""
+                    continue
+                count += 1
+                failed += [command] if status else []
+        elif kind == "text" and printed:
+            place = 0
+            for line in block.splitlines():
+                place = printed.find(line + "\n", place)
+                assert place >= 0, line
+    assert count >= 3
+    assert [command.split(" --")[0] for command in failed] == (
+        ["onnx-scatterx optimize models/letterbox_dynamo_dynamic.onnx -o wrong.onnx"]
+        if page == "pytorch_to_npu"
+        else []
+    )
+
+
+def test_the_module_and_the_profile_are_those_of_the_repository() -> None:
+    page = TEXT["pytorch_to_npu"]
+    (module,) = re.findall(r"^class Letterbox.*?return canvas\n", page, re.M | re.S)
+    assert module in (ROOT / "models" / "sources.py").read_text(encoding="utf-8")
+    (profile,) = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    assert f'"""{profile}"""' in (ROOT / "benchmarks" / "followed.py").read_text(encoding="utf-8")
+
+
+def test_every_reason_is_there() -> None:
+    """In a row of a table, or at the head of its section."""
+    rows = re.findall(r"^\| (.*?) \|", TEXT["it_stays"], re.M)
+    quoted = re.findall(r"\n\n    ([a-z].*)\n\n", TEXT["it_stays"])
+    reasons = {reason.value for reason in Reason}
+    assert reasons - {*rows, *quoted} == set()
+    assert len(quoted) > 4
+    assert set(quoted) - reasons == {"the target qnn wants all sizes as numbers"}
+
+
+def test_the_table_has_two_exporters_and_three_targets() -> None:
+    table = TEXT["it_stays"].split("<!-- the table begins -->")[1]
+    rows = [row.split(" | ") for row in re.findall(r"^\| `(.*?) \|$", table, re.M)]
+    assert len(rows) >= 20
+    assert {len(row) for row in rows} == {5}
+    assert {row[1] for row in rows} == {"dynamo", "TorchScript"}
+    cells = [cell for row in rows for cell in row[2:]]
+    assert not any("error" in cell or "differs" in cell for cell in cells)
+    assert any(cell.endswith("done") for cell in cells)
+    assert any("stays: " in cell for cell in cells)

@@ -1,0 +1,113 @@
+"""Violations are true: what compilers take out is none, and what runs on the host is told apart."""
+
+from pathlib import Path
+
+import onnx.parser
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli import main
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.targets.violations import violations
+from tests.helpers.support import parse
+
+TARGET = target_of(
+    "standard, avoid = ['Erf', 'Identity', 'Dropout', 'Exp', 'RandomNormal', 'DequantizeLinear', "
+    "'ConstantOfShape', 'Squeeze'], max_rank = 3"
+)
+
+
+def told(text: str, target: str | Target = TARGET) -> list[str]:
+    model = ir.from_proto(parse(text))
+    return [f"{v.node} {v.op}" for v in violations(model, target_of(target))]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [
+        ("e = Erf (x)  y = Neg (x)", []),  # nobody reads it
+        ("e = Erf (x)  f = Exp (e)  y = Neg (x)", []),
+        ("e = Erf (x)  y = Neg (e)", ["e Erf"]),
+        ("e = Erf (w)  f = Exp (e)  y = Add (x, f)", []),  # of constants
+        ("c = Constant <value_floats = [1.0, 2.0]> ()  e = Erf (c)  y = Add (x, e)", []),
+        ("e = Add (w, x)  f = Exp (e)  y = Add (x, f)", ["f Exp"]),
+        ("e = Erf (v)  y = Add (x, e)", ["e Erf"]),  # an input may take the place of v
+        ("e = RandomNormal <shape = [2]> ()  y = Add (x, e)", ["e RandomNormal"]),
+        ("e = DequantizeLinear (q, one)  y = Add (x, e)", ["e DequantizeLinear"]),
+        ("e = ConstantOfShape (two)  y = Add (x, e)", []),
+        ("e = Reshape (w, four)  f = Squeeze (e)  y = Add (x, f)", []),  # of 4 dims, once
+        ("e = Reshape (x, four)  y = Squeeze (e)", ["e Reshape", "y Squeeze"]),
+        ("i = Identity (x)  y = Neg (i)", []),
+        ("i = Dropout (x)  y = Neg (i)", []),
+        ("i = Dropout (x, half)  y = Neg (i)", []),
+        ("i = Dropout (x, half, no)  y = Neg (i)", []),
+        ("i = Dropout (x, half, yes)  y = Neg (i)", ["i Dropout"]),
+        ("i = Dropout (x, half, b)  y = Neg (i)", ["i Dropout"]),
+        ("i, m = Dropout (x)  n = Cast <to = 1> (m)  y = Add (i, n)", ["i Dropout"]),
+    ],
+)
+def test_what_compilers_take_out(nodes: str, found: list[str]) -> None:
+    text = f"""g (float[2] x, float[2] v, bool b) => (float[2] y)
+        <float[2] w = {{1, 2}}, float[2] v = {{1, 2}}, uint8[2] q = {{1, 2}}, float one = {{1}},
+         int64[1] two = {{2}}, int64[4] four = {{1, 2, 1, 1}}, float half = {{0.5}},
+         bool no = {{0}}, bool yes = {{1}}> {{ {nodes} }}"""
+    assert told(text) == found
+
+
+def test_branches_and_functions_that_are_needed() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+        g (float[2] x, bool b) => (float[2] y) <float[2] w = {1, 2}> {
+            n = If (b) < then_branch = t () => (float[2] p) { p = Erf (x) },
+                         else_branch = e () => (float[2] q) { q = Neg (x) } >
+            y = If (b) < then_branch = t2 () => (float[2] p2) { u = Erf (x)  p2 = Exp (w) },
+                         else_branch = e2 () => (float[2] q2) { q2 = own.f (x) } > }
+        <domain: "own", opset_import: ["" : 18]> f (x) => (y) { y = Exp (x) }
+        <domain: "own", opset_import: ["" : 18]> h (x) => (y) { y = Erf (x) }"""
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    assert [(v.graph, v.op) for v in violations(model, TARGET)] == [("own.f", "Exp")]
+
+
+WRITE = """g (float[4, 2] x, float[2, 2] u, int64[2, 1] i) => (float[4, 2] y)
+    { e = Exp (x)  y = ScatterND (e, i, u) }"""
+
+
+def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told apart, and counts for --strict: the device itself does not take it."""
+    model = parse(WRITE)
+    report = onnx_scatterx.inspect(model, target="rknn")
+    assert [(v.op, v.on_host) for v in report.violations] == [("Exp", True), ("ScatterND", True)]
+    assert report.violation_lines() == [
+        "2 nodes that rknn runs on its host:",
+        "  e (Exp)",
+        "  y (ScatterND)",
+    ]
+    assert [v["on_host"] for v in report.to_dict()["violations"]] == [True, True]
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    out = str(tmp_path / "o.onnx")
+    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict"]) == 1
+    assert capsys.readouterr().err.endswith("2 nodes that rknn runs on its host\n")
+    lacking = 'rknn, remove = ["Exp"]'
+    lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
+    assert lines[0] == f"1 violation of the target {lacking}:"
+    assert lines[2:] == [f"1 node that {lacking} runs on its host:", "  y (ScatterND)"]
+
+
+def test_an_avoided_operator_is_not_on_the_host() -> None:
+    target = target_of('rknn, avoid = ["Exp"]')
+    found = violations(ir.from_proto(parse(WRITE)), target)
+    assert [(v.op, v.on_host) for v in found] == [("Exp", False), ("ScatterND", True)]
+
+
+@pytest.mark.parametrize("name", ["qnn", "rknn", "sophgo", "standard, static_only = true"])
+def test_no_form_makes_a_size_that_only_the_run_knows(name: str) -> None:
+    """For a device, a window from a start of the run is no Slice, whose size would hang on it."""
+    text = """g (float[8, 2] x, int64[1] at, float[3, 2] u) => (float[8, 2] y)
+        <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
+            rows = Add (at, r)  i = Unsqueeze (rows, last)  y = ScatterND (x, i, u) }"""
+    report = onnx_scatterx.inspect(parse(text), target=name, assume="at: nonnegative")
+    assert not any("a size is known only" in v.why for v in report.violations)
+    dynamic = onnx_scatterx.inspect(parse(text), target="standard", assume="at: nonnegative")
+    assert dynamic.ops_after["Slice"] == 2
