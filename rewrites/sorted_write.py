@@ -41,9 +41,8 @@ class SortedWriteRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         target = context.target
-        if context.writer.version < 11 or (
-            target.dense_limit is None and target.has(scatter.node.op_type)
-        ):
+        wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
+        if context.writer.version < 11 or not wanted or not target.has("TopK"):
             return Refusal(Reason.NO_RULE)
         number = context.constants.splat(scatter.updates)
         if scatter.reduction not in ("none", *(("min", "max") if number is not None else ())):
