@@ -113,7 +113,7 @@ def test_a_target_that_has_the_scatter(refuses: Refuses) -> None:
 
 def test_a_target_that_cannot_sort(refuses: Refuses) -> None:
     target = Target("unsorted", avoid=frozenset({"TopK"}), dense_limit=1)
-    refuses(ROWS.format("float"), Reason.TOO_LARGE, target=target)
+    refuses(ROWS.format("float"), Reason.UNKNOWN_INDICES, target=target)
 
 
 def test_an_old_operator_set(refuses: Refuses) -> None:
