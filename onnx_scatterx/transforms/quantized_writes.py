@@ -8,7 +8,6 @@ point, they do the same to the integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,14 +16,14 @@ import onnx_ir as ir
 from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.element_moves import operands_of, whole_axes
-from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.lift.quantization import Quantization, is_quantizer
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.transforms.near_quantizers import described, is_exact, reached
 
 _SIZES = ("Shape", "Size")
-_TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
 
 
 @dataclass(eq=False)
@@ -71,8 +70,8 @@ def quantized_writes(
     for node in places:
         if node in taken or not is_scatter(node):
             continue
-        above, below = _reached(node, up=True), _reached(node, up=False)
-        if not above or not below or not all(map(_is_exact(context), (*above, *below))):
+        above, below = reached(node, up=True), reached(node, up=False)
+        if not above or not below or not all(map(is_exact(context), (*above, *below))):
             continue
         try:
             write = _Search(context, node).run()
@@ -83,93 +82,6 @@ def quantized_writes(
         taken.update(write.nodes)
         found.append(write)
     return found, why
-
-
-def obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
-    """Return why a scatter has to stay, if it is written on floats and quantizers are beside it.
-
-    ONNX Runtime moves, adds and drops quantizers beside nodes that move elements, and not beside
-    scatters, under its default options.
-    """
-    above, below = _reached(node, up=True), _reached(node, up=False)
-    if not all(map(_is_exact(context), (*above, *below))):
-        return OnFloats.INEXACT
-    if context.scope.opsets.get("", 0) >= _TYPED and any(_is_int8(n, context) for n in above):
-        return OnFloats.REJECTED
-    if below and _is_given_out_between(node):
-        return OnFloats.MOVED
-    return None
-
-
-def _is_int8(node: ir.Node, context: GraphContext) -> bool:
-    value = node.inputs[0]
-    known = None if value is None else context.scope.values.get(value)
-    dtype = value.dtype if value is not None and known is None else known and known.dtype
-    return dtype in (None, ir.DataType.INT8)
-
-
-def _is_given_out_between(node: ir.Node) -> bool:
-    """Return whether an output of the graph is moved on, and quantized then."""
-    stack, seen = [node], {node}
-    while stack:
-        here = stack.pop()
-        budget().work(1)
-        readers = [u.node for v in here.outputs for u in v.uses() if u.idx in operands_of(u.node)]
-        given_out = any(value.is_graph_output() for value in here.outputs)
-        if given_out and any(_reached(reader, up=False) for reader in readers):
-            return True
-        stack += [n for n in dict.fromkeys(readers) if n not in seen]
-        seen.update(readers)
-    return False
-
-
-def _reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
-    """Return the quantizers that a node takes elements from through others that move them.
-
-    If it is not ``up``, those that it gives elements to.
-    """
-    found, seen, stack = [], {node}, [node]
-    while stack:
-        here = stack.pop()
-        budget().work(1)
-        if up:
-            given = (here.inputs[i] for i in operands_of(here))
-            near = [v.producer() for v in given if v is not None]
-        else:
-            near = [u.node for v in here.outputs for u in v.uses()]
-        for other in near:
-            if is_quantizer(other, "DequantizeLinear" if up else "QuantizeLinear"):
-                assert other is not None
-                found.append(other)
-            elif other is not None and other not in seen and operands_of(other):
-                seen.add(other)
-                stack.append(other)
-    return found
-
-
-def _is_exact(context: GraphContext) -> Callable[[ir.Node], bool]:
-    """Ask whether quantizers of a scale undo each other, as far as that is known."""
-
-    def ask(node: ir.Node) -> bool:
-        found = _described(node, context)
-        return found is None or found.is_exact
-
-    return ask
-
-
-def _described(node: ir.Node, context: GraphContext) -> Quantization | None:
-    """Return what a quantizer says, if it is known."""
-    value = node.inputs[0]
-    known = None if value is None else context.scope.values.get(value)
-    if value is None:
-        return None
-    dtype = value.dtype if known is None else known.dtype
-
-    def array(given: ir.Value) -> np.ndarray | None:
-        stored, computed = context.constants.array(given), context.scope.values.get(given)
-        return computed.constant if stored is None and computed is not None else stored
-
-    return quantization_of(node, array, dtype)
 
 
 class _StaysError(Exception):
@@ -242,7 +154,7 @@ class _Search:
 
     def _quantization(self, node: ir.Node) -> tuple[Quantization, int | None] | None:
         """Return what a quantizer says, and its axis counted from the start."""
-        found, value = _described(node, self.context), node.inputs[0]
+        found, value = described(node, self.context), node.inputs[0]
         if found is None or found.axis is None or value is None:
             return None if found is None else (found, None)
         known = self.context.scope.values.get(value)

@@ -1,0 +1,103 @@
+"""Quantizers beside nodes that only move elements, and what they do to a scatter on floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.lift.element_moves import operands_of
+from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.text.quantized import OnFloats
+
+_TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
+
+
+def obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
+    """Return why a scatter has to stay, if it is written on floats and quantizers are beside it.
+
+    ONNX Runtime moves, adds and drops quantizers beside nodes that move elements, and not beside
+    scatters, under its default options.
+    """
+    above, below = reached(node, up=True), reached(node, up=False)
+    if not all(map(is_exact(context), (*above, *below))):
+        return OnFloats.INEXACT
+    if context.scope.opsets.get("", 0) >= _TYPED and any(_is_int8(n, context) for n in above):
+        return OnFloats.REJECTED
+    if below and _is_given_out_between(node):
+        return OnFloats.MOVED
+    return None
+
+
+def _is_int8(node: ir.Node, context: GraphContext) -> bool:
+    value = node.inputs[0]
+    known = None if value is None else context.scope.values.get(value)
+    dtype = value.dtype if value is not None and known is None else known and known.dtype
+    return dtype in (None, ir.DataType.INT8)
+
+
+def _is_given_out_between(node: ir.Node) -> bool:
+    """Return whether an output of the graph is moved on, and quantized then."""
+    stack, seen = [node], {node}
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        readers = [u.node for v in here.outputs for u in v.uses() if u.idx in operands_of(u.node)]
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        if given_out and any(reached(reader, up=False) for reader in readers):
+            return True
+        stack += [n for n in dict.fromkeys(readers) if n not in seen]
+        seen.update(readers)
+    return False
+
+
+def reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
+    """Return the quantizers that a node takes elements from through others that move them.
+
+    If it is not ``up``, those that it gives elements to.
+    """
+    found, seen, stack = [], {node}, [node]
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        if up:
+            given = (here.inputs[i] for i in operands_of(here))
+            near = [v.producer() for v in given if v is not None]
+        else:
+            near = [u.node for v in here.outputs for u in v.uses()]
+        for other in near:
+            if is_quantizer(other, "DequantizeLinear" if up else "QuantizeLinear"):
+                assert other is not None
+                found.append(other)
+            elif other is not None and other not in seen and operands_of(other):
+                seen.add(other)
+                stack.append(other)
+    return found
+
+
+def is_exact(context: GraphContext) -> Callable[[ir.Node], bool]:
+    """Ask whether quantizers of a scale undo each other, as far as that is known."""
+
+    def ask(node: ir.Node) -> bool:
+        found = described(node, context)
+        return found is None or found.is_exact
+
+    return ask
+
+
+def described(node: ir.Node, context: GraphContext) -> Quantization | None:
+    """Return what a quantizer says, if it is known."""
+    value = node.inputs[0]
+    known = None if value is None else context.scope.values.get(value)
+    if value is None:
+        return None
+    dtype = value.dtype if known is None else known.dtype
+
+    def array(given: ir.Value) -> np.ndarray | None:
+        stored, computed = context.constants.array(given), context.scope.values.get(given)
+        return computed.constant if stored is None and computed is not None else stored
+
+    return quantization_of(node, array, dtype)
