@@ -18,8 +18,8 @@ import onnx_scatterx.cli
 from onnx_scatterx.cli import supervised
 
 def work(_):
-    print(os.getpid(), flush=True)
     try:
+        print(os.getpid(), flush=True)  # from here on signals come
         {work}
     except KeyboardInterrupt:
         time.sleep(0.3)  # a second Ctrl-C would interrupt this
