@@ -112,7 +112,7 @@ def explain(
         ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
         >>> print(explain(model))
         z: ScatterND in graph row
-          answer    goes, written by Concat, Slice (rules: concat, view)
+          answer    removed, written by Concat, Slice (rules: concat, view)
           data      x, float[4, 2]
           updates   y, float[1, 2]
           writes    box [1, :]

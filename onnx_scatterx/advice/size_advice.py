@@ -55,5 +55,5 @@ class SizeAdvice:
             return (Advice((), why, "", (way,)),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:
-            missing += f"; at those that were tried {self.failure}"
+            missing += f"; at the numbers that were tried, {self.failure}"
         return (Advice((), why, missing),)

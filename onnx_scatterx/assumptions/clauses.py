@@ -93,7 +93,7 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
         said = None
     if not isinstance(said, dict) or not all(isinstance(part, str) for part in said.values()):
         shown = one_line(text, _SHOWN)
-        raise ScatterXError(f"the metadata {METADATA} of the model are no assumptions: {shown}")
+        raise ScatterXError(f"the metadata {METADATA} of the model are not assumptions: {shown}")
     return clauses(said)
 
 
@@ -137,5 +137,5 @@ def check(
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
             said = ", ".join(str(c) for c in found if c.name == name)
-            raise ScatterXError(f"no number is found that is all of this: {said}")
+            raise ScatterXError(f"no number satisfies all of this: {said}")
     return assumed

@@ -177,7 +177,7 @@ class _Reader:
         if not shape and name in self.inputs:
             dims = self.dims[name]
             form = ",".join("N" if not isinstance(d, int) else str(d) for d in dims or ())
-            return ScatterXError(f"{name!r} is an input and no size: --fix {name}:{form}")
+            return ScatterXError(f"{name!r} is an input, not a size: --fix {name}:{form}")
         near = difflib.get_close_matches(name, there, 1)
         if near:
             return ScatterXError(f"the model has no {what} {name!r}; did you mean {near[0]!r}?")

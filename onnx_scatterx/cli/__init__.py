@@ -84,7 +84,7 @@ def _is_of_others(module: str | None) -> bool:
 def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
-        description="Rewrites the scatter nodes of ONNX models to slices, where that is proven.",
+        description="Removes scatter nodes from ONNX models, if the result is proven equal.",
         epilog=_epilog("optimize model.onnx -o new.onnx --verify")
         + "\n\nexit status: 0 done, 1 the answer is no, 2 could not run",
         formatter_class=argparse.RawDescriptionHelpFormatter,

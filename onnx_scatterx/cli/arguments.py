@@ -73,7 +73,7 @@ def add_target(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--deterministic",
         action="store_true",
-        help="where updates are known to collide, make the last of them win",
+        help="if updates are known to collide, the last one wins",
     )
 
 
@@ -106,7 +106,7 @@ def add_assume(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A",
-        help="promise something of the inputs, which stay as they are: 'seq <= 512', "
+        help="a promise about the inputs, which it does not change: 'seq <= 512', "
         "'positions: contiguous, nonnegative'",
     )
 
@@ -116,7 +116,7 @@ def add_distrust(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--distrust-dims",
         action="store_true",
-        help="inputs that declare a dim under one name need not agree in it",
+        help="dims of inputs with the same name may have different sizes",
     )
 
 
@@ -133,13 +133,13 @@ def add_draws(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--strict-zeros",
         action="store_true",
-        help="let the sign of a zero be a difference everywhere",
+        help="the sign of a zero is always a difference",
     )
     add_seed(command)
     command.add_argument(
         "--prove",
         action="store_true",
-        help="prove it for every size and every input, by a solver; 1 where that fails",
+        help="prove it for every size and every input, by a solver; exit with 1 if not proven",
     )
 
 
@@ -215,7 +215,7 @@ def settle_target(args: argparse.Namespace) -> None:
     if "strict" in args and not (target.is_limited or target.static_only):
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
     if not target.is_timed and "size" in args:
-        reject_unused(args, f"for target {target.name}, which weighs no time", "size")
+        reject_unused(args, f"for target {target.name}, which does not estimate time", "size")
 
 
 def count(text: str) -> int:
@@ -258,7 +258,7 @@ def size(text: str) -> tuple[str, int]:
 
 def _natural(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
     return int(text)
 
 

@@ -22,13 +22,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `bench` takes."""
     command.add_argument("models", metavar="MODEL", nargs="+", help="ONNX models; all on one input")
     command.add_argument(
-        "--target", metavar="A,B", help="time what the one model becomes under these targets too"
+        "--target",
+        metavar="A,B",
+        help="optimize the one model for these targets, and time them too",
     )
     add_inputs(command)
     add_sizes(command)
     add_session(command, threads=1)
     command.add_argument(
-        "--rounds", type=count, metavar="N", help="time each model so often (what fits in 10 s)"
+        "--rounds", type=count, metavar="N", help="how often to time each model (as fits in 10 s)"
     )
     add_json(command)
 

@@ -55,7 +55,7 @@ def add_check_with(command: argparse.ArgumentParser) -> None:
         "--check-with",
         type=consumer_list,
         metavar="A,B",
-        help="let these consumers run the result, as check does; 1 if one does not take it",
+        help="let these consumers run the result, as check does; exit with 1 if one refuses it",
     )
     add_python(command)
 

@@ -31,7 +31,7 @@ def is_one(models: list[str]) -> bool:
         if model != STREAM and not os.path.exists(model):
             raise ScatterXError(f"{model}: no such file")
     if len(models) > 1 and STREAM in models:
-        raise ScatterXError("-: a model that comes by stdin is the only one of its command")
+        raise ScatterXError("-: a model from stdin must be the only model of the command")
     return len(models) == 1 and (models[0] == STREAM or not os.path.isdir(models[0]))
 
 
@@ -49,7 +49,7 @@ def given_model(model: str) -> str | onnx.ModelProto:
     if model != STREAM:
         return model
     if sys.stdin is None or sys.stdin.isatty():
-        raise ScatterXError("-: no model comes by stdin; it is a terminal")
+        raise ScatterXError("-: no model comes from stdin: it is closed or a terminal")
     from onnx_scatterx.ir.io import parsed
 
     return parsed(sys.stdin.buffer.read(), "stdin")
@@ -58,7 +58,7 @@ def given_model(model: str) -> str | onnx.ModelProto:
 def given_models(*models: str) -> list[str | onnx.ModelProto]:
     """Return several models, of which one may come by stdin."""
     if models.count(STREAM) > 1:
-        raise ScatterXError("-: only one model can come by stdin")
+        raise ScatterXError("-: only one model can come from stdin")
     return [given_model(model) for model in models]
 
 

@@ -70,7 +70,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="S=N",
-        help="a hint: a symbolic size is usually N, by which ort-cpu weighs plans",
+        help="a hint for ort-cpu: the usual value of a symbolic size",
     )
     command.add_argument(
         "--verify", action="store_true", help="run both models first, and write only if they agree"

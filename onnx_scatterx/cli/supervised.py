@@ -60,7 +60,7 @@ def _told(status: int) -> int:
         why = f"a library crashed ({name}), as onnx does on some broken models"
         return print_error(why, _FAILED)
     if name == "SIGKILL":
-        return print_error("the process was killed, perhaps since memory was short", _FAILED)
+        return print_error("the process was killed, perhaps because memory was short", _FAILED)
     return _SIGNAL - status
 
 

@@ -92,7 +92,7 @@ class Builder:
         if key in self.fixed:
             return integer(self.fixed[key])
         if dim and key in self.sizes:
-            self.world.assume("inputs that name a dim alike agree in it")
+            self.world.assume("dims of inputs with the same name have the same size")
         self.world.assume("every axis is shorter than 2^31")
         return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
 

@@ -230,7 +230,7 @@ def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
         *(t.leaves() for t in (*access.shape, *access.data_shape, *access.index_exprs))
     )
     found = [
-        f"declared-dims: inputs that declare {name!r} agree in it"
+        f"declared-dims: all input dims {name!r} have the same size"
         for t, name in knowledge.shared.items()
         if t.leaves() <= leaves
     ]

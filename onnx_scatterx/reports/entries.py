@@ -18,7 +18,7 @@ class Action(enum.Enum):
     REMOVED = "removed"
     NATIVE = "becomes ScatterX"
     KEPT = "kept"
-    DEAD = "removed, as nothing reads it"
+    DEAD = "removed: nothing reads it"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Entry:
         if self.refusal is not None:
             return f"{self.action.value}: {self.refusal}"
         if self.action is Action.REMOVED and not self.rules:
-            return f"{self.action.value}, with all that read it"
+            return f"{self.action.value}, with all its readers"
         if self.action is not Action.REMOVED:
             return str(self.action.value)
         by = f"by {', '.join(self.written)}" if self.written else "without a node"

@@ -147,13 +147,13 @@ def _known(access: Access, wording: TermFormatter) -> Iterator[str]:
 def _answer(account: NodeRecord) -> Iterator[str]:
     entry = account.entry
     if entry.action is Action.DEAD:
-        yield "goes, as nothing reads it"
+        yield "removed: nothing reads it"
     elif entry.refusal is None:
         if not entry.rules:
-            yield "goes, with all that read it"
+            yield "removed, with all its readers"
         else:
             by = f"written by {', '.join(entry.written)}" if entry.written else "without a node"
-            yield f"goes, {by} (rules: {', '.join(entry.rules)})"
+            yield f"removed, {by} (rules: {', '.join(entry.rules)})"
     else:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
         yield f"{word}: {entry.refusal}"

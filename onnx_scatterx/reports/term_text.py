@@ -119,7 +119,7 @@ def _origin(leaf: Symbol) -> str:
     source: Sequence[object] = leaf.source if isinstance(leaf.source, tuple) else (leaf.source,)
     value = next((s for s in source if isinstance(s, ir.Value)), None)
     if value is None:
-        return f"{leaf.name}: a size that only the run knows"
+        return f"{leaf.name}: a size that is known only at run time"
     # The leaf has the name that the value had, and a number where it is one of its sizes.
     is_size = isinstance(source[-1], int)
     name = leaf.name.rpartition(".")[0] if is_size else leaf.name

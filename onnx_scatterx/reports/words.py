@@ -20,7 +20,7 @@ _VERDICTS = {
     "not sliceable": "each element has its own place, and another form than slices is needed",
 }
 _TOUCHES = {
-    "by the indices": "only the run knows which elements",
+    "by the indices": "the elements are known only at run time",
     "?": "the node is not understood",
 }
 
@@ -32,7 +32,7 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     >>> entry = GatherReport(node="n", op="Gather", graph="g", footprint="unknown",
     ...     verdict="not sliceable", action=Action.KEPT)
     >>> print(*legend([entry])[0].split("; "), sep="\n")
-    by the indices: only the run knows which elements
+    by the indices: the elements are known only at run time
     not sliceable: each element has its own place, and another form than slices is needed
     """
     shown = list(entries)

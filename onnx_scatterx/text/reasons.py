@@ -21,7 +21,7 @@ class Reason(enum.Enum):
     UNKNOWN_BOUNDS = "not proven: the positions lie within the data, even if the updates are empty"
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "one dim runs along two axes of the data"
-    QUANTIZER = "ONNX Runtime would change quantizers beside what is written, and with them values"
+    QUANTIZER = "ONNX Runtime would change quantizers beside the write, and so change values"
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
     NO_CUT = "the order of the written regions is unknown"
@@ -58,16 +58,16 @@ _MISSING = {
     Reason.UNKNOWN_BOUNDS: "a proof that the positions lie within the data at every size",
     Reason.IRREGULAR: "positions that form a few boxes, or a target that allows dense forms",
     Reason.DIAGONAL: "a form of operators for this combination of axes and element type",
-    Reason.QUANTIZER: "one scale for all that is written, which is normal and positive",
-    Reason.COLLIDES: "positions that are all different, as the operator leaves open which wins",
+    Reason.QUANTIZER: "one normal and positive scale for all written values",
+    Reason.COLLIDES: "positions that are all different: ONNX does not say which update wins",
     Reason.MAY_COLLIDE: "a proof that no two updates go to one element",
     Reason.NO_CUT: "a proof of the order of the written regions at every size",
     Reason.NO_KERNEL: "another element type, or a runtime that has the operator for this one",
     Reason.OPSET: "a newer operator set; convert the model",
     Reason.NOT_IN_TARGET: "a compiler that has the operator",
     Reason.RANK: "tensors of fewer dims, or a compiler that takes this many",
-    Reason.UNKNOWN_SIZE: "a tensor of the model from whose shape the size can be read",
-    Reason.NO_GAIN: "a form with fewer nodes than there are",
+    Reason.UNKNOWN_SIZE: "a tensor of the model with this size in its shape",
+    Reason.NO_GAIN: "a form with fewer nodes than now",
     Reason.TOO_COSTLY: "a form with fewer nodes",
     Reason.TOO_LARGE: "smaller tensors, or a target that allows larger dense forms",
     Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",

@@ -69,7 +69,7 @@ ERRORS: dict[str, Fix] = {
     "the model has no size 'q'; it has batch, height, width, height*width, k[0], k[1]": {"q": 1},
     "the model has no input 'masc'; did you mean 'mask'?": {"masc": [1, 2]},
     "the model has no input 'q'; it has x, mask, k": {"q": [1, 2]},
-    "'x' is an input and no size: --fix x:N,3,N,N": {"x": 4},
+    "'x' is an input, not a size: --fix x:N,3,N,N": {"x": 4},
     "the input 'x' has 4 dims, and --fix x:1,2 has 2": {"x": [1, 2]},
     "the dim 1 of the input 'x' is 3: --fix x:1,4,2,2 contradicts": {"x": [1, 4, 2, 2]},
     "the size 'batch' is 2 by --fix batch=2 and 1 by --fix x:1,3,2,2": {

@@ -161,7 +161,7 @@ def test_no_report_without_its_model(
             "'batch=x' is not like 'batch=8'",
         ),
         (["calibrate", "-o", "."], "is a directory"),
-        (["verify", YOLOX, YOLOX, "--seed", "-1"], "'-1' is no number from 0 on"),
+        (["verify", YOLOX, YOLOX, "--seed", "-1"], "'-1' is not a whole number from 0 on"),
         (["run", KV, "--threads", "100000"], "100000 threads are more than 1024"),
         (["run", "."], "is a directory, not an ONNX model"),
         (["run", YOLOX, "--output", ""], "the path of the outputs is empty"),

@@ -198,7 +198,7 @@ def test_bad_arguments(model: str, tmp_path: Path, capsys: pytest.CaptureFixture
         (["--input", "x.npy"], "'x.npy' is not like NAME=FILE.npy or FILE.npz"),
         (["--size", "batch"], "'batch' is not like 'batch=8'"),
         (["--size", "Q=3"], "the model has no size 'Q'; it has"),
-        (["--threads", "-1"], "'-1' is no number from 0 on"),
+        (["--threads", "-1"], "'-1' is not a whole number from 0 on"),
         (["--output", str(tmp_path / "file")], "is a file; name a directory"),
         (["--output", str(tmp_path / "folder.npz")], "is a directory; name a file"),
         (["--output", str(tmp_path / "no" / "out")], "does not exist"),

@@ -153,10 +153,10 @@ def test_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         (Stdin(b"nothing"), ["inspect", "-"], "stdin: not an ONNX model, or a truncated one"),
         (Stdin(b"<nothing"), ["inspect", "-"], "stdin: not an ONNX model, or a truncated one"),
         (Stdin(b"{" * 9999), ["inspect", "-"], "stdin: "),
-        (Stdin(b"", is_terminal=True), ["inspect", "-"], "-: no model comes by stdin; it is a"),
-        (None, ["inspect", "-"], "-: no model comes by stdin"),
-        (Stdin(b""), ["inspect", "-", KV], "-: a model that comes by stdin is the only one"),
-        (Stdin(b""), ["verify", "-", "-"], "-: only one model can come by stdin"),
+        (Stdin(b"", is_terminal=True), ["inspect", "-"], "-: no model comes from stdin: it is"),
+        (None, ["inspect", "-"], "-: no model comes from stdin"),
+        (Stdin(b""), ["inspect", "-", KV], "-: a model from stdin must be the only model"),
+        (Stdin(b""), ["verify", "-", "-"], "-: only one model can come from stdin"),
     ],
 )
 def test_what_stdin_must_be(

@@ -97,7 +97,7 @@ def test_a_legend_explains_the_words(
     as_terminal(monkeypatch)
     assert main(["inspect", MASK]) == 0
     text = " ".join(ESCAPES.sub("", capsys.readouterr().out).split())
-    assert "by the indices: only the run knows which elements; not sliceable: " in text
+    assert "by the indices: the elements are known only at run time; not sliceable: " in text
     assert "unknown" not in text
     assert main(["inspect", BOX]) == 0
     text = " ".join(ESCAPES.sub("", capsys.readouterr().out).split())

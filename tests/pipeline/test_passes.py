@@ -126,7 +126,7 @@ def test_distrusted_dims() -> None:
     trusting, distrusting = RemoveScatters(), RemoveScatters(distrust_dims=True)
     trusting(ir.from_proto(parse(text)))
     distrusting(ir.from_proto(parse(text)))
-    declared = "declared-dims: inputs that declare 'N' agree in it"
+    declared = "declared-dims: all input dims 'N' have the same size"
     assert trusting.report.assumptions == (declared, AXES)
     assert distrusting.report.assumptions == (AXES,)
 

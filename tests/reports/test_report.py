@@ -102,10 +102,12 @@ def test_the_table_has_every_word() -> None:
     assert "box [a:b, :]" in text
     assert "removed by Concat, Slice" in text
     assert "assumed:\n  declared-dims: <N>\n" in text
-    assert text.splitlines()[-1].startswith("by the indices: only the run knows which elements; ")
+    assert text.splitlines()[-1].startswith(
+        "by the indices: the elements are known only at run time; "
+    )
     assert "│ Slice     │      0 │     3 │" in text
     assert "│ all nodes │      9 │     5 │" in text
-    assert "removed, as nothing reads" in text
+    assert "removed: nothing reads" in text
     assert max(len(line) for line in text.splitlines() if "│" in line) <= 120
     assert not any(line.endswith(" ") for line in text.splitlines())
 
@@ -193,10 +195,10 @@ def test_what_goes_with_its_readers_says_so() -> None:
     )
     report = onnx_scatterx.inspect(model, target="standard")
     assert [s.done for s in report.scatters] == [
-        "removed, with all that read it",
+        "removed, with all its readers",
         "removed by Concat, Slice",
     ]
-    assert "goes, with all that read it" in onnx_scatterx.explain(model, "i", target="standard")
+    assert "removed, with all its readers" in onnx_scatterx.explain(model, "i", target="standard")
 
 
 def test_gathers_are_told_where_they_were_asked_for() -> None:
