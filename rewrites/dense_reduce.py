@@ -79,7 +79,7 @@ def _elements(search: Search) -> Term:
 
 
 def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Write which update has which position, [l..., P, N, r...], and data and updates of this rank."""
+    """Write which update has which position, [l..., P, N, r...]; data and updates of this rank."""
     w, layout, s = search.context.writer, search.layout, search.scatter
     hit, _ = matches(search, padded=False)
     if search.places.shared:
