@@ -58,15 +58,15 @@ class Result(Generic[M]):
     verification: Verification | None = None
 
     def _repr_html_(self) -> str:
-        """Return the report as a notebook shows it."""
+        """Return the report in a notebook's format."""
         return self.report._repr_html_()
 
     def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file, whole or not at all; external data stay outside.
+        """Write the model to a file, whole or not at all; external data stay external.
 
         Args:
-            path: where to. Its extension names the format: .onnx is binary, .onnxtxt text.
-            external_data: write the weights to ``<path>.data``, too, if they are inside.
+                path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
+                external_data: write the weights to ``<path>.data``, too, if they are in memory.
 
         Raises:
             ScatterXError: the file cannot be written, or is one that was read.

@@ -1,4 +1,4 @@
-"""Explain: what each scatter or gather of a model is, what is known of it, what is done with it."""
+"""Explain: each scatter or gather of a model, what is known of it, and what is done with it."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def explain(
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is said of one scatter or gather: parts, each a label and sentences."""
+    """The explanation of one scatter or gather: parts, each a label and sentences."""
 
     entry: Entry
     parts: tuple[tuple[str, tuple[str, ...]], ...]
@@ -186,7 +186,7 @@ def explanations(
     command: Command | None = None,
     progress: Progress | None = None,
 ) -> list[Explanation]:
-    """Return what `explain` says, in parts; its arguments are the same."""
+    """Return the explanation of `explain`, in parts; its arguments are the same."""
     observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model, observer)
@@ -226,7 +226,7 @@ def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> E
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """Return a labelled sentence in lines of bearable width; names are never cut."""
+    """Return a labelled sentence in lines of limited width; names are never cut."""
     lines, line = [], ""
     for word in visible(text).split(" "):
         if line and len(line) + 1 + len(word) > width - _INDENT:

@@ -180,7 +180,7 @@ class _Setting:
         seconds: float,
         progress: Progress | None,
     ) -> tuple[list[str | None], np.ndarray]:
-        """Return in what each model differs from the first, and the seconds of each round."""
+        """Return how each model differs from the first, and the seconds of each round."""
         with OrtProcess() as process:
             models = [self._open(process, k, n, f) for k, (n, f) in enumerate(files.items())]
             expected: Arrays | None = None
@@ -232,7 +232,7 @@ def _named_errors(name: str) -> Iterator[None]:
 
 
 def _difference(expected: Arrays, actual: Arrays) -> str | None:
-    """Say in what outputs differ; None if in nothing."""
+    """Describe how outputs differ; None if they do not."""
     if expected.keys() != actual.keys():
         return f"others: {', '.join(sorted(expected.keys() ^ actual.keys()))}"
     found = {name: compare(expected[name], actual[name]) for name in expected}

@@ -1,4 +1,4 @@
-"""Models that are open in a worker process, so that a crash of ONNX Runtime is an error here."""
+"""Open models in a worker process, so that a crash of ONNX Runtime is an error here."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class OpenModel:
         return self._asked({"do": "run", "outputs": outputs}, self._tensors(inputs))
 
     def bind(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Hold inputs, on which the model is to be timed, and return the outputs by name."""
+        """Bind inputs for timing the model, and return the outputs by name."""
         return self._asked({"do": "bind"}, self._tensors(inputs))
 
     def _tensors(self, inputs: Mapping[str, np.ndarray]) -> list[RawTensor]:

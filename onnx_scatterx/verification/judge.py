@@ -1,4 +1,4 @@
-"""Deciding by running whether two models agree."""
+"""Testing by runs whether two models agree."""
 
 import contextlib
 import os
