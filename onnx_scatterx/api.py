@@ -65,8 +65,8 @@ class Result(Generic[M]):
         """Write the model to a file, whole or not at all; external data stay external.
 
         Args:
-                path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
-                external_data: write the weights to ``<path>.data``, too, if they are in memory.
+            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
+            external_data: write the weights to ``<path>.data``, too, if they are in memory.
 
         Raises:
             ScatterXError: the file cannot be written, or is one that was read.
@@ -148,8 +148,8 @@ def optimize(
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
             it.
-        reads: rewrite Gather, GatherElements and GatherND too, if what they read is a box and the
-            Slice of it takes no more nodes.
+        reads: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
+            it takes no more nodes.
         assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
             nonnegative"]`` or the same as a mapping. What is used of it stands in the report and
             in the metadata of the new model.

@@ -5,7 +5,7 @@
     gather_nd, indices [k, q1..qm]        J = I1..Ib ++ indices[:, I1..Im] ++ the rest of I
     take, axis a, b batch dims            J = I before a, indices[I1..Ib, Ia..], the rest of I
 
-The tuples of ``gather_nd`` stand on the first axis of ``indices``, not on the last one.
+The tuples of ``gather_nd`` are on the first axis of ``indices``, not on the last one.
 """
 
 import math
