@@ -78,18 +78,18 @@ def explain(
     progress: Progress | None = None,
     width: int = 100,
 ) -> str:
-    """Return in words what each scatter of a model is, or the one of this name.
+    """Explain each scatter of a model in words, or the one of this name.
 
-    That is: what is done with it, and why not more; the commands that remove it, each of which is
-    tried, so a scatter that stays takes more time; its shapes, the region that it writes, whether
-    updates collide, and what all this rests on.
+    That is: what is done with it, and why not more; the commands that remove it, each of them
+    tried, so a kept scatter takes more time; its shapes, the region that it writes, whether
+    updates collide, and the assumptions of all this.
 
     Args:
         model: as ``optimize`` takes it.
         node: the name of a scatter or a gather, or that of its output if it has none.
         target: as for ``optimize``, and so are the next ones.
         distrust_dims: as for ``optimize``.
-        reads: say the same of what is read, by all gathers.
+        reads: explain all gathers, too.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``.

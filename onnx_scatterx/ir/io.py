@@ -133,7 +133,7 @@ def check_file(path: Path) -> None:
 def read(path: Path) -> onnx.ModelProto:
     """Return the message in a file, unchecked, without its external data.
 
-    Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
+    Raises `ModelError`: the file is not there, cannot be read, is empty, or is not an ONNX model.
     """
     note_read(path, "the input")
     check_file(path)

@@ -115,7 +115,7 @@ def _stage(
     writing: Writing,
     message_limit: int,
 ) -> Saved:
-    if target.exists() and not target.is_file():  # a device or a pipe, which has nothing beside it
+    if target.exists() and not target.is_file():  # a device or a pipe: nothing is beside it
         whole = to_proto(model) if message is None else message
         target.write_bytes(_serialize(whole, target))
         return Saved(target)

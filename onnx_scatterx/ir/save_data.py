@@ -140,7 +140,7 @@ def _may_have(place: Path, target: Path, writing: Writing) -> bool:
         return True
     try:
         old = onnx.load(target, load_external_data=False)
-    except Exception:  # whatever parsers raise: it is no model, or is not there
+    except Exception:  # parsers raise anything: not a model, or missing
         return False
     return place.name in locations(old)
 

@@ -121,7 +121,7 @@ def run_model(
         ScatterXError: in one line, whatever is wrong: inputs that are missing, that the model does
             not have or that are of another type or shape, what ONNX Runtime says of the model, and
             the death of the process.
-        TypeError: this is no model.
+        TypeError: this is not a model.
 
     Example:
         >>> import onnx.parser

@@ -199,7 +199,7 @@ def _changes_along(values: NDArray[np.int64], d: int) -> bool:
 def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] | None:
     start, step = int(v[0]), int(v[1]) - int(v[0])
     line = np.arange(len(v))
-    # The last value first: it is cheap, and a line that ends within int64 has not left it before.
+    # The last value first: it is cheap, and a line that ends within int64 never left it.
     ends = start + step * (len(v) - 1) == int(v[-1]) and -(2**63) <= step < 2**63
     if ends and np.array_equal(v, start + step * line):
         return Affine(start, step, d)

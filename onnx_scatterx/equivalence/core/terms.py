@@ -1,7 +1,7 @@
 """Terms: the integers, conditions and data that the models' elements consist of.
 
 A term is the value of a tensor's element, in sizes, coordinates and elements of the inputs. There
-are three sorts: integers (unbounded), conditions, and data. Data are floats and strings, of which
+are three sorts: integers (unbounded), conditions, and data. Data are floats and strings: of these
 only equality is known. Equal terms are one object. Each integer has an interval that always
 contains it, so most questions on sizes are answered when the term is created.
 
