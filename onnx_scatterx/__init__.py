@@ -1,9 +1,9 @@
 """Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast.
 
-Beside the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
-verdicts, drawings, on NumPy, and in ``theory.conventions`` how frameworks say "scatter"),
-``export`` (ONNX models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir),
-``rewrites`` (the rules).
+Besides the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
+verdicts, drawings, on NumPy, and in ``theory.conventions`` the scatters of frameworks), ``export``
+(ONNX models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir), ``rewrites`` (the
+rules).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ __all__ = [
 ]
 
 if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
-    # The folder of the rules is a link. A clone without symbolic links has a text file there.
+    # The folder of the rules is a link. A clone without symbolic links has a text file instead.
     raise ImportError(
         "onnx_scatterx/rewrites must be a link to the folder rewrites, and is a text file: git "
         "made this clone without symbolic links. In the clone, run `git config core.symlinks true` "

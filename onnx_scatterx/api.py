@@ -58,15 +58,15 @@ class Result(Generic[M]):
     verification: Verification | None = None
 
     def _repr_html_(self) -> str:
-        """Return the report as a notebook shows it."""
+        """Return the report in a notebook's format."""
         return self.report._repr_html_()
 
     def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file, whole or not at all; external data stay outside.
+        """Write the model to a file, whole or not at all; external data stay external.
 
         Args:
-            path: where to. Its extension names the format: .onnx is binary, .onnxtxt text.
-            external_data: write the weights to ``<path>.data``, too, if they are inside.
+            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
+            external_data: write the weights to ``<path>.data``, too, if they are in memory.
 
         Raises:
             ScatterXError: the file cannot be written, or is one that was read.
@@ -148,19 +148,19 @@ def optimize(
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
             it.
-        reads: rewrite Gather, GatherElements and GatherND too, if what they read is a box and the
-            Slice of it takes no more nodes.
+        reads: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
+            it takes no more nodes.
         assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
-            nonnegative"]`` or the same as a mapping. What is used of it stands in the report and
+            nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
             in the metadata of the new model.
-        deterministic: make the last update win where several are known to go to one element, which
+        deterministic: make the last update win if several are known to write one element, which
             ONNX leaves open.
-        sizes: hints on what symbolic sizes usually are, for targets that weigh time: any result is
+        sizes: hints on usual values of symbolic sizes, for targets that weigh time: any result is
             right at all sizes.
         opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
             newer one if each of its nodes means the same there.
         fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
-            "x": [4, 3, 224, 224]}``: what follows from them is folded, and the result is right at
+            "x": [4, 3, 224, 224]}``: all that depends on them is folded, and the result is right at
             these sizes.
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
@@ -176,14 +176,14 @@ def optimize(
         The new model, of the kind that came in (a path gives a ModelProto), and the report.
 
     Raises:
-        ScatterXError: the target cannot be had, or an assumption or a size names nothing of the
+        ScatterXError: the target is unknown, or an assumption or a size names nothing of the
             model.
         ModelError: the model cannot be read, is not valid, or cannot be raised or
             lowered.
         DifferenceError: ``verify`` found a difference.
         VerifyError: the models could not be compared.
         TargetError: ``strict``, and the target does not take all of the result.
-        TypeError: this is no model.
+        TypeError: this is not a model.
 
     Example:
         >>> import onnx.parser
@@ -278,7 +278,7 @@ def inspect(
     The arguments and the errors are those of ``optimize``.
 
     Returns:
-        The report, of which ``scatters`` has an entry for each scatter.
+        The report. Its ``scatters`` has an entry for each scatter.
 
     Example:
         >>> import onnx.parser

@@ -1,4 +1,4 @@
-"""Explain: what each scatter or gather of a model is, what is known of it, what is done with it."""
+"""Explain: each scatter or gather of a model, what is known of it, and what is done with it."""
 
 from __future__ import annotations
 
@@ -78,18 +78,18 @@ def explain(
     progress: Progress | None = None,
     width: int = 100,
 ) -> str:
-    """Return in words what each scatter of a model is, or the one of this name.
+    """Explain each scatter of a model in words, or the one of this name.
 
-    That is: what is done with it, and why not more; the commands that remove it, each of which is
-    tried, so a scatter that stays takes more time; its shapes, the region that it writes, whether
-    updates collide, and what all this rests on.
+    That is: what is done with it, and why not more; the commands that remove it, each of them
+    tried, so a kept scatter takes more time; its shapes, the region that it writes, whether
+    updates collide, and the assumptions of all this.
 
     Args:
         model: as ``optimize`` takes it.
         node: the name of a scatter or a gather, or that of its output if it has none.
         target: as for ``optimize``, and so are the next ones.
         distrust_dims: as for ``optimize``.
-        reads: say the same of what is read, by all gathers.
+        reads: explain all gathers, too.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``.
@@ -145,7 +145,7 @@ def explain(
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is said of one scatter or gather: parts, each a label and sentences."""
+    """The explanation of one scatter or gather: parts, each a label and sentences."""
 
     entry: Entry
     parts: tuple[tuple[str, tuple[str, ...]], ...]
@@ -186,7 +186,7 @@ def explanations(
     command: Command | None = None,
     progress: Progress | None = None,
 ) -> list[Explanation]:
-    """Return what `explain` says, in parts; its arguments are the same."""
+    """Return the explanation of `explain`, in parts; its arguments are the same."""
     observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model, observer)
@@ -226,7 +226,7 @@ def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> E
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """Return a labelled sentence in lines of bearable width; names are never cut."""
+    """Return a labelled sentence in lines of limited width; names are never cut."""
     lines, line = [], ""
     for word in visible(text).split(" "):
         if line and len(line) + 1 + len(word) > width - _INDENT:

@@ -60,7 +60,7 @@ PIPELINE: tuple[Pass, ...] = (
     AttachFallbacks(),
 )
 
-_OF_THE_REST = (FoldSizes, WriteOtherForms)  # they change what has nothing to do with scatters
+_OF_THE_REST = (FoldSizes, WriteOtherForms)  # they change nodes unrelated to scatters
 
 
 @fewer_collections()
@@ -72,10 +72,10 @@ def optimize_ir(
     details: bool = True,
     observer: Observer = NOBODY,
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Optimize a model in place; return the report, and what it was made of.
+    """Optimize a model in place; return the report, and the data behind it.
 
-    ``planned`` makes the report say what would be done. ``details`` are what a page shows of each
-    scatter. ``observer`` is told how far this is.
+    If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
+    ``observer`` reports the progress.
     """
     follow_links(model)
     newest = settings.target.max_opset
@@ -133,14 +133,14 @@ def optimize_ir(
 
 
 def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
-    """Return what a clause says at fixed sizes."""
+    """Return a clause at fixed sizes."""
     return set(at_sizes((clause,), fixed))
 
 
 def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
-    """Return what would become of the scatters of a model under other settings.
+    """Return what would be done with the scatters of a model under other settings.
 
-    Raises ScatterXError where its assumptions contradict each other.
+    Raises ScatterXError if its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
@@ -168,7 +168,7 @@ def _rewritten(
 ) -> tuple[NodeRecord, ...]:
     """Run the pipeline on these assumptions alone, within a budget.
 
-    On ``trial`` nothing is folded that is no part of a scatter.
+    On ``trial`` only parts of scatters are folded.
     """
     job = Job(model, settings, assumed, observer=observer)
     if not job.has_scatters and not settings.fix:
@@ -194,6 +194,6 @@ def _steps(model: ir.Model) -> int:
 def _operators(model: ir.Model) -> Counter[str]:
     counts = Counter(n.op_type for n in nodes_within(model.graph))
     for function in model.functions.values():
-        if not is_scatterx_domain(function.domain):  # what a ScatterX falls back to
+        if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
             counts.update(n.op_type for n in nodes_within(function.graph))
     return counts

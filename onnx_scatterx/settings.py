@@ -1,4 +1,4 @@
-"""Settings: what the arguments of the public functions say."""
+"""Settings: the arguments of the public functions, checked."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ class Settings:
         reads: bool = False,
         fix: Fix = None,
     ) -> Settings:
-        """Return what the arguments of the public functions say, or raise ScatterXError."""
+        """Return the checked arguments of the public functions, or raise ScatterXError."""
         chosen = target_of(target)
         applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
         given = clauses(assume)
         return cls(chosen, applied, distrust_dims, given, deterministic, sizes, reads, fix, rules)
 
     def options(self) -> tuple[str, ...]:
-        """Return what was chosen beside the target, as options of the command line.
+        """Return the settings besides the target, as options of the command line.
 
         >>> Settings.of("standard", ["view"], False, "n <= 8", reads=True).options()
         ('--reads', '--rules view', "--assume 'n <= 8'")

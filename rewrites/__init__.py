@@ -1,9 +1,9 @@
 """The rules: one file each, tried in the order of one tuple.
 
 Most are a ``RegionRule``: they write a region of a tensor whose elements are known to come from
-other tensors. All that can write a region make a plan, and the cheapest plan is taken; among
-equals, that of the first rule of the tuple. The others are a ``ScatterRule``, for a scatter that
-fills no boxes: the first one that has a plan is taken.
+other tensors. Every rule that can write a region makes a plan, and the cheapest plan is taken. Of
+equal plans, that of the first rule in the tuple is taken. The others are a ``ScatterRule``, for a
+scatter that fills no boxes: the first one that has a plan is taken.
 """
 
 from onnx_scatterx.lowering.rule import RegionRule, Rule, ScatterRule

@@ -19,7 +19,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 
 
 class CombineRule(RegionRule):
-    """Writes a region of which every element is combined from two sources."""
+    """Writes a region whose elements are each combined from two sources."""
 
     name = "combine"
 

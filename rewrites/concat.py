@@ -90,10 +90,10 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
 
 
 def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | None:
-    """Cut a region in two where no clean cut is: at the position that cuts the fewest cells.
+    """Cut a region in two if there is no clean cut: at the position that cuts the fewest cells.
 
-    Four boxes around a fifth, each reaching past the next, have no position that all cells lie
-    before or behind.
+    For example, four boxes around a fifth, each reaching past the next, have no position that every
+    cell lies before or behind.
     """
     facts = planner.facts
     best: tuple[int, int, Term] | None = None
@@ -139,9 +139,9 @@ def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
 
 
 def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region] | None:
-    """Return the parts of a region between cuts of an axis, those that have cells.
+    """Return the parts of a region between cuts of an axis, except the parts without cells.
 
-    None where a part has no cell and is not proven empty: nothing could be written there.
+    None if a part without cells is not proven to be empty: nothing could be written there.
     """
     facts = planner.facts
     bounds = [region.low[axis], *cuts, region.high[axis]]

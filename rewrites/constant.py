@@ -3,8 +3,8 @@
     before   y = ScatterND(zeros, [[2]], [5.0])
     after    y = the array
 
-Holds where all sources are constants of the graph and all sizes are known, as long as the result is
-not much larger than what it is made of. What is only read is stored twice where it is small.
+Holds if all sources are constants of the graph, all sizes are known, and the result is not much
+larger than its sources. A constant that is only read is stored twice if it is small.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
-_FREE = 4096  # bytes of a new constant that nobody minds
+_FREE = 4096  # bytes of a new constant, whatever its sources
 
 
 class ConstantRule(RegionRule):
@@ -100,7 +100,7 @@ def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) ->
     )
     pairs = zip(picked, source.shape, strict=True)
     if any(((at < 0) | (at >= size)).any() for at, size in pairs):
-        return False  # what is read is not there: the original would fail, if it came here
+        return False  # reads outside the source: the original fails if it runs this node
     values = np.broadcast_to(source[picked] if picked else source, [len(p) for p in q])
     result[np.ix_(*into) if into else ()] = values
     return True

@@ -3,9 +3,9 @@
     before   y = ScatterND(x, [[0, 0], [1, 0], [1, 1]], u)
     after    y = Reshape(Gather(Concat(Reshape(x, [4]), u), [4, 1, 5, 6]))
 
-Holds where all positions are known, but for axes that the updates run along as they are. Updates
-that meet are combined in their order, one Gather for each round, where there is a reduction;
-without one ONNX leaves open which of them stays, and so they are left, unless all are one number.
+Holds if all positions are known, except on axes that a dim of the updates runs along unchanged. If
+there is a reduction, updates that collide are combined in order, one Gather for each round. Without
+a reduction ONNX does not define which one wins: the scatter is kept, unless all are one number.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _MOST = 1 << 16  # positions, and updates, that are listed
-_ROUNDS = 8  # updates that go to one element
-_FREE = 2048  # entries of tables that nobody minds
+_ROUNDS = 8  # updates of one element
+_FREE = 2048  # entries of tables, whatever the number of updates
 _SPARSE = 16  # entries of tables for one update: more, and the model grows
 
 
@@ -52,7 +52,7 @@ class ConstantIndicesRule(ScatterRule):
 
 
 def _offsets(layout: Arrangement) -> np.ndarray | None:
-    """Return the position that each update goes to, or None where it is not known."""
+    """Return the position that each update is written to, or None if it is not known."""
     s = layout.scatter
     sizes = [s.data_shape[c].constant for c in layout.axes]
     extents = {d: n for d in layout.dims if (n := s.shape[d].constant) is not None}
@@ -73,7 +73,7 @@ def _offsets(layout: Arrangement) -> np.ndarray | None:
 
 
 def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
-    """Return tables from positions to updates (-1: none): the first to go there, the second..."""
+    """Return tables from positions to updates (-1: none): the first of each, the second, ..."""
     rounds: list[np.ndarray] = []
     order = np.argsort(offsets, kind="stable")
     first = np.searchsorted(offsets[order], offsets[order], side="left")
@@ -103,7 +103,7 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
 
 
 def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
-    """Combine the updates into the data, those that go to one element one after another."""
+    """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
     ops = reducers(w, s.reduction, s.dtype)
 

@@ -4,9 +4,9 @@
     after    hit = ReduceMax(Cast(i == Range(P)))                    over the N
              y   = Where(hit, number, x)
 
-It does not matter which update comes last, as all are the same: updates may meet, whatever the
-indices are. That also goes for ``min`` and ``max``, where the number that comes twice changes no
-more than once. A sum or a product counts how often it comes, and is left.
+The order of the updates does not matter, as all are the same: they may collide, whatever the
+indices are. That also holds for ``min`` and ``max``, where a second write of it changes nothing.
+A sum or a product depends on how often the number is written: such a scatter is kept.
 
 The work is positions times updates, as for any dense form.
 """
@@ -51,7 +51,7 @@ class DenseFillRule(ScatterRule):
 
 
 def _hit(search: Search) -> ir.Value:
-    """Write which positions an update goes to, [L..., P, R...], with 1 for dims that all share."""
+    """Write which positions are updated, [L..., P, R...], with 1 for dims that all share."""
     w, layout = search.context.writer, search.layout
     found, _ = matches(search, padded=search.padded)
     counted = w.node("Cast", [found], _INT32, to=_INT32.value)

@@ -6,13 +6,13 @@
 A sum of floats depends on its order: CumSum adds one by one, as the scatter does, and adding -0.0
 changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no
 such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do).
-``max`` and ``min`` keep the first operand only where it is greater (less), so a NaN gives way to
-whatever comes next, and of equal zeros the last stays:
+``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
+replaces it, and of equal zeros the last one remains:
 
-    alive    the updates behind the last NaN, or x and all updates where there is none
-    y        the last of the alive that is as great as the greatest of them, else the NaN
+    alive    the updates after the last NaN, or x and all updates if there is no NaN
+    y        the last of ``alive`` that equals their maximum, else the NaN
 
-The work is data times updates; it holds for any indices where the target allows that much.
+The work is data times updates. Holds for any indices, if the target allows that much work.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class DenseReduceRule(ScatterRule):
 
 
 def _spread(search: Search) -> Shape:
-    """Return the shape of all updates beside each other at every position, [L..., P, N, R...]."""
+    """Return the shape of all updates side by side at every position, [L..., P, N, R...]."""
     layout = search.layout
     place = layout.place
     shape = layout.shape
@@ -79,7 +79,7 @@ def _elements(search: Search) -> Term:
 
 
 def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Write who goes where, [l..., P, N, r...], the data and the updates with such dims too."""
+    """Write which update has which position, [l..., P, N, r...]; data and updates of this rank."""
     w, layout, s = search.context.writer, search.layout, search.scatter
     hit, _ = matches(search, padded=False)
     if search.places.shared:
@@ -90,7 +90,7 @@ def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
 
 
 def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
-    """Add up."""
+    """Write the sums."""
     w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
@@ -133,7 +133,7 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
 
 
 def _turns(search: Search, hit: ir.Value) -> ir.Value:
-    """Write when each comes: 0 for the data, 1, 2, ... for updates that go there, -1 for others."""
+    """Write the order: 0 for the data, 1, 2, ... for updates of the position, -1 for others."""
     w, layout = search.context.writer, search.layout
     behind = len(layout.right)
     line = iota(search.context.numbers, layout.updates)

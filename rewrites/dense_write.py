@@ -1,16 +1,16 @@
-"""Every position looks its update up among all of them.
+"""Every position looks up its update among all updates.
 
     before   y = ScatterND(x, i, u)                          i of shape [N, 1], x of [P, ...]
     after    row = ReduceMax(Where(i == Range(P), P + Range(N), Range(P)))    over the N
              y   = Gather(Concat(x, u), row)
 
-``row`` is the last update that goes to a position, as ONNX Runtime writes them on one thread, or
-the position's own row where none does.
+``row`` is the last update that is written to a position, as ONNX Runtime writes them on one thread.
+If no update is written to the position, ``row`` is the position's own row.
 
-Holds for any indices, but where updates are known to meet, which ONNX leaves open, they are left.
-The work is positions times updates. With few updates that is a few passes over the data, with few
-positions a few over the updates, and with few comparisons it is next to nothing; for more the
-target has to allow it, and how large it may be.
+Holds for any indices, unless updates are known to collide: ONNX does not define that result, so the
+scatter is kept. The work is positions times updates. That is a few passes over the data if there
+are few updates, and a few passes over the updates if there are few positions. If there are more,
+the target must allow this form and its size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SMALL = 1 << 14  # elements of the largest tensor of a comparison that every ta
 
 @dataclass(frozen=True)
 class Search:
-    """A scatter with its positions on one axis, and where its updates go on it."""
+    """A scatter with its positions on one axis, and the positions of its updates."""
 
     layout: Arrangement
     places: Places
@@ -51,7 +51,7 @@ class Search:
 
     @property
     def padded(self) -> bool:
-        """Whether there may be no updates: one that goes nowhere is added, for ReduceMax."""
+        """Whether there may be no updates: then one without a target is added, for ReduceMax."""
         return not self.scatter.facts.is_nonnegative(self.layout.updates - 1)
 
     @property
@@ -80,14 +80,14 @@ class DenseWriteRule(ScatterRule):
 
 
 def search_of(scatter: Scatter, context: Context) -> Search | None:
-    """Return a scatter as a search, or None where its indices cannot be read."""
+    """Return a scatter as a search, or None if its indices cannot be read."""
     layout = arranged(scatter, apart=False)
     places = None if layout is None else places_of(layout, context)
     return None if layout is None or places is None else Search(layout, places, context)
 
 
 def meets(scatter: Scatter) -> bool:
-    """Return whether updates are known to go to the same element."""
+    """Return whether updates are known to collide."""
     known = not any(t.leaves() for t in scatter.index_exprs)
     return known and Canonical(scatter).unique is False
 
@@ -99,16 +99,16 @@ def is_dense(search: Search) -> bool:
 
 
 def is_small(elements: Term, search: Search) -> bool:
-    """Return whether so many elements are next to nothing, and no more than the target allows."""
+    """Return whether so many elements are negligible, and no more than the target allows."""
     limit = search.context.target.dense_limit
     most = _SMALL if limit is None else min(_SMALL, limit)
     return search.scatter.facts.interval(elements)[1] <= most
 
 
 def allow(elements: Term, search: Search) -> Term | None:
-    """Return the elements of the largest tensor where that is dense, or refuse what is too large.
+    """Return the elements of the largest tensor if the form is dense; refuse too large ones.
 
-    A size that is not known counts as large as it can be.
+    A size that is not known counts as its upper bound.
     """
     if not is_dense(search) or is_small(elements, search):
         return None
@@ -123,7 +123,7 @@ def allow(elements: Term, search: Search) -> Term | None:
 
 
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
-    """Write which update goes where, [l..., P, N, r...], and the positions, [P, 1, ...]."""
+    """Write which update has which position, [l..., P, N, r...], and the positions, [P, 1, ...]."""
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     place, behind = layout.place, len(layout.right)
     ahead = 0 if search.places.shared else place
@@ -149,9 +149,9 @@ def squeezed(search: Search, x: ir.Value, axes: list[int]) -> ir.Value:
 
 
 def rows(search: Search) -> ir.Value:
-    """Write for each position P + its last update, or the position where there is none.
+    """Write for each position P + its last update, or the position if it is not updated.
 
-    The shape is [P] where all rows of the data share their indices, else [l..., P, r...].
+    The shape is [P] if all rows of the data share their indices, else [l..., P, r...].
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     shared = search.places.shared
@@ -166,7 +166,7 @@ def rows(search: Search) -> ir.Value:
 
 
 def _last(search: Search) -> Plan:
-    """Take each position's last update, or what was there."""
+    """Take each position's last update, or the element of the data."""
     s, w, layout, numbers = (
         search.scatter,
         search.context.writer,

@@ -3,11 +3,11 @@
     before   y = ScatterND(x, i, u)      i[n] = (n + a, n + b)
     after    y = Where(Range(N)[:, 1] + b - a == Range(M)[1, :], u aligned, x)
 
-Holds where one dim of the updates runs along two axes, shifted by a and b that are numbers, and
-every other axis is written in full, along a dim of its own. No two updates meet then. The element
-at (r, c) is written if c - r = b - a, and r - a is a row of the updates: that is so for all of the
-diagonal if a or b is 0 and the updates reach an end of their axis, and asked for where it is not
-proven. The updates are aligned with an axis by a Pad in front, unless they are all one number.
+Holds if one dim of the updates runs along two axes, shifted by known numbers a and b, and every
+other axis is written in full, along a dim of its own. Then no two updates collide. The element at
+(r, c) is written if c - r = b - a, and r - a is a row of the updates. The latter holds on the
+whole diagonal if a or b is 0 and the updates reach an end of their axis. If not proven, it is
+tested in the graph. A Pad in front aligns the updates with an axis, unless all are one number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 @dataclass(frozen=True)
 class _Diagonal:
-    """Two axes that one dim of the updates runs along, from positions ``shifts`` on.
+    """Two axes that one dim of the updates runs along, starting at positions ``shifts``.
 
     ``along`` has the dims of the other axes; an axis of one position may have none.
     """
@@ -53,13 +53,13 @@ class _Diagonal:
 
     @property
     def reaches_end(self) -> bool:
-        """Whether no row of the diagonal is behind the updates."""
+        """Whether no row of the diagonal lies behind the updates."""
         facts = self.scatter.facts
         return any(facts.is_nonnegative(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
 
     @property
     def is_checked(self) -> bool:
-        """Whether the original checks all positions: indices that have no elements it does not."""
+        """Whether the original checks all positions: it does not check empty indices."""
         s = self.scatter
         return all(s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
 
@@ -143,9 +143,9 @@ def _hit(found: _Diagonal, context: Context) -> ir.Value:
 
 @dataclass(frozen=True)
 class _Aligned:
-    """The updates with each dim at its axis, and that of the diagonal at one of its two.
+    """The updates with each dim at its axis, and the diagonal's dim at one of its two axes.
 
-    ``front`` elements are put before them there; a ``cut`` is how many are kept then.
+    ``front`` elements are padded before them there. ``cut`` is how many are kept afterwards.
     """
 
     found: _Diagonal

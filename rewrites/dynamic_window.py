@@ -1,14 +1,14 @@
-"""A write of n rows from a position that only the run knows is a Gather of rows.
+"""A write of n rows from a position that is known only at run time is a Gather of rows.
 
     before   y = ScatterND(cache, [[p], [p + 1], ..., [p + n - 1]], u), or TensorScatter(cache, u)
     after    r = Mod(p + n - 1 - Range(S), S)
              y = Gather(Concat(cache, u), Where(r < n, S + n - 1 - r, Range(S)))
 
-Indices count from the start or, negative, from the end, and a circular TensorScatter goes round:
-in each case the n rows stand on the ring of the S positions, and r counts back from the last of
-them. A start that goes round may be any number: ``Mod(p, S)`` stands for it where ``p + n - 1``
-might not be within 64 bits. Where there are more rows than positions the last one wins. There may
-be one start for all, or one for each row of the data.
+Indices count from the start or, if negative, from the end. A circular TensorScatter wraps around.
+In each case the n rows lie on the ring of the S positions, and r counts back from the last of them.
+A start that wraps around may be any number: ``Mod(p, S)`` replaces it if ``p + n - 1`` might
+overflow int64. If there are more rows than positions, the last one wins. There may be one start for
+all, or one for each row of the data.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from onnx_scatterx.symbolic.terms import Term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_FAR = 2**62  # what is nearer to 0 may be added to sizes
+_FAR = 2**62  # a number nearer to 0 may be added to sizes
 
 
 @dataclass(frozen=True)
 class Window:
     """Rows that are written one after another along an axis, on the ring of its positions.
 
-    ``start`` is where the first goes, ``origin`` the same as a term; ``shared`` says that it is one
-    number for all. Where the indices go ``round`` themselves, it may be any number.
+    ``start`` is the position of the first row, ``origin`` the same as a term. If ``shared``, it is
+    one number for all. If the indices themselves wrap around (``round``), it may be any number.
     """
 
     axis: int
@@ -72,7 +72,7 @@ class DynamicWindowRule(ScatterRule):
 
 
 def window_of(scatter: Scatter, context: Context) -> Window | None:
-    """Return the window that a scatter writes, or None where it writes none.
+    """Return the window that a scatter writes, or None if it writes none.
 
     All other axes are written in full, each along the dim of the updates in its own place.
     """
@@ -106,9 +106,9 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
 
 
 def _may_wrap(window: Window, scatter: Scatter) -> bool:
-    """Return whether a start is so far from 0 that the last row might not be within 64 bits.
+    """Return whether a start is so far from 0 that the position of the last row might overflow.
 
-    An index that does not go round is checked by the original.
+    The original checks an index that does not wrap around.
     """
     narrow = window.start.dtype != _INT64 or magnitude(window.origin, scatter.facts) < _FAR
     return window.round and not narrow
@@ -131,9 +131,9 @@ def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Cont
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:
-    """Return where a row goes, and which row of data and updates together each position takes.
+    """Return where a row is written, and which row of data and updates each position takes.
 
-    Both are vectors over the axis where the start is shared, and else tensors of the data's rank.
+    Both are vectors over the axis if the start is shared, else tensors of the data's rank.
     """
     w, numbers, axis = context.writer, context.numbers, window.axis
     rank = len(scatter.data_shape)
@@ -153,7 +153,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     line = w.axes("Unsqueeze", line, _INT64, others)
     ring = size
     if not scatter.facts.is_nonnegative(scatter.data_shape[axis] - 1):
-        ring = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+        ring = w.node("Max", [size, w.constant([1])], _INT64)  # no division by 0
     if _may_wrap(window, scatter):
         start = w.node("Mod", [start, ring], _INT64)
     end = w.node("Add", [start, last], _INT64)

@@ -3,8 +3,8 @@
     before   y = ScatterND(data, [[3], [0], [7]], updates)
     after    y = Gather(Concat(data, updates), table)
 
-Holds where all positions on one axis are known, the cells are whole on all other axes, and they
-come from a few sources that look the same but for that axis.
+Holds if all positions on one axis are known, the cells are whole on all other axes, and they come
+from a few sources whose shapes differ at most on that axis.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class GatherRule(RegionRule):
 def _row_walk(
     cell: Cell, region: Region, axis: int, planner: Planner
 ) -> tuple[object, Term, int, Term] | None:
-    """Return (source but for the axis, start, step, extent of the source's axis)."""
+    """Return (source without the axis, start, step, extent of the source's axis)."""
     if not isinstance(cell.source, View):
         return None
     for d, span in enumerate(cell.box):

@@ -1,13 +1,13 @@
-"""Strided cells that complete each other are a Concat on a new axis and a Reshape.
+"""Strided cells that together fill a region are a Concat on a new axis and a Reshape.
 
     before   y = ScatterND(ScatterND(data, even, a), odd, b)
     after    y = Reshape(Concat(Unsqueeze(a), Unsqueeze(b)))
 
-Where a target does not take one dim more, the dims around are put together, but for the first one,
-which may be a batch: Reshape(Concat(Reshape(a, [n, rows, 1, rest]), Reshape(b, ...))).
+If the target cannot take one more dim, the surrounding dims are merged, except the first one, which
+may be a batch: Reshape(Concat(Reshape(a, [n, rows, 1, rest]), Reshape(b, ...))).
 
-On one axis, position ``K q + r`` is position q of class r. Classes of unequal length are brought to
-one length with elements that the last Slice takes away again.
+On one axis, position ``K q + r`` is position q of class r. Classes of unequal length are padded to
+one length, and the last Slice removes the padding.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class InterleaveRule(RegionRule):
             return x if even else _head(x, axis, region.extent(axis), planner)
 
         work = [Work("Concat", p.extents, axis + 1) for p in parts]
-        if not even:  # the ends are put together and taken away again
+        if not even:  # the ends are concatenated and removed again
             work += [Work("Slice", region.extents, axis), Work("Concat", region.extents, axis)]
         return planner.plan(self, write, *plans, work=work)
 
@@ -94,7 +94,7 @@ class InterleaveRule(RegionRule):
 def _merged(
     shape: tuple[Term, ...], axis: int, planner: Planner
 ) -> tuple[tuple[Term, ...], int] | None:
-    """Return a part's shape with an axis of one behind this one, in few dims, and that axis.
+    """Return a part's shape with an axis of extent 1 behind this one, in few dims, and that axis.
 
     None if the target takes one dim more, or the sizes are not known.
     """

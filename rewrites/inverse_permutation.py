@@ -3,7 +3,7 @@
     before   values, i = TopK(keys, S)        y = ScatterElements(x, i, u)     x, u of S rows
     after    y = GatherElements(u, j)         where _, j = TopK(i, S, largest=0)
 
-Holds where the indices are those of a TopK that keeps all elements: a permutation of the positions,
+Holds if the indices are those of a TopK that keeps all elements: a permutation of the positions,
 for each row of the data. The order that sorts a permutation is its inverse.
 """
 

@@ -3,11 +3,11 @@
     before   y = ScatterND(x, Transpose(NonZero(m)), v for every true element)
     after    y = Where(m, v, x)
 
-Holds where the indices are the coordinates of all true elements of a mask, which has the shape of
-the data's leading axes, in order, and the updates are in that order too: one value, a vector over
-trailing axes that the mask does not depend on, or the elements of another tensor under the same
-mask, or under one that this mask repeats. The n-th true element of such a mask has the trailing
-position ``n mod (size of the trailing axes)``.
+Holds if the indices are the coordinates of all true elements of a mask, in order, and the mask has
+the shape of the data's leading axes. The updates must be in that order too: one value, a vector
+over trailing axes that the mask does not depend on, or the elements of another tensor under the
+same mask, or under one that this mask repeats. The n-th true element of such a mask has the
+trailing position ``n mod (size of the trailing axes)``.
 """
 
 from __future__ import annotations
@@ -65,16 +65,16 @@ class MaskRule(ScatterRule):
 
 
 def _is_leading(found: Masked) -> bool:
-    """Return whether a mask stands for the leading axes, in their order, and counts dim 0.
+    """Return whether a mask covers the leading axes, in their order, and counts dim 0.
 
-    It does count that dim where the others run along the axes that are left.
+    It counts that dim if the other dims run along the other axes.
     """
     trailing = [(c, c - len(found.axes) + 1) for c, _ in found.others]
     return list(found.axes) == list(range(len(found.axes))) and list(found.others) == trailing
 
 
 def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.Value | None:
-    """Return a tensor that broadcasts to the data and agrees with the updates under the mask."""
+    """Return a tensor that broadcasts to the data and equals the updates where the mask is true."""
     value = scatter.updates
     while True:
         if context.constants.splat(value) is not None and _unit(value, context) is not None:
@@ -86,13 +86,13 @@ def _in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> ir.
         if first is None:
             return None
         if node.op_type in ("Reshape", "Identity", "Flatten", "Unsqueeze", "Squeeze"):
-            value = first  # the order of the elements stays
+            value = first  # the order of the elements is kept
         elif node.op_type == "Expand":
             if _unit(first, context) is not None:
                 return first
             if _vector(scatter, mask, depth, node, context):
                 return first
-            value = first  # what is counted has as many elements as there are updates
+            value = first  # as many elements as there are updates
             if not _is_read(value, _WHOLE):
                 return None
         elif node.op_type == "Slice" and is_head(node, context):
@@ -133,7 +133,7 @@ def _all_equal(known: np.ndarray | None, number: int) -> bool:
 
 
 def _vector(scatter: Scatter, mask: Mask, depth: int, node: ir.Node, context: Context) -> bool:
-    """Return whether an Expand repeats a tensor over trailing axes that the mask is constant on."""
+    """Return whether an Expand repeats a tensor over trailing axes where the mask is constant."""
     value = node.inputs[0]
     shape = None if value is None else context.provenance.abstract(value).shape
     whole = context.provenance.abstract(node.outputs[0]).shape
@@ -190,9 +190,9 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
 
 
 def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
-    """Return whether a mask is another one, repeated over the axes that are left of the data.
+    """Return whether a mask is another one, repeated over the other axes of the data.
 
-    Then its true elements are those of the other one, each as often as there is data behind it.
+    Then its true elements are those of the other one, each repeated for all the data behind it.
     """
     if other.value is mask.value:
         return True
@@ -208,7 +208,7 @@ def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
 
 
 def _condition(found: Masked, context: Context) -> ir.Value:
-    """Write the mask for the data, before it was broadcast where that is all."""
+    """Write the mask for the data: if it was only broadcast, as it was before that."""
     w, node = context.writer, made_by(found.mask.value, "Expand")
     first = node.inputs[0] if found.fits and not found.others and node is not None else None
     if first is None:

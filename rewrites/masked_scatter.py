@@ -1,14 +1,14 @@
-"""A write by a mask takes, for each true element, the update that its count names.
+"""A write by a mask takes, for each true element, the update at that element's running count.
 
     before   y = ScatterND(x, Transpose(NonZero(m)), u)
     after    y = Where(m, Gather(u, CumSum(m, exclusive)), x)
 
-Holds for any updates, which are in the order of the mask's true elements, as masked_scatter has
-them. What is counted where the mask is false is not looked at, but must be there: the updates get
-one more row. The first elements of a vector need not be cut from it.
+Holds for any updates in the order of the mask's true elements, as in masked_scatter. The count at
+a false element is not used, but must be a valid row: the updates get one more row. The first
+elements of a vector need not be cut from it.
 
-An element that several true elements name (a token that an expert is given twice) is written that
-often, in their order:
+If several true elements name one element (a token that an expert is given twice), it is written
+that often, in their order:
 
     before   y = ScatterND<reduction="add">(x, NonZero(m)[1], u)             m of shape [K, N]
     after    y_k+1 = Where(m[k], y_k + Gather(u, count[k]), y_k)             K times

@@ -3,10 +3,10 @@
     before   y = ScatterElements(x, idx, u, axis=1)       idx, u of shape [B, 1], x of [B, S]
     after    y = Where(idx == Range(S) or idx == Range(S) - S, u, x)
 
-Holds where every axis but one is written in full, each along its own dim of the updates, and the
-position on that one axis is an element of a tensor over those dims: a scalar that only the run
-knows, or one index per row. No two updates meet. Both comparisons together are right whatever the
-index's sign; the second is left out where the index is known to count from the start.
+Holds if every axis but one is written in full, each along its own dim of the updates, and the
+position on that one axis is an element of a tensor over those dims: a scalar that is known only at
+run time, or one index per row. No two updates collide. The two comparisons cover both signs of the
+index. The second is omitted if the index is known to count from the start.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class OnePerRowRule(ScatterRule):
         def write() -> ir.Value:
             at, kind = index.write(), index.dtype
             if not listed and kind != ir.DataType.INT64:
-                kind = ir.DataType.INT64  # a size may be more than 32 bits hold
+                kind = ir.DataType.INT64  # a size may exceed int32
                 at = w.node("Cast", [at], kind, to=kind.value)
             at = w.axes("Unsqueeze", at, kind, added)
             lines = _lines(context, size, axis, rank, kind, signed)
@@ -80,7 +80,7 @@ def _lines(
 
 
 def _missing(scatter: Scatter, axis: int) -> list[int]:
-    """Return the axis where the updates have no dim for it, so that they broadcast along it."""
+    """Return the axis if the updates have no dim for it, so that they broadcast along it."""
     return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
 
 
@@ -109,10 +109,10 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | No
 
 
 def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
-    """Return whether each dim of the updates stands at its axis, once the axis has its place."""
+    """Return whether each dim of the updates is at its axis, once the searched axis is inserted."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     if dims == rank:
-        # No dim of extent 1 runs along an axis: if the others stand at theirs, so does this one.
+        # No dim of extent 1 runs along an axis: if the other dims are in place, this one is too.
         return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
     if dims != rank - 1:
         return False

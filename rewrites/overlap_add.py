@@ -1,12 +1,12 @@
-"""Overlapping frames are added block by block, each block of them in one piece.
+"""Overlapping frames are added block by block, each block of all frames in one piece.
 
     before   y = ScatterElements<reduction="add">(x, h * i + j, u)     i < T frames of j < k
     after    y = x,  then  y[c : c + h T] += u[:, c : c + h]           for c = k - h, ..., h, 0
 
-Holds where frames are h apart on one axis, h divides k, every other axis is written in full, and
-all frames lie within the axis. Block c of frame i goes where block c - h of frame i + 1 does: the
-blocks farthest back in their frames come first, so sums are in the order of the frames. Frames may
-be a dim of the updates, or one after the other in one (then i is x // k and j is x mod k).
+Holds if frames are h apart on one axis, h divides k, every other axis is written in full, and all
+frames lie within the axis. Block c of frame i has the same target as block c - h of frame i + 1.
+The last blocks of the frames are added first, so sums keep the order of the frames. Frames may be a
+dim of the updates, or lie one after another in one dim (then i is x // k and j is x mod k).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class OverlapAddRule(ScatterRule):
 
 
 def frames_of(scatter: Scatter) -> Frames | None:
-    """Return the frames that a scatter writes, or None where it writes none."""
+    """Return the frames that a scatter writes, or None if it writes none."""
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
     others, rest = [], []
     for axis, (target, size) in enumerate(
@@ -113,7 +113,7 @@ def frames_of(scatter: Scatter) -> Frames | None:
 
 
 def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
-    """Return frames that stand one after the other in one dim."""
+    """Return frames that lie one after the other in one dim."""
     for atom in target.atoms:
         if not isinstance(atom, FloorDiv):
             continue
@@ -129,7 +129,7 @@ def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
 
 
 def _apart(scatter: Scatter, axis: int, target: Term) -> Frames | None:
-    """Return frames that a dim of the updates counts, before that of their positions."""
+    """Return frames that are counted by a dim of the updates, before the dim of their positions."""
     if len(target.coords) != 2:
         return None
     first, last = sorted(target.coords)
@@ -143,7 +143,7 @@ def _apart(scatter: Scatter, axis: int, target: Term) -> Frames | None:
 
 
 def _shapes(scatter: Scatter, found: Frames) -> tuple[Shape, tuple[Shape, Shape]]:
-    """Return the shape of the frames on their axis, that of one block, and that of it in line."""
+    """Return the shapes of the frames on their axis, of one block, and of the block in line."""
     before, after = (scatter.data_shape[: found.axis], scatter.data_shape[found.axis + 1 :])
     length, hop = term(found.length), term(found.hop)
     framed = (*before, found.count, length, *after)
@@ -160,7 +160,7 @@ def _written(
     ops: tuple[str, ...],
     context: Context,
 ) -> ir.Value:
-    """Write the blocks of all frames that stand at one place of them."""
+    """Write one block of all frames."""
     w, numbers, dtype, axis = context.writer, context.numbers, scatter.dtype, found.axis
     end = start + found.count * found.hop
     size = scatter.data_shape[axis]

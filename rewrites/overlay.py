@@ -1,15 +1,15 @@
-"""A few boxes on a tensor that stays are ScatterX nodes, which copy it once or not at all.
+"""A few boxes on an unchanged tensor are ScatterX nodes, which copy it once or not at all.
 
     before   y = ScatterND(data, [[2], [3], [4]], updates)
     after    y = ScatterX(data, [[2], [3], [4]], updates)
 
-Holds where some cells of a region are a whole tensor, in place. The others are written over it, one
-node each: on the axes that a cell does not span, f counts its positions,
+Holds if some cells of a region are a whole tensor, in place. The other cells are written over it,
+one node each. On the axes that a cell does not span, f counts its positions,
 
     J = p( f(p1(I)) ++ p2(I) )      f(i, j) = (low + i, low' + j)
 
-Slices and a Concat move all bytes twice; this moves them once, and only the new ones where ONNX
-Runtime lets the output have the tensor's memory. Only targets that weigh time choose it.
+Slices and a Concat move all bytes twice. This moves them once, or only the new ones if ONNX Runtime
+gives the output the tensor's memory. Only targets whose costs are times choose it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
-_SINCE = 11  # the operator set that has ScatterND and Range, of which the fallback is made
+_SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
 _TABLE = 1 << 22  # entries of a constant f
 
@@ -79,7 +79,7 @@ class OverlayRule(RegionRule):
 
 
 def _base(cell: Cell, region: Region) -> ir.Value | None:
-    """Return the whole tensor of which a cell is the part that stands where the cell does."""
+    """Return the whole tensor that a cell is a part of, at the same place."""
     view = cell.source
     if not isinstance(view, View) or view.is_reshaped or len(view.axis_maps) != region.rank:
         return None
@@ -97,7 +97,7 @@ def _base(cell: Cell, region: Region) -> ir.Value | None:
 
 
 def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
-    """Return whether ONNX Runtime can give the output the tensor's own memory: nobody reads on."""
+    """Return whether ONNX Runtime can reuse the tensor's memory for the output: no later reader."""
     if base.producer() is None or base.is_graph_output():
         return False
     anchor = planner.writer.insertion_point
@@ -109,10 +109,10 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
 
 @dataclass(frozen=True)
 class _Patch:
-    """A cell that is written over: the region of its elements, and where on the partial axes.
+    """A cell that is written over: the region of its elements, and its place on the partial axes.
 
-    ``partial`` are the axes of which it does not span all, with its positions there; ``outer`` is
-    how many axes the runs do not span.
+    ``partial`` are the axes that it does not span, with its positions there; ``outer`` is the
+    number of axes that the runs do not span.
     """
 
     region: Region

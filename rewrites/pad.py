@@ -3,8 +3,8 @@
     before   y = ScatterND(zeros, rows 1 .. n, updates)
     after    y = Pad(updates, [1, 0, 1, 0], 0.0)
 
-Holds where everything outside a box is filled with the same number, bit for bit. What is in the box
-is written by whatever form it takes.
+Holds if everything outside a box is filled with the same number, bit for bit. The content of the
+box is written by whichever rule is cheapest.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _fill(cell: Cell, planner: Planner) -> np.ndarray | None:
 
 
 def _is_attribute(number: np.ndarray) -> bool:
-    """Return whether a number can be an attribute, which is a float of 32 bits."""
+    """Return whether a number can be an attribute, which is float32."""
     if number.dtype.kind != "f":
         return False
     with np.errstate(over="ignore"):

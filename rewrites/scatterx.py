@@ -1,10 +1,10 @@
-"""A scatter that stays one becomes the native operator.
+"""A scatter that is kept becomes the native operator.
 
     before   y = ScatterND(x, indices, updates), or another scatter
     after    y = ScatterX(x, f, updates)    J = T(I) = p( f(p1(I)) ++ p2(I) )
 
-Holds for every scatter whose element type and reduction the operator has. ``unique`` is a proof.
-Updates that meet are written in row-major order, as ONNX Runtime does on one thread.
+Holds for every scatter whose element type and reduction the operator has. ``unique`` is proven.
+Updates that collide are written in row-major order, as ONNX Runtime does on one thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REDUCTIONS = ("none", "add", "mul", "min", "max")
 
 
 class ScatterXRule(ScatterRule):
-    """Writes scatters as ScatterX nodes; ``native.functions`` gives them their fallbacks."""
+    """Writes scatters as ScatterX nodes; ``native.functions`` adds their fallbacks."""
 
     name = "scatterx"
     writes_scatterx = True

@@ -1,4 +1,4 @@
-"""Positions in their order are found by a search: first a block of updates, then one in the block.
+"""Sorted positions are found by a search: first a block of updates, then an update in the block.
 
     before   y = ScatterND(x, i, u)            i of N positions that never decrease, x of [P, ...]
     after    grid = Reshape(Pad(i, s*s, greatest), [s, s])         s = ceil(sqrt(N))
@@ -6,11 +6,11 @@
              end = s*block + ReduceSum(grid[block] <= Range(P))    updates that go to 0 ... p
              y = Gather(Concat(x, u), Where(i[end - 1] == Range(P), P + end - 1, Range(P)))
 
-and of integers that are added, ``y = x + t[end] - t[end before]`` with the running total t of the
-updates, which begins with 0: sums of 64 bits wrap, and so do their differences.
+If integers are added, ``y = x + t[end] - t[end before]`` with the running total t of the updates,
+which begins with 0: int64 sums and differences wrap alike.
 
-Holds where it is assumed that positions do not decrease, and none is negative. The work is
-positions times ``2*s`` in place of positions times updates.
+Holds if positions are assumed not to decrease, and none is negative. The work is positions times
+``2*s`` instead of positions times updates.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class SegmentWriteRule(ScatterRule):
 
 
 def _is_in_order(scatter: Scatter, axis: int) -> bool:
-    """Return whether an index is an element of a tensor that is assumed to be in order."""
+    """Return whether an index is an element of a tensor that is assumed to be sorted."""
     atom = symbol_of(scatter.index_exprs[axis])
     known = None if atom is None else scatter.facts.of_elements(atom)
     return known is not None and known.ordered
@@ -100,9 +100,9 @@ def _is_found(search: Search) -> bool:
 
 
 def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Write how many updates go to positions up to each, the updates' own ones, and all positions.
+    """Write how many updates have targets up to each position, the targets, and all positions.
 
-    The updates' positions are filled up with the greatest number, so that they are ``side**2``.
+    The targets are padded with the greatest number to ``side**2``.
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     others = [d for d in range(len(search.places.shape)) if d != layout.place]
@@ -129,7 +129,7 @@ def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
 def _last(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Write which positions have updates, the last one of each, and the positions.
 
-    Where there is none in front, -1 takes the last of all, which goes further on.
+    If there is no update in front, -1 takes the last of all, whose target is a later position.
     """
     w = search.context.writer
     end, at, line = _ends(search, side)

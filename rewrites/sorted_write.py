@@ -1,4 +1,4 @@
-"""Every position finds its last update in the order of all positions and updates.
+"""Every position finds its last update by sorting all positions and updates together.
 
     before   y = ScatterND(x, i, u)                          i of shape [N, 1], x of [P, ...]
     after    _, order = TopK(Concat(1 + Range(P), i), P + N, largest=0)
@@ -6,13 +6,13 @@
              last = Gather(order, rank - 1)
              y    = Gather(Concat(x, u), Where(last >= P, last, Range(P)))
 
-Position p stands for ``p + 1``, in front of the updates that go to ``p + 1``: what comes right
-before it is the last update to p, as equal keys keep their order, or else another position. Before
-the first one comes the last of all, which is a position, too: no update goes to P.
+Position p has the key ``p + 1``, before the updates to ``p + 1``. Equal keys keep their order, so
+the entry right before it is the last update to p, or another position if there is no such update.
+Before the first entry comes the last of all, which is a position too: no update is written to P.
 
-Holds for any indices. Of one number the updates need not be taken, and may be the greater or the
-lesser ones. The work is that of sorting, whatever the sizes are, and so no size need be known; a
-target that has the scatter takes it if it takes dense forms.
+Holds for any indices. If all updates are one number, they need not be read, and ``max`` and ``min``
+are allowed too. The work is that of sorting at any sizes, so no size must be known. If the target
+has the scatter, this form is used only if the target takes dense forms.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class SortedWriteRule(ScatterRule):
 def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Write which positions have updates, P + the last one of each, and the positions.
 
-    The shapes are [P] where all rows of the data share their indices, else [l..., P, r...] and,
-    of the positions, [P, 1, ...].
+    The shapes are [P] if all rows of the data share their indices, else [l..., P, r...] and, of
+    the positions, [P, 1, ...].
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
     shape, place, shared = search.places.shape, layout.place, search.places.shared

@@ -1,4 +1,4 @@
-"""A write of one number to where the next write goes is where that one starts: the number itself.
+"""A write of one number at the indices of the next write becomes that write's start value.
 
     before   s = ScatterElements(x, i, c)            all of c is one number
              y = ScatterElements(s, i, u, reduction="max")
@@ -6,8 +6,8 @@
     after    s = Expand(c, Shape(x))
 
 Exporters write ``scatter_reduce(include_self=False)`` as such a pair. Where ``i`` points, s is c,
-and so is what y starts from; nobody reads y anywhere else. Holds for any indices. If the first one
-reduces, too, x must be one number as well, and their result the same however often c comes.
+so y starts from c. Only these elements of y are read. Holds for any indices. If the first scatter
+reduces too, x must be one number as well, and their result the same however often c is written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
-_LISTED = 4096  # bytes of a new constant that nobody minds
+_LISTED = 4096  # bytes of a new constant
 _READERS = 64  # nodes that are looked at
 _REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -55,7 +55,7 @@ class StartValueRule(ScatterRule):
 
 
 def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
-    """Return the number that stands wherever a scatter writes, once or more often."""
+    """Return the number at each element that a scatter writes, whether once or more often."""
     number = context.constants.splat(scatter.updates)
     if number is None or scatter.reduction == "none":
         return number
@@ -63,7 +63,7 @@ def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
     if reduce is None or before is None or number.dtype.kind not in "fiu":
         return None
     if np.isnan(number) or np.isnan(before) or number == before:
-        return None  # of equal zeros the sign is left open
+        return None  # the sign of equal zeros is undefined
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.asarray(reduce(before, number))
         again = np.asarray(reduce(found, number))
@@ -71,7 +71,7 @@ def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
 
 
 def _is_start(scatter: Scatter, context: Context) -> bool:
-    """Return whether the one reader is a scatter to the same points, which alone are read of it."""
+    """Return whether the only reader is a scatter to the same points, and only these are read."""
     (output,) = scatter.node.outputs
     after = _only_reader(output, scatter)
     if after is None or not is_scatter(after) or after.inputs[0] is not output:
@@ -83,7 +83,7 @@ def _is_start(scatter: Scatter, context: Context) -> bool:
 
 
 def _only_reader(value: ir.Value, scatter: Scatter) -> ir.Node | None:
-    """Return the node of the graph that reads a value, if it is one that reads it once."""
+    """Return the node of the graph that reads a value, if it alone reads it, and once."""
     uses = list(value.uses())
     if len(uses) != 1 or value.is_graph_output():
         return None
@@ -92,7 +92,7 @@ def _only_reader(value: ir.Value, scatter: Scatter) -> ir.Node | None:
 
 
 def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> bool:
-    """Return whether all that reads a tensor takes the points that a scatter writes."""
+    """Return whether all readers of a tensor read only the points that a scatter writes."""
     uses = list(value.uses())
     if value.is_graph_output() or not uses or len(uses) > _READERS:
         return False
@@ -111,7 +111,7 @@ def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> boo
 
 
 def _same_points(found: Gather | Access, scatter: Scatter) -> bool:
-    """Return whether the points I of two accesses are as many, and T(I) is the same for each."""
+    """Return whether two accesses have the same number of points I, and equal T(I) for each."""
     if len(found.shape) != len(scatter.shape):
         return False
     return (

@@ -1,13 +1,13 @@
-"""A cache write is a TensorScatter, where the target has that operator.
+"""A cache write is a TensorScatter, if the target has that operator.
 
     before   y = Transpose(ScatterND(Transpose(cache), [[p], ..., [p + n - 1]], Transpose(u)))
     after    y = TensorScatter(cache, u, p)
 
-Holds where rows are written one after another along an axis behind the first (``window``), all the
-other axes in full, in a model of operator set 24. Where it is not known that the start counts from
-the start, or there may be nothing to write (which may stand anywhere), or the indices go round
-themselves, the start is taken modulo the size and the mode is circular: the rows go from the end to
-the start as negative indices do. A start that sizes alone decide is left to slices.
+Holds if rows are written one after another along an axis behind the first (``window``), all other
+axes in full, in a model of operator set 24. The start is taken modulo the size and the mode is
+circular if the start may be negative, if there may be nothing to write (then the start may be
+anything), or if the indices wrap around: the rows continue from the end to the start as negative
+indices do. A start that depends on sizes alone is left to slices.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SINCE = 24
 
 
 class TensorScatterRule(ScatterRule):
-    """Raises cache writes."""
+    """Rewrites cache writes."""
 
     name = "tensorscatter"
     has_priority = True
@@ -68,14 +68,14 @@ class TensorScatterRule(ScatterRule):
 
 
 def _only_the_run_knows(window: Window) -> bool:
-    """Return whether the start is no number and depends on more than sizes."""
+    """Return whether the start is not a known number and depends on more than sizes."""
     return any(leaf.parts or leaf.low < 0 for leaf in window.origin.leaves())
 
 
 def _is_checked(scatter: Scatter, window: Window) -> bool:
-    """Return whether the original checks that there are no more rows than positions.
+    """Return whether the original checks that there are at most as many rows as positions.
 
-    Rows that start at 0 or behind it, and all lie within the axis, are no more than it has.
+    Rows that start at 0 or later and all lie within the axis are at most as many.
     """
     others = [d for d in scatter.index_dims if d != window.axis]
     nonempty = all(scatter.facts.is_nonnegative(scatter.shape[d] - 1) for d in others)
@@ -83,12 +83,12 @@ def _is_checked(scatter: Scatter, window: Window) -> bool:
 
 
 def _counts_up(scatter: Scatter, window: Window) -> bool:
-    """Return whether rows go from 0 or behind it towards the end, and not round."""
+    """Return whether rows run from 0 or later towards the end, without wrapping around."""
     return scatter.nonnegative[window.axis] and not window.round
 
 
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
-    """Return what the data is a Transpose of, and its perm; the data itself where it is none."""
+    """Return the input of the data's Transpose, and its perm; else the data itself."""
     same = list(range(len(scatter.data_shape)))
     node = made_by(scatter.data, "Transpose")
     if node is None or node.graph is not context.provenance.graph:
@@ -101,7 +101,7 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
 
 
 def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:
-    """Write where rows begin: a vector of one number, or one number for each of the batch."""
+    """Write the start of the rows: a vector of one number, or one number for each batch element."""
     w, size = context.writer, scatter.data_shape[window.axis]
     start = window.start.write()
     if window.start.dtype != _INT64:
@@ -112,7 +112,7 @@ def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> 
         return start
     ring = context.numbers.vector(size)
     if not scatter.facts.is_nonnegative(size - 1):
-        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # nothing is divided by 0
+        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
     return w.node("Mod", [start, ring], _INT64)
 
 

@@ -3,8 +3,8 @@
     before   y = Scatter(data, all of it, updates)
     after    y = updates            (a full cover: nothing at all, or Slice, Transpose, ...)
 
-Holds for a region of one cell whose elements all come from one source, where the bounds of the
-Slices can be said (``cuts``).
+Holds for a region of one cell whose elements all come from one source, if the bounds of the Slices
+can be written (``cuts``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OF_CONSTANT = 1  # nodes that a part of a constant counts as more: Pad needs no
 def _cheaper(
     best: Plan | Refusal, other: Plan | Refusal, alias: ExistingView, planner: Planner
 ) -> Plan | Refusal:
-    """Return the cheaper of two plans, where the other one keeps the nodes of an alias."""
+    """Return the cheaper of two plans, if the other one keeps the nodes of an alias."""
     if isinstance(other, Refusal):
         return best
     work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
@@ -143,15 +143,15 @@ def _is_sized(view: View, axis: int) -> bool:
     """Return whether the size of an axis is declared."""
     declared = view.value.shape
     if view.is_reshaped or declared is None or len(declared) != len(view.shape):
-        return False  # a model may declare what is not so
+        return False  # a declared size may be wrong
     return isinstance(declared[axis], int)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """What brings the axes of a source into the order of the region.
+    """How the axes of a source are brought into the order of the region.
 
-    ``wide`` are the axes of the region that are broadcast then.
+    ``wide`` are the axes of the region that are broadcast afterwards.
     """
 
     squeezed: list[int]
@@ -167,9 +167,9 @@ class _Layout:
 def _layout(view: View, region: Region) -> _Layout:
     """Match the axes of a source with those of the region.
 
-    Source axes of one position serve region axes of extent 1 that nothing runs over, or such that
-    are broadcast, if no axis has to move for that; those that are left are squeezed, region axes
-    that are left are added.
+    A source axis of one position matches a region axis of extent 1 that nothing runs over, or one
+    that is broadcast, if no axis has to move for that. The other source axes are squeezed, and the
+    other region axes are added.
     """
     runs = {w.dim: axis for axis, w in enumerate(view.axis_maps) if w.dim is not None}
     if len(runs) < sum(w.dim is not None for w in view.axis_maps):

@@ -1,11 +1,10 @@
-// Which ways are taken in this process: what SCATTERX_COPY says, or what was measured on this
-// machine.
+// The ways of copying in this process: from SCATTERX_COPY, or as measured on this machine.
 #pragma once
 
 namespace scatterx {
 
-// Reads both anew, and takes what they say from now on. Throws InvalidArgument if SCATTERX_COPY
-// holds a word that means nothing.
+// Reads both again, and uses them from now on. Throws InvalidArgument if SCATTERX_COPY holds an
+// unknown word.
 void ChooseForThisMachine();
 
 }  // namespace scatterx

@@ -15,7 +15,7 @@ namespace scatterx {
 
 namespace {
 
-// A description that is released when it goes.
+// A description that its destructor releases.
 class Description {
  public:
   explicit Description(const ort::Api& api) : api_(api) {}

@@ -1,4 +1,4 @@
-// What ONNX Runtime is told about the output's shape when a session is made.
+// The inference of the output's shape, which ONNX Runtime calls when a session is created.
 #pragma once
 
 #include "scatterx/ort_abi.h"

@@ -22,8 +22,8 @@ bool Succeeds(const ort::Api& api, OrtStatus* status) {
   return status == nullptr;
 }
 
-// How many integers a list attribute holds, or nothing where the node has no such attribute. ONNX
-// Runtime reports an attribute of another type as a list of none, so this also says what is there.
+// The length of a list attribute, or nothing if the node lacks the attribute. ONNX Runtime reports
+// an attribute of another type as an empty list, so this also shows that one exists.
 std::optional<std::size_t> CountInts(const ort::Api& api, const OrtKernelInfo* info,
                                      const char* name) {
   std::size_t count = 0;
@@ -209,8 +209,8 @@ void Node::Compute(OrtKernelContext* context) {
                           data == output);
   }
 
-  // Whoever binds one buffer twice gets what the equation says: what the output would overwrite is
-  // copied aside.
+  // If one buffer is bound twice, the result still follows the equation: inputs that the output
+  // would overwrite are copied first.
   const char* updates = BytesOf(api_, inputs[2]);
   std::vector<char> updates_aside, table_aside, data_aside;
   if (Overlap(output, data_bytes, updates, update_bytes)) {

@@ -1,4 +1,4 @@
-// One ScatterX node in a session: its attributes, and what is kept from one run to the next.
+// One ScatterX node in a session: its attributes, and the data kept from one run to the next.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ namespace scatterx {
 
 class Node {
  public:
-  // Reads the attributes. Throws where one is missing or means nothing for this element type.
-  // `lends_dims` says that the API has the slot for it.
+  // Reads the attributes. Throws if one is missing or invalid for this element type. `lends_dims`
+  // says that the API has the slot for it.
   Node(const OrtApi* api, bool lends_dims, const OrtKernelInfo* info, ElementType type, bool wide);
 
   void Compute(OrtKernelContext* context);
   const ort::Api& api() const { return api_; }
 
  private:
-  // What a run leaves for the next: what shapes alone decide, and where f is a constant of the
-  // model, the plan as well.
+  // The data that a run keeps for the next: all that depends on shapes alone, and, if f is a
+  // constant of the model, the plan as well.
   struct Prepared {
     Nest nest;
     Outline outline;
@@ -35,8 +35,8 @@ class Node {
     const void* table = nullptr;  // the constant that the plan is for
   };
 
-  // A run has what was prepared for itself, and gives it back. Of runs at the same time the first
-  // gets it, and the last one's is kept.
+  // A run takes the prepared data for itself, and returns it. Of concurrent runs the first gets
+  // it, and the last one's is kept.
   class Loan {
    public:
     explicit Loan(std::atomic<Prepared*>& kept)

@@ -10,8 +10,8 @@ namespace scatterx {
 
 namespace {
 
-// A roll call: as many tasks as the machine has threads, each of which waits a moment for the
-// others to turn up. Those that are there at the same time have a thread each.
+// A roll call: as many tasks as the machine has threads. Each waits a moment for the others to
+// start. Tasks that run at the same time have a thread each.
 std::size_t CallRoll(const Parallel& pool, std::size_t most) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(500);

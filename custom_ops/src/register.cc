@@ -1,8 +1,8 @@
 // The entry point that ONNX Runtime calls when the library is registered with a session, and the
 // table of operators: one for each element type and each type of f, all called ScatterX.
 //
-// The operator stands in several domains, onnx_scatterx, onnx_scatterx.2 and so on: a model whose
-// ScatterX nodes fall back to different functions has each of these in a domain of its own.
+// The operator is in several domains, onnx_scatterx, onnx_scatterx.2 and so on: if a model's
+// ScatterX nodes have different fallback functions, each of these has a domain of its own.
 //
 // A process may hold several ONNX Runtimes, each with an API of its own. Domains belong to the one
 // that made them, so each has its own set.

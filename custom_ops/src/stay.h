@@ -3,8 +3,8 @@
 
 namespace scatterx {
 
-// From now on the library stays loaded until the process ends. ONNX Runtime closes it along with
-// the last session that uses it, and never gives back domains: each session would make new ones.
+// Keeps the library loaded until the process ends. ONNX Runtime closes it along with the last
+// session that uses it, and never releases domains: each session would create new ones.
 void StayLoaded();
 
 }  // namespace scatterx

@@ -1,6 +1,6 @@
-"""What stands in the integer tensors of a model, known without running it.
+"""The contents of a model's integer tensors, known without running it.
 
-``terms`` are canonical integer expressions over sizes and coordinates, ``prove`` decides
-inequalities between them, ``abstract`` says what is known of a tensor, and ``interpreter`` walks a
-model with one transfer function for each operator.
+``interpreter`` walks a model with one transfer function for each operator, ``domain`` is what it
+knows of a tensor, and ``operators`` has the transfer functions. Contents are canonical integer
+expressions over sizes and coordinates (``onnx_scatterx.symbolic``).
 """

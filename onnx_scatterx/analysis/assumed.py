@@ -1,11 +1,11 @@
-"""What the user says of graph inputs, as facts.
+"""What the user assumes of graph inputs, as facts.
 
-A bound of a symbol is a fact of sizes. What is said of an input's elements is known of every one of
-them (``Elements``), and a contiguous input is its first elements plus the last coordinate.
+A bound of a symbol is a fact about sizes. An assumption about an input's elements holds for every
+one of them (``Elements``), and a contiguous input is its first elements plus the last coordinate.
 
-An input may be empty, and then no element obeys anything. So what would follow from an element that
-is not there, such as ``n >= 1`` from ``0 <= idx < n``, is not said: of an input that may be empty
-only such bounds are taken as some number meets, whatever the sizes.
+An input may be empty, and then no element obeys anything. So nothing is derived from an element
+that may not exist, such as ``n >= 1`` from ``0 <= idx < n``: if an input may be empty, a bound is
+used only if some number satisfies it, whatever the sizes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from onnx_scatterx.symbolic.terms import Symbol, Term, coord, modulo, term
 class Assumptions:
     """Clauses about a model whose symbols are these sizes.
 
-    A symbol is several sizes where inputs need not agree in it; then it bounds nothing else.
+    A symbol is several sizes if inputs need not agree in it; then it bounds nothing else.
     """
 
     def __init__(self, clauses: Sequence[Clause], symbols: Mapping[str, Sequence[Term]]) -> None:
@@ -38,7 +38,7 @@ class Assumptions:
         self._sizes = {n: found[0] for n, found in symbols.items() if len(set(found)) == 1}
 
     def learn_sizes(self, facts: Facts) -> None:
-        """Add the facts about symbols; raise ScatterXError where they contradict each other."""
+        """Add the facts about symbols; raise ScatterXError if they contradict each other."""
         learnt: list[tuple[str, Term]] = []
         for name, sizes in self._symbols.items():
             assumption = self._assumed.get(name, NOTHING)
@@ -57,7 +57,7 @@ class Assumptions:
                         facts.learn_residue(leaf, c.modulus, c.bound)
 
     def token(self, value: ir.Value) -> object:
-        """Return what tells the elements of an input from those of which less is assumed."""
+        """Return a name for the elements of an input that depends on what is assumed of them."""
         assumption = self._assumed.get(value.name or "")
         return value if assumption is None else (value, assumption)
 
@@ -85,7 +85,7 @@ class Assumptions:
     def _elements(
         self, assumption: Assumption, found: TensorValue, last: Term, facts: Facts
     ) -> Elements:
-        """Return what holds of every element, or of the first of ``last + 1`` that count on."""
+        """Return what holds for every element, or the first of ``last + 1`` consecutive ones."""
         bounds: list[Term] = []
         comparisons = list(assumption.comparisons)
         if "nonnegative" in assumption.properties:
@@ -103,7 +103,7 @@ class Assumptions:
         return Elements(tuple(bounds), distinct or _rises(assumption, found), assumption.is_sorted)
 
     def _compared(self, value: Term, comparison: Comparison) -> list[Term]:
-        """Return terms that are >= 0 where a comparison holds."""
+        """Return terms that are >= 0 if a comparison holds."""
         bound = evaluate(comparison.bound, self._sizes)
         if bound is None:
             return []

@@ -52,7 +52,7 @@ def _joined_lists(parts: tuple[TensorValue, ...]) -> TensorValue:
 
 
 def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
-    """Return the shapes that the carried values keep, and those of what is gathered."""
+    """Return the shapes that the carried values keep, and those of the scan outputs."""
     (body,) = graphs_of(call.node)
     carried = [i or TensorValue(None, None) for i in call.inputs[2:]]
     head = [_iteration(body, scope), TensorValue(ir.DataType.BOOL, ())]
@@ -61,7 +61,7 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
     for i, scan in enumerate(results[1 + len(found) :], len(found)):
         shape: Shape | None = None
         if scan.shape is not None and _iterates(call):
-            # What a body computes may differ between iterations, but for constants.
+            # A body's results may differ between iterations, except constants.
             fresh = call.unknown_shape(len(scan.shape) + 1, i)
             inner = zip(scan.shape, fresh[1:], strict=True)
             shape = (fresh[0], *(d if d.constant is not None else f for d, f in inner))
@@ -80,7 +80,7 @@ def _iteration(body: ir.Graph, scope: Scope) -> TensorValue:
 def _iterates(call: Call) -> bool:
     """Return whether a Loop runs its body at least once.
 
-    If it does not, what it gathers has no dims but those that ONNX Runtime itself can infer.
+    If it does not, its scan outputs have only the dims that ONNX Runtime itself can infer.
     """
     count, condition = call.inputs[0], call.inputs[1]
     counts = count is None or (
@@ -90,7 +90,7 @@ def _iterates(call: Call) -> bool:
 
 
 def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
-    """Return the shapes that the states keep; what is gathered is not followed."""
+    """Return the shapes that the states keep; scan outputs are not followed."""
     (body,) = graphs_of(call.node)
     if call.version < 9:  # with a batch dim, and lengths as the first input
         interpreter.body(body, [None] * len(body.inputs), scope)
@@ -119,8 +119,8 @@ def _invariant(
 ) -> tuple[list[TensorValue], list[TensorValue]]:
     """Find shapes of loop-carried values that hold in every iteration, by induction.
 
-    The first guess are the shapes before the first iteration. A dim that the body does not keep
-    becomes a size of its own, which may be another in every iteration, and the body is visited
+    The first guess is the shapes before the first iteration. If the body does not keep a dim, the
+    dim becomes a size of its own, which may differ in every iteration, and the body is visited
     again.
     """
     guess = [_first(c) for c in carried]
@@ -174,7 +174,7 @@ def _weakened(
 def _any_iteration(before: TensorValue, after: TensorValue) -> TensorValue:
     """Return a list that may be either of these, the second one made by a body.
 
-    What a body computes may differ between iterations, but for constants and for what was before.
+    A body's results may differ between iterations, except constants and earlier values.
     """
     found = sequences.joined([before, after])
     old = sequences.dims_of(before) or ()

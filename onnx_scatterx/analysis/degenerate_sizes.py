@@ -1,12 +1,12 @@
-"""Sizes that the shape of a result hangs on: what it would be if they were 0, or 1.
+"""Sizes that a result's shape depends on if they are 0 or 1.
 
-    a reduction of a negative axis       ONNX Runtime may leave it where there are no elements
-    a Squeeze of all ones                takes every size that is 1
-    a Reshape to ``[n, ...]``            copies a dim where n is 0
-    a Reshape to ``[n, -1]``             leaves what is 0 out, where it does not copy
+    a reduction of a negative axis       ONNX Runtime may keep the axis if there are no elements
+    a Squeeze of all ones                removes every dim that is 1
+    a Reshape to ``[n, ...]``            copies a dim if n is 0
+    a Reshape to ``[n, -1]``             ignores zeros, if it does not copy
 
-Often the model cannot run at such a size: the interpreter asks for those that a model's inputs
-declare.
+Often the model cannot run at such a size. The interpreter tests this for the sizes that a model's
+inputs declare.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from onnx_scatterx.analysis.operators.reshaping import sizes_at_stake
 from onnx_scatterx.symbolic.terms import Term, as_term
 
 Exclusion: TypeAlias = "tuple[Term, int]"
-"""A size, and 0 or 1: what it may not be."""
+"""A size, and a value, 0 or 1, that it cannot have."""
 
 SUSPICIOUS = frozenset({"Reshape", "Squeeze", *REDUCTIONS})
-"""The operators whose shapes hang on such sizes."""
+"""The operators whose shapes depend on such sizes."""
 
 
 def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
-    """Yield what would have to be excluded for more to be known of a node's first result."""
+    """Yield what must be excluded for a node's first result to be better known."""
     x = call.input(0)
     if x is None or not x.shape or not results or call.node.domain != "":
         return
@@ -51,7 +51,7 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
 
 
 def is_reduction(node: ir.Node) -> bool:
-    """Return whether a node is a reduction, of which only older versions of ONNX Runtime doubt."""
+    """Return whether a node is a reduction, which is uncertain only in older ONNX Runtimes."""
     return node.op_type in REDUCTIONS
 
 

@@ -1,4 +1,4 @@
-"""Knowing nothing of a graph any more, where it was given up in the middle of a visit."""
+"""Forgetting a graph, if its analysis was given up in the middle of a visit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from onnx_scatterx.symbolic.prove import Facts
 def forget(
     graph: ir.Graph, scope: Scope, scopes: dict[ir.Graph, Scope], first: ir.Node | None = None
 ) -> None:
-    """Know nothing of what the nodes of a graph compute, from ``first`` on or all of them.
+    """Forget what the nodes of a graph compute, from ``first`` on or all of them.
 
-    An earlier visit may have left values that held for a guess only, and facts with them. Where all
+    An earlier visit may have left values that held for a guess only, and facts about them. If all
     is forgotten, nothing is known of the graph's inputs either.
     """
     waiting = [(graph, scope, first)]

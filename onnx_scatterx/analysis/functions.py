@@ -1,4 +1,4 @@
-"""Model-local functions: what one caller gives, and what all callers agree on."""
+"""Model-local functions: what is known in one call, and what all callers agree on."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
 
 
 def _said(attribute: ir.Attr | None) -> object:
-    """Return what an attribute says, for comparing; its name aside."""
+    """Return the value of an attribute, for comparing; without its name."""
     if attribute is None:
         return None
     proto = ir.serde.serialize_attribute(attribute)
@@ -78,7 +78,7 @@ def _said(attribute: ir.Attr | None) -> object:
 def _join(
     parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], source: object
 ) -> TensorValue:
-    """Join what callers give: a dim that differs between them is one size of the function's own.
+    """Join the callers' arguments: a dim that differs between them is a size of the function's own.
 
     Dims that are equal in every call are one size, whatever they are.
     """

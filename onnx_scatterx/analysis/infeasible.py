@@ -1,8 +1,8 @@
-"""Nodes that cannot run, as far as the shapes of their inputs tell.
+"""Nodes that cannot run, as far as the shapes of their inputs show.
 
-The tensor shapes of a node may contradict each other: at some sizes, in a branch that is not taken.
-ONNX Runtime refuses to run such a node, tensors without elements or not; where it is not certain
-to, nothing is said.
+The shapes of a node's inputs may contradict each other: at some sizes, in a branch that is not
+taken. ONNX Runtime refuses to run such a node, whether tensors have elements or not. If a failure
+is not certain, it is not reported.
 
 >>> from onnx_scatterx.symbolic.terms import size, term
 >>> n = size("n")
@@ -69,7 +69,7 @@ def _elements(call: Call) -> bool:
 
 
 def _rows(call: Call) -> bool:
-    """Indices name no more axes than there are, and the updates have the shape that is left."""
+    """Indices name at most all axes, and the updates have the remaining shape."""
     data, indices, updates = (_shape(call, i) for i in range(3))
     depth = indices[-1].constant if indices else None
     if data is None or not indices or depth is None:
@@ -103,7 +103,7 @@ def _top_k(call: Call) -> bool:
 
 
 def _reshape(call: Call) -> bool:
-    """The elements are as many as before; -1 is no size where the others multiply to 0."""
+    """The number of elements is kept; -1 is impossible if the other dims multiply to 0."""
     x, given = _shape(call, 0), call.input(1)
     target = None if given is None else given.vector()
     if x is None or target is None:

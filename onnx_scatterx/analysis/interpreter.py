@@ -1,8 +1,8 @@
 """The abstract interpreter: one visit of every node, in order, with a transfer function each.
 
-It goes into the bodies of If, Loop and Scan, and into model-local functions at every call. A
-function's own nodes are then visited once more with what holds for all its callers, because that is
-what a rewriting of the body may rest on.
+It enters the bodies of If, Loop and Scan, and model-local functions at every call. A function's own
+nodes are then visited once more with what holds for all its callers, because a rewriting of the
+body may use only that.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Interpreter:
     """Walks a model once; ``interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
-    ``ruled_out`` are pairs of a size and a number that it is known not to be; ``suspected`` are
-    others that would have to be for a shape to be known, and with ``speculate`` they are believed.
-    Then ``believed`` says whether there was one. With ``probe``, such a pair, it is asked whether
-    the model runs at that size: InfeasibleError says that it does not. ``older`` are pairs that are
-    ruled out in the older of the ``versions`` of ONNX Runtime only.
+    ``ruled_out`` are pairs of a size and a number that it cannot be; ``suspected`` are pairs that
+    would have to be ruled out for a shape to be known, and with ``speculate`` they are assumed to
+    be. Then ``believed`` says whether one was. With ``probe``, such a pair, the question is whether
+    the model runs at that size: InfeasibleError means that it does not. ``older`` are pairs that
+    are ruled out only in the older of the ``versions`` of ONNX Runtime.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Interpreter:
     def run(self) -> Knowledge:
         graph = self.model.graph
         scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
-        with own_budget():  # linear in the inputs and in what the user says of them
+        with own_budget():  # linear in the inputs and the assumptions about them
             self._inputs(graph, scope.facts)
         self._visit(graph, scope)
         for function in callers_first(self.model):
@@ -168,9 +168,9 @@ class Interpreter:
             return functions.joined(self, function)
 
     def _visit(self, graph: ir.Graph | ir.Function, scope: Scope) -> bool:
-        """Visit the nodes of a graph; return whether the steps of the model lasted.
+        """Visit the nodes of a graph; return whether the budget of the model sufficed.
 
-        If not, nothing is known of what the nodes compute.
+        If not, nothing is known of the nodes' results.
         """
         inner = graph.graph if isinstance(graph, ir.Function) else graph
         self.scopes[inner] = scope
@@ -188,7 +188,7 @@ class Interpreter:
         return True
 
     def _forget_node(self, node: ir.Node, scope: Scope) -> None:
-        """Know nothing of the outputs of a node, nor of what is in its bodies."""
+        """Forget the outputs of a node, and its bodies."""
         for value in node.outputs:
             scope.values[value] = TensorValue(value.dtype, None)
         for body in graphs_of(node):
@@ -197,7 +197,7 @@ class Interpreter:
     def add(self, nodes: Iterable[ir.Node]) -> None:
         """Visit nodes that were added after the run.
 
-        What they check, and what their shapes depend on, proves nothing of the original model.
+        Their checks, and the sizes of their shapes, prove nothing about the original model.
         """
         self.speculate = False
         for node in nodes:
@@ -288,7 +288,7 @@ class Interpreter:
     def body(
         self, graph: ir.Graph, inputs: Sequence[TensorValue | None], scope: Scope
     ) -> list[TensorValue]:
-        """Visit a subgraph, and return what it gives for these inputs (None: not known)."""
+        """Visit a subgraph, and return its outputs for these inputs (None: not known)."""
         inner = scope.inner()
         self.depth += 1
         try:
@@ -316,7 +316,7 @@ class Interpreter:
         if deep or may_be_operator(function):
             return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
-        # What it calls is seen again, in its joined visit: this one leaves no traces.
+        # Functions that it calls are visited again, in a joined visit: this one leaves no traces.
         quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
         quiet.older, quiet.reading = self.older, self.reading
         quiet.visits, quiet.depth = self.visits, self.depth + 1
@@ -331,10 +331,10 @@ def interpret(
     """Return what is known of every value of a model without running it.
 
     ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
-    in it; runtimes do not check that. ``assumed`` is what the user says of symbols and inputs.
+    in it; runtimes do not check that. ``assumed`` are the user's assumptions on symbols and inputs.
 
-    Where a shape hangs on a size that is not 0, or not 1, it is asked whether the model can run if
-    it is.
+    If a shape depends on a size that is not 0, or not 1, the interpreter tests whether the model
+    can run at 0, or 1.
     """
     return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]
 
@@ -360,8 +360,8 @@ def _without_doubts(
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
     A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
-    versions rule out says what they compute: the newer ones go by the specification. None if the
-    budget does not last for it.
+    versions rule out is about their results: the newer ones follow the specification. None if the
+    budget does not suffice.
     """
     older: tuple[Exclusion, ...] = ()
     always: tuple[Exclusion, ...] = ()
@@ -374,13 +374,13 @@ def _without_doubts(
         if not doubted:
             return interpreter, knowledge
         in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
-        # A size that runs where the other doubts are believed runs as far as is known without.
+        # If the model runs at a size while other pairs are believed, it also runs without that.
         found = []
         for pair in doubted:
             if pair in older or own.steps < 0:
                 continue
             likely = in_older(speculate=True, probe=pair)
-            # What failed before anything was believed fails without.
+            # A failure before anything was believed is also a failure without that belief.
             if _is_refused(likely) and (not likely.believed or _is_refused(in_older(probe=pair))):
                 found.append(pair)
         older = (*older, *found)

@@ -1,10 +1,10 @@
-"""Nodes that ONNX's shape inference reads in another way than ONNX Runtime's kernels.
+"""Nodes that ONNX's shape inference interprets differently from ONNX Runtime's kernels.
 
     u = Slice(x, starts = [0], ends = [2^63 - 1], steps = [-3])
 
-ONNX Runtime takes the largest ends for the first element, and gives one element or more. ONNX's
-shape inference takes them for the last one, and says that the axis is empty. The original may load,
-if nothing depends on that shape. Whatever is written behind such a node might not.
+ONNX Runtime takes the largest ends for the first element, and returns one element or more. ONNX's
+shape inference takes them for the last one, and infers an empty axis. The original may load, if
+nothing depends on that shape. A node that is written behind such a node might not.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from onnx_scatterx.assumptions.clauses import Clause
 
 
 class ModelAnalysis:
-    """Interprets a model when something is first asked, and new nodes when a pass needs them.
+    """Interprets a model at the first question, and new nodes when a pass needs them.
 
-    What is known of a value holds for as long as the value exists: a pass that replaces values adds
+    What is known of a value holds as long as the value exists: a pass that replaces values adds
     nodes, and changes no others.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -34,7 +34,7 @@ class ModelAnalysis:
         self.model = model
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
-        self.learn = learn  # adds what nodes prove by having run
+        self.learn = learn  # adds facts that nodes prove by having run
         self._found: tuple[Interpreter, Knowledge] | None = None
         self._new: list[ir.Node] = []
 
@@ -48,15 +48,15 @@ class ModelAnalysis:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What holds of every value, and in every graph."""
+        """What is known of every value, and the facts of every graph."""
         return self._interpreted()[1]
 
     def forget(self) -> None:
-        """Forget everything: graphs were put into others."""
+        """Forget everything: graphs were inlined."""
         self._found, self._new = None, []
 
     def add(self, nodes: Iterable[ir.Node]) -> None:
-        """Note new nodes, in an order in which each stands behind those that it reads."""
+        """Note new nodes, in an order in which each follows those that it reads."""
         self._new += nodes
 
     def catch_up(self) -> None:

@@ -1,7 +1,7 @@
-"""What each interpretation of one model finds alike: its constants.
+"""What all interpretations of one model share: its constants.
 
-A model is interpreted several times, on trial of what might be believed. What its constants hold
-hangs on nothing, and is found once, with all that is asked about it later.
+A model is interpreted several times, with different beliefs on trial. The contents of its constants
+depend on none of them. They are read once, and so is everything that is derived from them alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onnx_scatterx.analysis.operators.generators import of_attributes, of_tensor
 
 
 class Reading:
-    """The constants of one model, which stays as it is meanwhile.
+    """The constants of one model, which does not change meanwhile.
 
     >>> value = ir.Value(name="w", const_value=ir.tensor([1, 2]))
     >>> reading = Reading()
@@ -35,7 +35,7 @@ class Reading:
         return found
 
     def constant(self, node: ir.Node) -> TensorValue | None:
-        """Return what is known of a Constant node, None if its visit has to say it."""
+        """Return what is known of a Constant node, or None if it depends on the visit."""
         if node not in self._nodes:
             self._nodes[node] = _whole(node)
         return self._nodes[node]

@@ -1,10 +1,10 @@
 """Output types and shapes of operators that the interpreter does not follow.
 
-ONNX's own shape inference is asked about the one node: each symbolic dim goes in under a name of
-its own, and comes out again where the operator passes it on. Declared shapes play no part.
+ONNX's own shape inference runs on the one node: each symbolic dim has a name of its own in the
+input, and appears in the output if the operator passes it on. Declared shapes are not used.
 
-What ONNX Runtime computes may have another shape, where extents are 0 or 1. So a shape is believed
-only of operators whose random nodes were compared with it (``tests/one_node``).
+ONNX Runtime's result may have another shape if extents are 0 or 1. So a shape is trusted only for
+operators whose random nodes were compared with it (``tests/one_node``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from onnx_scatterx.symbolic.terms import Term, term
 
 
 class _Trust(enum.IntEnum):
-    """What is believed of an output shape, which ONNX Runtime may compute otherwise."""
+    """The trusted part of an inferred output shape, which may differ in ONNX Runtime."""
 
     TYPE = 0  # nothing, not even its rank
     RANK = 1

@@ -1,8 +1,8 @@
 """Facts that hold because the original model runs.
 
-A node that checks its inputs, and did not fail, has shown something: ``Gather`` at index 3 says
-that the axis has four elements. The optimized model may rest on it, since it may accept more inputs
-than the original, never fewer.
+A node that checks its inputs, and did not fail, proves something: ``Gather`` at index 3 proves that
+the axis has at least four elements. The optimized model may rely on it, since it may accept more
+inputs than the original, never fewer.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
 
 
 def _some(call: Call, extent: Term, indices: TensorValue) -> list[Term]:
-    """Gather checks every index, also where nothing is to be copied: with one there is a place."""
+    """Gather checks every index, even if nothing is copied: with an index, there is an element."""
     read = indices.shape is not None and all(
         call.facts.is_nonnegative(n - 1) for n in indices.shape
     )
@@ -73,7 +73,7 @@ def _some(call: Call, extent: Term, indices: TensorValue) -> list[Term]:
 
 
 def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
-    """No more is read or written than there is on the axes that the indices do not name."""
+    """On axes that the indices do not name, at most the whole axis is read or written."""
     if indices.shape is None or len(indices.shape) != len(data):
         return []
     pairs = zip(data, indices.shape, strict=True)
@@ -81,7 +81,7 @@ def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
 
 
 def _counted(x: TensorValue | None, call: Call) -> list[Term]:
-    """No more elements are true than there are."""
+    """At most all elements are true."""
     shape = None if x is None else x.static_shape
     if shape is None:
         return []
@@ -90,14 +90,14 @@ def _counted(x: TensorValue | None, call: Call) -> list[Term]:
 
 
 def _axes(call: Call) -> list[Term]:
-    """No size is negative, also if it depends on numbers that only the run knows."""
+    """No size is negative, even if it depends on numbers that are known only at run time."""
     x = call.inputs[0]
     sizes = () if x is None else x.shape or ()
     return [n for n in sizes if magnitude(n, call.facts) == math.inf]
 
 
 def _chosen(call: Call) -> list[Term]:
-    """No more elements are chosen than there are, and no fewer than none."""
+    """The number of chosen elements is between 0 and the number of elements."""
     data, given = call.inputs
     count = None if given is None else given.scalar
     if data is None or not data.shape or count is None or count.constant is not None:
@@ -106,7 +106,7 @@ def _chosen(call: Call) -> list[Term]:
 
 
 def _sizes(shape: TensorValue | None, call: Call) -> list[Term]:
-    """What is asked for is no negative size, nor is it -1 for any size, as in a Reshape."""
+    """A requested size is never negative, and unlike in a Reshape, -1 does not stand for a size."""
     sizes = None if shape is None else shape.vector()
     return [n for n in sizes or () if n.constant is None and not call.facts.is_nonnegative(n)]
 

@@ -1,7 +1,7 @@
-"""Many models at once: each is read, optimized and written by a worker, and is a line of a summary.
+"""Many models at once: workers read, optimize and write them, and a summary has a line for each.
 
-Only paths and reports travel to workers and back, so that any executor of ``concurrent.futures``
-will do, also one whose workers are on other machines with the same files.
+Only paths and reports travel to workers and back, so any executor of ``concurrent.futures`` works,
+even if its workers are on other machines with the same files.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def optimize_many(
 ) -> Summary:
     """Optimize many models, and write them to a directory.
 
-    A model that cannot be read, optimized or written in time is a line in the summary, and never
-    stops the others. Neither a model nor a file of its data is replaced, also if another model of
-    the same call has them.
+    If a model cannot be read, optimized or written in time, the summary reports it, and the others
+    are still processed. No model and no data file of a model is replaced, including those of other
+    models of the call.
 
     Args:
         paths: files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any depth.
@@ -162,7 +162,7 @@ def _run(
     progress: Progress | None,
     running: Running | None,
 ) -> Summary:
-    """Run tasks, and tell how far this is."""
+    """Run tasks, and report the progress."""
     start = time.perf_counter()
     done: dict[Path, Outcome] = {}
     at_work: list[Path] = []
@@ -189,9 +189,9 @@ def _run(
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of ``optimize`` with the target read; raise where no model can take them.
+    """Return the options of ``optimize`` with the target read; raise if they suit no model.
 
-    So they are looked at once, and not by each worker for each model.
+    So they are checked once, and not by each worker for each model.
     """
     from onnx_scatterx.ir.opset import check_known
     from onnx_scatterx.settings import Settings
@@ -240,7 +240,7 @@ def _sources(
 def _pairs(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], output: Path
 ) -> list[tuple[Path, Path]]:
-    """Return each model and where it goes."""
+    """Return each model and its output path."""
     root, sources = _sources(paths)
     if output.exists() and not output.is_dir():
         raise ScatterXError(f"{output}: is not a directory; many models are written to one")
@@ -249,7 +249,7 @@ def _pairs(
     places = [output / os.path.relpath(os.path.abspath(p), os.path.abspath(root)) for p in sources]
     if len({os.path.realpath(place) for place in places}) < len(places):
         raise ScatterXError("two paths name the same model, or would be written to the same place")
-    # What an earlier run wrote into a folder of the input is no model to optimize.
+    # The output of an earlier run in a folder of the input is not a model to optimize.
     inside = os.path.realpath(output) + os.sep
     pairs = zip(sources, places, strict=True)
     kept = [(s, p) for s, p in pairs if not os.path.realpath(s).startswith(inside)]
@@ -261,7 +261,7 @@ def _pairs(
 def _read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]]:
     """Return, by the directories of the outputs, the files in them that this call reads.
 
-    Only where a directory has files are the models opened for the names of their data.
+    Only if a directory has files are the models opened for the names of their data.
     """
     folders = {place.parent for _, place in pairs}
     there = {folder: files for folder in folders if (files := _files_in(folder))}

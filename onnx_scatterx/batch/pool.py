@@ -1,8 +1,8 @@
 """Processes that run tasks one after the other, each within a time limit, and may die.
 
-A process is a spawned Python, since a forked copy of a process with threads may hang. It says when
-it has imported what it needs, and is then given one task at a time, so that its death or its delay
-is that of one task. If its parent dies, it stops what it does and ends.
+A process is a spawned Python, since a forked copy of a process with threads may hang. It reports
+when its imports are complete, and then gets one task at a time, so that its death or its delay
+concerns only one task. If its parent dies, it stops its work and ends.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Work(Generic[T, R]):
-    """What processes do: first `prepare`, then `run` for each task, for ``limit`` seconds at most.
+    """The work of processes: first `prepare`, then `run` for each task, at most ``limit`` seconds.
 
     Both functions must be importable by their names.
     """
@@ -56,7 +56,7 @@ def run_tasks(
     processes: int,
     begun: Callable[[T], None] = lambda _: None,
 ) -> Generator[tuple[T, R | Lost], None, None]:
-    """Yield each task and its result, in the order in which they end; ``begun`` tells that one is.
+    """Yield each task and its result, in the order in which they end; ``begun`` reports each start.
 
     When the iterator is closed, processes that are still at work are stopped.
     """
@@ -91,7 +91,7 @@ def run_tasks(
 
 
 def _wait(workers: list[_Worker[T, R]]) -> None:
-    """Wait until a worker has something to say or is late."""
+    """Wait until a worker has a result or is late."""
     if any(worker.has_result for worker in workers):
         return
     deadlines = [w.deadline for w in workers if w.deadline is not None]
@@ -100,7 +100,7 @@ def _wait(workers: list[_Worker[T, R]]) -> None:
 
 
 class _Worker(Generic[T, R]):
-    """One process, and the task that it has."""
+    """One process, and its task."""
 
     def __init__(self, work: Work[T, R], task: T, begun: Callable[[T], None]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -128,7 +128,7 @@ class _Worker(Generic[T, R]):
         self._send()
 
     def result(self) -> tuple[R | Lost] | None:
-        """Return what became of the task, alone in a tuple, or None if that is open."""
+        """Return the outcome of the task, alone in a tuple, or None if it is still running."""
         try:
             if self._result is None and self.connection.poll():
                 kind, answer = self.connection.recv()
@@ -160,7 +160,7 @@ class _Worker(Generic[T, R]):
         self.is_lost = True
 
     def stop(self) -> None:
-        """Tell the process to end what it does."""
+        """Tell the process to stop its work."""
         self._process.terminate()
 
     def end(self) -> None:
@@ -202,7 +202,7 @@ def _answer(connection: Connection, work: Work[Any, Any]) -> tuple[str, Any]:
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent is gone; then end this process, with what it began undone."""
+    """Wait until the parent ends; then undo the work begun and end this process."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

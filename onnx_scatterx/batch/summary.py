@@ -1,4 +1,4 @@
-"""What became of many models: a line each, as a table and as plain data."""
+"""The outcome of many models: a line each, as a table and as plain data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One model: its report, or the error that kept it from having one.
+    """One model: its report, or the error instead of it.
 
-    ``output`` is where it is written; None where it was only inspected.
-    ``same`` is the answer of ``verify`` where that was asked; a model that is not the same is not
-    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is
-    what was proven, if that was asked, and ``compared`` on how many inputs ``verify`` ran both.
+    ``output`` is the file that is written; None if it was only inspected.
+    ``same`` is the answer of ``verify`` if that was asked for; a model that is not the same is not
+    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
+    proof, if that was asked for, and ``compared`` on how many inputs ``verify`` ran both.
     """
 
     source: Path
@@ -77,17 +77,17 @@ class Summary:
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """Those that could not be optimized."""
+        """The models that could not be optimized."""
         return tuple(o for o in self.outcomes if o.error is not None)
 
     @property
     def differing(self) -> tuple[Outcome, ...]:
-        """Those that ``verify`` found to differ."""
+        """The models that ``verify`` found to differ."""
         return tuple(o for o in self.outcomes if o.same is False)
 
     @property
     def unproven(self) -> tuple[Outcome, ...]:
-        """Those of which a proof was asked and not found."""
+        """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""Workers: tasks that are run in an executor or in processes, and outlive those that die."""
+"""Workers: tasks that are run in an executor or in processes, and survive a worker's death."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _SLACK = 0.5  # seconds that a task has to notice by itself that it is late
 
 @dataclass(frozen=True)
 class Task:
-    """One model: where it is, where it goes, and what ``optimize`` and ``verify`` are told.
+    """One model: its path, its output, and the options of ``optimize`` and ``verify``.
 
     Without an ``output`` it is only inspected. ``external_data`` writes the weights beside it.
     ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
-    stand where this one might write. ``advice`` says that what stays is looked at with ``advise``.
+    this one might overwrite. ``advice`` asks for ``advise`` about scatters that are kept.
     """
 
     source: Path
@@ -46,7 +46,7 @@ class Task:
 
 
 def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
-    """Run tasks in an executor; ``note`` is told what became of each."""
+    """Run tasks in an executor; ``note`` is called with each outcome."""
     futures: dict[Future[Outcome], Task] = {}
     for task in tasks:
         try:
@@ -90,14 +90,14 @@ def run_in_processes(
 
 
 def prepare() -> None:
-    """Import what `run_task` needs; what is missing is told by the first task."""
+    """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.api
         import onnx_scatterx.verification.judge  # noqa: F401
 
 
 def run_task(task: Task) -> Outcome:
-    """Optimize or inspect one model; whatever goes wrong is in the outcome."""
+    """Optimize or inspect one model; every error is in the outcome."""
     from onnx_scatterx.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
     from onnx_scatterx.verification import verify
@@ -105,7 +105,7 @@ def run_task(task: Task) -> Outcome:
     start = time.perf_counter()
 
     def left() -> float | None:
-        """Return how many seconds the task may still take."""
+        """Return how many seconds remain for the task."""
         if task.limit is None:
             return None
         rest = task.limit - (time.perf_counter() - start)
@@ -167,7 +167,7 @@ def run_task(task: Task) -> Outcome:
 
 
 def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
-    """Return what to do about the scatters of a model that stay; other options are tried."""
+    """Return what would remove the scatters of a model that are kept; other options are tried."""
     from onnx_scatterx.advice.change import Command
     from onnx_scatterx.explanation import advise
 
@@ -182,7 +182,7 @@ def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
 
 
 class _LateError(Exception):
-    """A task has taken longer than it may."""
+    """A task has exceeded its time."""
 
 
 def _late(task: Task) -> Outcome:

@@ -92,11 +92,11 @@ def probes(kind: str, rows: int) -> tuple[Probe, Probe]:
         case "Elementwise":
             return (Probe("Add (x, x)", x(elements), size, 0),) * 2
         case "ScatterX":
-            backwards = np.arange(rows)[::-1, None]  # rows in order would be one run
+            backwards = np.arange(rows)[::-1, None]  # sorted rows would be one run
             row: dict[str, Any] = {"u": np.ones((1, elements), np.float32), "f": np.array([1])}
             each: dict[str, Any] = {"u": np.ones((rows, 2), np.float32), "f": backwards}
             return (
-                # Two rows are copied, and one is written over.
+                # Two rows are copied, and one is overwritten.
                 Probe(_SCATTERX % "", x(2, elements) | row, 3 * size, 1),
                 Probe(_SCATTERX % "0", x(rows, 2) | each, size, rows),
             )
@@ -130,7 +130,7 @@ def _measure(
 
 
 def _launch(threads: int) -> float:
-    """Return the nanoseconds of a node that does next to nothing."""
+    """Return the nanoseconds of a node with almost no work."""
     times = []
     for length in (_CHAIN, 2 * _CHAIN):
         body = "\n".join(f"x{i + 1} = Neg (x{i})" for i in range(length))

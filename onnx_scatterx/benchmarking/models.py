@@ -56,7 +56,7 @@ def bench(
         models: one model, several, or several by the names that they go by; each is a path, a
             `ModelProto`, an `onnx_ir.Model`, or what has a model, such as a `Result`. Times are
             told against the first.
-        targets: with one model, what `optimize` makes of it for these targets is timed too.
+        targets: with one model, its optimized models for these targets are timed too.
         sizes: of the named dims of the inputs that are drawn; the others are those that another
             model has fixed, or all 64 if the first model accepts that.
         inputs: the inputs themselves, by name.
@@ -66,16 +66,16 @@ def bench(
         seed: of the inputs that are drawn.
         library: whether the ScatterX library is registered.
         profile: whether to find out where the time goes, in runs of their own.
-        progress: is told, after each round, how many are done and how many there will be.
+        progress: is called after each round with how many are done and how many there will be.
 
     Returns:
         The times of each model, and how they compare with those of the first.
 
     Raises:
         ScatterXError: a model cannot be read, optimized or run on the inputs.
-        TypeError: one is no model.
+        TypeError: one is not a model.
 
-    Inputs and outputs are bound once, so that neither copying nor conversion of them is timed.
+    Inputs and outputs are bound once, so that their copying and conversion are not timed.
 
     Example:
         >>> import onnx.parser
@@ -180,7 +180,7 @@ class _Setting:
         seconds: float,
         progress: Progress | None,
     ) -> tuple[list[str | None], np.ndarray]:
-        """Return in what each model differs from the first, and the seconds of each round."""
+        """Return how each model differs from the first, and the seconds of each round."""
         with OrtProcess() as process:
             models = [self._open(process, k, n, f) for k, (n, f) in enumerate(files.items())]
             expected: Arrays | None = None
@@ -232,7 +232,7 @@ def _named_errors(name: str) -> Iterator[None]:
 
 
 def _difference(expected: Arrays, actual: Arrays) -> str | None:
-    """Say in what outputs differ; None if in nothing."""
+    """Describe how outputs differ; None if they do not."""
     if expected.keys() != actual.keys():
         return f"others: {', '.join(sorted(expected.keys() ^ actual.keys()))}"
     found = {name: compare(expected[name], actual[name]) for name in expected}

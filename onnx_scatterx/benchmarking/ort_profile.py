@@ -1,4 +1,4 @@
-"""Where the time of a model goes, as ONNX Runtime's profiler tells it."""
+"""The time of each node of a model, from ONNX Runtime's profiler."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SUFFIX = "_kernel_time"
 class NodeTime:
     """A node after ONNX Runtime's own optimizations, and the median of its seconds in a run.
 
-    The time of a Loop, Scan or If is without that of its body's nodes, which are told by
-    themselves, and added up where they run more than once.
+    The time of a Loop, Scan or If excludes its body's nodes, which are listed separately, and added
+    up if they run more than once.
     """
 
     node: str

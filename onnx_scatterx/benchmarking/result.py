@@ -1,4 +1,4 @@
-"""What `bench` found: the times of every model, against those of the first."""
+"""The result of `bench`: the times of every model, compared with those of the first."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _BY_OPERATOR = "ms in each operator (and how many nodes), profiled in whole micr
 
 @dataclass(frozen=True)
 class Timing:
-    """One model: the seconds of one run in every round, how it differs, where its time went.
+    """One model: the seconds of one run in every round, its difference, and its profile.
 
-    ``difference`` says in what its outputs differ from those of the first model; None where all
-    are the same, bit for bit. ``profile`` are its nodes, the slowest first.
+    ``difference`` says how its outputs differ from those of the first model; None if all are the
+    same, bit for bit. ``profile`` are its nodes, the slowest first.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Benchmark:
     version: str
 
     def speedup(self, timing: Timing) -> Spread:
-        """Return how many times as fast as the first a model is: the ratio in each round."""
+        """Return the speed of a model relative to the first: the ratio in each round."""
         return Spread.of(self.timings[0].times / timing.times)
 
     def __getitem__(self, name: str) -> Timing:
@@ -84,7 +84,7 @@ class Benchmark:
         return as_json(self.to_dict())
 
     def summary(self) -> str:
-        """Say under which circumstances this was measured."""
+        """Describe the conditions of the measurement."""
         sizes = [f"{name} = {size}" for name, size in self.sizes.items()]
         threads = "all cores" if self.threads == 0 else f"{self.threads} thread"
         threads += "s" if self.threads > 1 else ""

@@ -1,4 +1,4 @@
-"""What times say: medians, quartiles, and how sure a median is."""
+"""Statistics of times: medians, quartiles, and the confidence of a median."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Spread:
 def median_place(count: int, confidence: float = 0.95) -> int:
     """Return k so that the median of what `count` numbers were drawn from lies in [x_k, x_-1-k].
 
-    That is the interval of the sign test, which asks nothing of the distribution: fewer than k + 1
-    of the numbers are below the median with the probability of so many heads. Raises ValueError
-    where so few numbers cannot give that confidence.
+    That is the interval of the sign test, which assumes nothing about the distribution: fewer than
+    k + 1 of the numbers are below the median with the probability of so many heads. Raises
+    ValueError if so few numbers cannot give that confidence.
 
     >>> median_place(6), median_place(9), median_place(40)
     (0, 1, 13)

@@ -1,9 +1,9 @@
-"""Which ways to copy are fastest in the ScatterX library on this machine.
+"""The fastest ways to copy in the ScatterX library on this machine.
 
     a way is chosen if  min over rounds of t(way)  <=  0.9 * min over rounds of t(the default)
 
-The rounds take turns, so that whatever else the machine does meets all ways alike. A way that is
-not clearly faster is not chosen: the defaults are never bad, and a measurement may be.
+The rounds alternate, so that other load on the machine affects all ways alike. A way that is not
+clearly faster is not chosen: the defaults are never bad, but a measurement may be.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PAGE = 1024  # floats
 
 @contextmanager
 def ways(words: str) -> Iterator[None]:
-    """Let the library take these ways in this process, and afterwards those of before.
+    """Set the library's ways of copying in this process, and restore them afterwards.
 
     Args:
         words: as in the variable SCATTERX_COPY, "turns no-panels"; none are the defaults.

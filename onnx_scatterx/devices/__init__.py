@@ -1,4 +1,4 @@
-"""What the compilers of devices say of a model: each runs it in a process of its own.
+"""The answers of device compilers about a model: each runs it in a process of its own.
 
 `check` decides whether a consumer takes a model and computes what ONNX Runtime computes.
 """
@@ -12,7 +12,7 @@ __all__ = ["Check", "check"]
 
 
 def __getattr__(name: str) -> object:
-    # Late, because the processes of consumers import this package and need none of it.
+    # Late, because the processes of consumers import this package and do not need these.
     if name in __all__:
         from onnx_scatterx.devices import checking
 

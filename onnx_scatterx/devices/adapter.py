@@ -1,9 +1,9 @@
-"""What an adapter is: one file that runs a model in one consumer of ONNX, and gives its answer.
+"""An adapter: one file that runs a model in one consumer of ONNX, and returns its answer.
 
 An adapter is imported twice: here, for its name and packages, and in the process that runs the
 consumer, perhaps by another Python (3.10 or newer) that has only NumPy and the consumer. So its
-file imports the consumer inside its methods, and else nothing but the standard library, NumPy and
-the modules `adapter` and `captured` of this folder. It ends with ``adapter = MyConsumer()``.
+file imports the consumer inside its methods, and otherwise only the standard library, NumPy and the
+modules `adapter` and `captured` of this folder. It ends with ``adapter = MyConsumer()``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Literal, Protocol
 import numpy as np
 
 Outputs = Mapping[str, np.ndarray] | Sequence[np.ndarray]
-"""Outputs by name, or in the order of the model's where the consumer forgets their names."""
+"""Outputs by name, or in the order of the model's if the consumer forgets their names."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a consumer says of a model.
+    """A consumer's answer about a model.
 
     >>> Answer("refused", message="unknown operator ScatterND", node="node_ScatterND_3").kind
     'refused'
@@ -29,11 +29,11 @@ class Answer:
 
     kind: Literal["taken", "refused"]
     outputs: Outputs | None = None
-    """What it computed; None if it was refused."""
+    """The outputs; None if the model was refused."""
     message: str = ""
     """Why it was refused, in the words of the consumer."""
     node: str = ""
-    """The name of the node that it refused, where it tells."""
+    """The name of the node that it refused, if it reports one."""
     on_host: tuple[str, ...] = ()
     """The operators, or nodes, that the compiler leaves to the host."""
     version: str = ""
@@ -44,13 +44,13 @@ class Adapter(Protocol):
     """One consumer; subclass it, and set what has no default."""
 
     name: str
-    """How it is called on the command line: the name of its file."""
+    """Its name on the command line: the name of its file."""
     packages: tuple[str, ...]
     """What ``pip install`` installs for it."""
     profile: str
     """The shipped target that describes it."""
     tolerance: float = 1e-4
-    """How far a float may be off, relative to the largest of its output."""
+    """The allowed error of a float, relative to the largest of its output."""
 
     def version(self) -> str:
         """Return its version; ImportError if it is not installed."""
@@ -59,7 +59,7 @@ class Adapter(Protocol):
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
         """Compile a model and run it on these inputs.
 
-        Any exception is a refusal with its text, so only what needs to be said otherwise is caught.
+        Any exception is a refusal with its text, so only those that need another text are caught.
         `directory` is empty, and the current one; it is removed afterwards.
         """
         ...

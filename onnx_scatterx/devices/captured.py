@@ -1,4 +1,4 @@
-"""What native code prints, for adapters whose consumer says things only there."""
+"""The output of native code, for adapters whose consumer reports things only there."""
 
 from __future__ import annotations
 

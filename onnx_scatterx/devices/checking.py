@@ -33,19 +33,19 @@ _BINARY = (".onnx", ".ort", ".pb", "")
 
 @dataclass(frozen=True)
 class Check:
-    """What one consumer makes of a model; it is true if the model is taken and right."""
+    """One consumer's answer about a model; it is true if the model is taken and right."""
 
     consumer: str
     version: str
     verdict: Verdict
     message: str = ""
-    """The consumer's words if it refuses, or what is wrong."""
+    """The consumer's words if it refuses, or the error."""
     nodes: tuple[str, ...] = ()
     """The nodes, or operators of the model, that the refusal names."""
     on_host: tuple[str, ...] = ()
-    """What the compiler leaves to the host."""
+    """The nodes that the compiler leaves to the host."""
     relative: float | None = None
-    """How far off the outputs are, relative to the largest number, if they are wrong."""
+    """The error of the outputs, relative to the largest number, if they are wrong."""
 
     def __bool__(self) -> bool:
         return self.verdict == "right"
@@ -124,7 +124,7 @@ def model_file(model: AnyModel, directory: Path) -> Path:
 
 
 def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[Feed]:
-    """Return what ONNX Runtime computes of each feed, without graph optimizations."""
+    """Return ONNX Runtime's outputs for each feed, without graph optimizations."""
     with Runner(ModelFile(model)) as runner:
         failure = runner.load(timeout)
         if failure is not None:
@@ -139,7 +139,7 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
 
 
 def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Check:
-    """Return what an answer is worth, given what ONNX Runtime computes."""
+    """Return the verdict on an answer, given ONNX Runtime's outputs."""
     name = consumer.name
     if answer.kind == "refused" or answer.outputs is None:
         message = answer.message or "it gave no outputs"

@@ -1,11 +1,11 @@
 """The process that runs a consumer: started by `process.py` as a script, perhaps by another Python.
 
-It is told the file of an adapter, answers with its version, and then runs one job after the other:
-a line of JSON on stdin, a line of JSON back. Arrays are in files. What the consumer prints goes to
-stderr. When stdin ends, the parent is gone: the process ends, with all that it started.
+It gets the file of an adapter, answers with its version, and then runs one job after the other:
+a line of JSON on stdin, a line of JSON back. Arrays are in files. The consumer's output goes to
+stderr. When stdin ends, the parent has ended: the process ends, with all that it started.
 
-The package need not be installed here, and would be slow to import: a bare one takes its place,
-which finds `onnx_scatterx.devices` and nothing more.
+The package need not be installed here, and would be slow to import: an empty one replaces it, which
+finds only `onnx_scatterx.devices`.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _answer(adapter: Adapter, job: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """Return an array of a type that NumPy has itself, as files hold no others."""
+    """Return an array of one of NumPy's own types, as files hold no others."""
     if array.dtype.kind == "O":
         raise TypeError("an output is no array of numbers")
     return array.astype("float32") if array.dtype.kind == "V" else array

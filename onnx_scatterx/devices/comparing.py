@@ -1,4 +1,4 @@
-"""Outputs of a consumer held against those of ONNX Runtime, as closely as a device computes."""
+"""Outputs of a consumer compared with ONNX Runtime's, within the accuracy of a device."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from onnx_scatterx.devices.adapter import Outputs
 
-_FLOAT16 = 1e-3  # how far such a number may be off, at least: it has 11 bits
+_FLOAT16 = 1e-3  # the least tolerance of such a number: it has 11 bits
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """How far an output is off."""
+    """The error of an output."""
 
     output: str
     what: str
-    """In words: which shape it has instead, or how many elements differ."""
+    """In words: the wrong shape, or how many elements differ."""
     relative: float = math.inf
     """The largest distance of two elements, by the largest finite element of the true output."""
 
@@ -27,7 +27,7 @@ class Deviation:
 def deviation(
     expected: Mapping[str, np.ndarray], found: Outputs, tolerance: float
 ) -> Deviation | None:
-    """Return how far the first output is off that is not within a tolerance; None if all are.
+    """Return the error of the first output that exceeds a tolerance; None if none does.
 
     Numbers of floats may be off by `tolerance` times the largest finite number of the output.
     Integers and booleans must be equal, and so must NaN and infinities. The element type may be

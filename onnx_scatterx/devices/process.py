@@ -1,7 +1,7 @@
-"""A consumer in a process of its own: it may crash, hang and write files, and nothing stays.
+"""A consumer in a process of its own: it may crash, hang and write files, and all is cleaned up.
 
-The process leads a group of its own, so whatever it started ends with it. It works in a scratch
-directory, where temporary files and caches go too.
+The process leads a group of its own, so all processes that it started end with it. It works in a
+scratch directory, which also has its temporary files and caches.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ LIMIT = 300.0
 """Seconds that a consumer has for one model, by default."""
 
 _START = 120.0  # seconds to import a consumer
-_SAID = 4000  # bytes of what it printed that are looked at
+_SAID = 4000  # bytes of its output that are read
 _LINES = 3  # of these, that are told: panics of Rust end with two that say nothing
 
 
 class Described(Protocol):
-    """What of a consumer is needed to start it: see `registry.Consumer`."""
+    """The parts of a consumer that are needed to start it: see `registry.Consumer`."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ class Described(Protocol):
 
 
 class ConsumerProcess:
-    """One consumer that is asked again and again, and is started again after it died.
+    """One consumer for many questions, which is started again after it died.
 
     Args:
         consumer: whose adapter is run.
@@ -159,7 +159,7 @@ class ConsumerProcess:
         self.version = reply["version"]
 
     def _ask(self, text: str, limit: float) -> dict[str, Any] | str:
-        """Send a line and return the reply; or why there is none, and then the process is gone."""
+        """Send a line and return the reply; or why there is none, after the process ended."""
         process = self._process
         assert process is not None
         assert process.stdin is not None

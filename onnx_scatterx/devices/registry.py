@@ -1,4 +1,4 @@
-"""Which consumers there are: one for each file in `consumers`, or a file of yours."""
+"""The consumers: one for each file in `consumers`, or a file of yours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Consumer:
 
     @property
     def name(self) -> str:
-        """How it is called on the command line."""
+        """Its name on the command line."""
         return self.adapter.name
 
     @property

@@ -1,8 +1,8 @@
-"""Many models given to many consumers: as they are, for `standard`, and for each one's own profile.
+"""Many models given to many consumers: unchanged, for `standard`, and for each one's own profile.
 
-A model is compared with what ONNX Runtime computes of it as it is. What a consumer said of a file
-is kept by the content of the file, so that a table that was interrupted goes on, and one that is
-made again runs only what became another file.
+A model is compared with ONNX Runtime's outputs of the unchanged model. A consumer's answer about a
+file is stored under the file's content, so that an interrupted table continues, and a repeated one
+runs only files that changed.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ FORMS = ("original", "standard", "own")
 Feed = Mapping[str, np.ndarray]
 
 _SIZES = (8, 16, 32)
-"""What symbolic sizes become, if the model accepts that: an emulator takes minutes for more."""
+"""The value of symbolic sizes, if the model accepts it: an emulator takes minutes for more."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a consumer makes of one form of a model."""
+    """A consumer's answer about one form of a model."""
 
     check: Check
     scatters: int
     """How many scatters are left in it."""
     violations: tuple[str, ...] = ()
-    """What, by the consumer's profile, it does not take."""
+    """The parts that it does not take, by the consumer's profile."""
 
 
 @dataclass
@@ -62,11 +62,11 @@ class DeviceTable:
     """Models that ONNX Runtime does not run, and why."""
 
     def right(self, consumer: str, form: str) -> set[str]:
-        """Return the models of which this consumer computes the right thing."""
+        """Return the models that this consumer computes correctly."""
         return {m for m in self.models if self.cells[m, consumer, form].check}
 
     def counts(self, consumer: str, form: str, verdict: str) -> int:
-        """Return of how many models the consumer says this."""
+        """Return for how many models the consumer gives this answer."""
         return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
 
     def to_markdown(self) -> str:
@@ -128,9 +128,9 @@ def device_table(
 ) -> DeviceTable:
     """Give models to consumers, each with the interpreter that it is run by, in all forms.
 
-    The inputs of a model `m.onnx` are those in `m.in.npz` beside it, if there is that file, and
-    else drawn. Sizes that are no numbers become those of the inputs. `record` is a file that keeps
-    the answers, and is gone on from.
+    The inputs of a model `m.onnx` are those in `m.in.npz` beside it, if there is that file, else
+    random ones. Symbolic sizes become those of the inputs. `record` is a file that keeps the
+    answers, from which an interrupted run continues.
     """
     known = Record(record)
     table, subjects = DeviceTable(), []
@@ -164,10 +164,10 @@ def device_table(
 
 
 class Subject:
-    """A model of the table: its inputs, what ONNX Runtime computes of them, and its forms."""
+    """A model of the table: its inputs, ONNX Runtime's outputs, and its forms."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file of a model; all else is made when it is asked for."""
+        """Take the file of a model; everything else is computed when it is first needed."""
         self._path = path
         self.name = path.stem
         self._forms: dict[str, tuple[onnx.ModelProto, tuple[str, ...]]] = {}
@@ -179,7 +179,7 @@ class Subject:
 
     @cached_property
     def truth(self) -> Feed:
-        """What ONNX Runtime computes of the model as it is."""
+        """ONNX Runtime's outputs of the unchanged model."""
         with scratch() as directory:
             file = _written(self.form(FORMS[0])[0], directory / "model.onnx")
             return truths(file, [self.feeds])[0]
@@ -193,7 +193,7 @@ class Subject:
             assert self.truth is not None
 
     def form(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
-        """Return the model as it is, or for a target, and what of it that does not take."""
+        """Return the model, unchanged or for a target, and the parts that the target refuses."""
         if target not in self._forms:
             self._forms[target] = self._made(target)
         return self._forms[target]
@@ -219,7 +219,7 @@ class Record:
     def answer(
         self, process: ConsumerProcess, consumer: Consumer, file: Path, subject: Subject
     ) -> Check:
-        """Return what the consumer says of a file, asking it if that is not known."""
+        """Return the consumer's answer about a file, asking it if the answer is not known."""
         content = hashlib.sha256(file.read_bytes())
         for array in subject.feeds.values():
             content.update(np.ascontiguousarray(array).tobytes())
@@ -253,9 +253,9 @@ def _beside(path: Path) -> Path:
 
 
 def with_sizes(model: ir.Model, feeds: Feed) -> onnx.ModelProto:
-    """Return a model of which the inputs have the sizes of these arrays.
+    """Return a model whose inputs have the sizes of these arrays.
 
-    Shapes that were declared of other values go, unless they are numbers.
+    Shapes that were declared of other values are removed, unless they are numbers.
     """
     proto = to_proto(model)
     dynamic = False

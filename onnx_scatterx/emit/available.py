@@ -1,4 +1,4 @@
-"""Where a graph has its sizes and numbers: tensors by their dims, scalars by their content."""
+"""The sizes and numbers that a graph has: tensors by their dims, scalars by their contents."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from onnx_scatterx.symbolic.terms import Term
 
 _INT64 = ir.DataType.INT64
 
-_FIRST = 8  # values that are remembered for a term: what is available is available early
+_FIRST = 8  # remembered values for a term: the earliest are readable most often
 _DIMS = -1
-_SIMILAR = 16  # numbers that are looked at in place of another
+_SIMILAR = 16  # numbers tried in place of another
 
 
 class AvailableValues:
-    """Where a graph's sizes and numbers can be read: tensors by their dims, scalars by content.
+    """The values that hold a graph's sizes and numbers: tensors by dims, scalars by contents.
 
-    ``order`` gives every value's place in the graph: what stands before the anchor can be used.
-    What is ``late`` depends on values that may go (``removed``), with their number: it is read only
-    where nothing else serves.
+    ``order`` is every value's place in the graph: values before the anchor can be read. Values in
+    ``late`` depend on values that may be removed (``removed``), with their number. They are read
+    only if there is no other source.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:

@@ -1,8 +1,8 @@
-"""What a plan would write: it is written on trial, without a graph, and nothing of it stays.
+"""A dry run of a plan: it is written on trial, without a graph, and nothing of it is kept.
 
-So a plan is one function that writes. How many nodes it takes, what it reads, and whether ONNX
-Runtime and the target take them, is seen on trial. All that the target lacks is collected, so that
-a refusal names all of it.
+So a plan is one function that writes. The dry run shows how many nodes it takes, what it reads, and
+whether ONNX Runtime and the target take them. Everything that the target lacks is collected, so
+that a refusal names all of it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from onnx_scatterx.emit.made_values import MadeValues
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
-_OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel is chosen by what they compare
-_LARGE = 1 << 12  # elements of a constant beyond which equal ones are not looked for
+_OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
+_LARGE = 1 << 12  # elements: larger constants are not compared
 
 
 @dataclass
 class DryRun:
-    """What was written on trial, equal nodes once.
+    """What was written on trial; equal nodes count once.
 
     ``known`` is what is known of values, if the target has limits. ``missing`` are the uses of
     operators that it does not take, ``too_many_dims`` those that it does not take for their rank.
@@ -36,12 +36,12 @@ class DryRun:
     known: MadeValues | None
     drafts: dict[object, ir.Value]
     nodes: int = 0
-    surcharge: int = 0  # nodes that a choice counts as, beyond those that it takes
-    reads: dict[ir.Value, None] = field(default_factory=dict)  # of the values that are there
+    surcharge: int = 0  # extra nodes that a choice counts as
+    reads: dict[ir.Value, None] = field(default_factory=dict)  # values of the graph
     missing: dict[str, None] = field(default_factory=dict)
     too_many_dims: dict[str, None] = field(default_factory=dict)
-    given_rank: int = 0  # the most dims of a value that is there and was read
-    written: dict[object, ir.Value] = field(default_factory=dict)  # what tells it: the output
+    given_rank: int = 0  # the largest rank of a value that was read
+    written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
     _values: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -50,7 +50,7 @@ class DryRun:
         return self.nodes + self.surcharge
 
     def refusal(self, target: str) -> Refusal | None:
-        """Return why the target does not take what was written, None if it does."""
+        """Return why the target does not take what was written, or None if it does."""
         if self.missing:
             return Refusal(Reason.NOT_IN_TARGET, Missing(tuple(self.missing), target))
         if self.too_many_dims:
@@ -64,9 +64,9 @@ class DryRun:
     def node(
         self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None, key: object
     ) -> ir.Value:
-        """Return the output of a node that is not made, or refuse it.
+        """Return the output of a node that is not created, or refuse it.
 
-        ``key`` tells equal nodes.
+        Equal nodes have equal ``key``.
         """
         budget().work(2)
         present = [v for v in inputs if v is not None]
@@ -79,7 +79,7 @@ class DryRun:
         return output
 
     def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
-        """Note a tensor of more dims than the target takes, unless one was there before."""
+        """Note a tensor of more dims than the target takes, unless the graph already had one."""
         rank = result.rank
         if most is not None and rank is not None and rank > max(most, self.given_rank):
             self.too_many_dims[f"{op} of rank {rank}"] = None
@@ -100,11 +100,11 @@ class DryRun:
                 self.given_rank = max(self.given_rank, self.known[value].rank or 0)
 
     def outputs(self, node: ir.Node) -> None:
-        """Note the outputs of a node that was made elsewhere: nothing of it stays."""
+        """Note the outputs of a node that was created elsewhere: nothing of it is kept."""
         self._values.update(node.outputs)
 
     def constant(self, array: np.ndarray, dtype: ir.DataType) -> ir.Value:
-        """Return a constant that is not made."""
+        """Return a constant that is not created."""
         small = array.size <= _LARGE and array.dtype != object
         key = (dtype, array.shape, array.tobytes()) if small else None
         value = None if key is None else self.drafts.get(key)

@@ -16,9 +16,9 @@ _INT64 = ir.DataType.INT64
 
 
 class ExistingValues:
-    """Reads what stands before the writer's anchor, as vectors of one int64.
+    """Reads values before the writer's anchor, as vectors of one int64.
 
-    Where it is ``depends_on_removed`` it also reads what depends on values that may go.
+    If it ``depends_on_removed``, it also reads values that depend on values that may be removed.
     """
 
     def __init__(self, writer: Writer, scope: Scope, sources: AvailableValues) -> None:
@@ -26,13 +26,13 @@ class ExistingValues:
         self.scope = scope
         self.sources = sources
         self.depends_on_removed = False
-        # What was found for the anchor of the time.
+        # Results for the current anchor.
         self._anchor: ir.Node | None = None
         self._place = -1
         self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
 
     def _at_anchor(self) -> None:
-        """Forget what was found for another anchor."""
+        """Forget the results for another anchor."""
         anchor = self.writer.insertion_point
         if anchor is not self._anchor:
             self._anchor = anchor
@@ -40,7 +40,7 @@ class ExistingValues:
             self._scalars.clear()
 
     def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value stands before the anchor."""
+        """Return whether a value is computed before the anchor."""
         self._at_anchor()
         return self.sources.order.get(value, self._place) < self._place
 
@@ -50,7 +50,7 @@ class ExistingValues:
         return self.is_available(value)
 
     def cost(self, t: Term) -> int | None:
-        """Return how many nodes it takes to read a term, or None where the graph has it not."""
+        """Return how many nodes it takes to read a term, or None if the graph does not have it."""
         scalar = self._scalar(t)
         if scalar is not None:
             return 0 if self._rank(scalar) == 1 else 1
@@ -60,7 +60,7 @@ class ExistingValues:
         return None if found is None else found.cost
 
     def read(self, t: Term) -> ir.Value | None:
-        """Return a term that the graph has as a vector, or None where it has it not."""
+        """Return a term of the graph as a vector, or None if the graph does not have it."""
         w = self.writer
         scalar = self._scalar(t)
         if scalar is not None:
@@ -89,7 +89,7 @@ class ExistingValues:
     def _scalar(self, t: Term) -> ir.Value | None:
         """Return a value that holds a term: the first vector, else the first scalar.
 
-        What keeps fewer values that may go comes before both.
+        A value that keeps fewer removable values alive is preferred to both.
         """
         self._at_anchor()
         key = t, self.depends_on_removed

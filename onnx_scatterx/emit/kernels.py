@@ -1,7 +1,7 @@
 """Which operators have a kernel in ONNX Runtime's CPU provider, by version and element type.
 
-Probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more: a rewriting that only
-ONNX allows would not load where the original did.
+Probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more, but a node that only
+ONNX allows would not load, although the original did.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     ),
     "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
-    # Gather of strings runs, and gives empty strings.
+    # Gather of strings runs, but may return empty strings.
     "Gather": ((13, (_ALL | {T.BFLOAT16}) - {T.STRING}), (9, _ALL - {T.STRING})),
     "GatherElements": ((13, _ALL | {T.BFLOAT16}), (11, _ALL)),
     **dict.fromkeys(("Max", "Min"), ((12, _FLOATS | _WIDE | {T.INT8, T.UINT8}), (9, _FLOATS))),

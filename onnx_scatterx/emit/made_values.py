@@ -22,9 +22,9 @@ _UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, 
 
 
 class MadeValues:
-    """What is known of values of a graph, and of those that are written on top of them.
+    """What is known of values of a graph, and of new values that are written.
 
-    ``outer`` are those that were written before, if these are only written on trial.
+    ``outer`` are the values that were written before a dry run, if this is one.
     """
 
     def __init__(self, scope: Scope, version: int, outer: MadeValues | None = None) -> None:

@@ -21,7 +21,7 @@ from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 
 class _Place(NamedTuple):
-    """Where nodes are added, and what they are called."""
+    """The place where nodes are added, and their names."""
 
     node: ir.Node | None  # they stand before it
     prefix: str  # of their names
@@ -31,10 +31,10 @@ class _Place(NamedTuple):
 class NodeWriter:
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
-    ``constant_nodes`` makes constants nodes: functions have no initializers, and before IR version
-    4 an initializer is an input too. ``metadata`` goes onto every new node: it says what the node
-    replaces. A node that ``target`` does not take is written in another form (``forms``), or a
-    ``dry_run`` refuses it; ``scope`` is what is known of the values that are there.
+    If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
+    version 4 an initializer is an input too. ``metadata`` is added to every new node: it names
+    what the node replaces. A node that ``target`` does not take is written in another form
+    (``forms``), or a ``dry_run`` refuses it; ``scope`` is what is known of existing values.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class NodeWriter:
     def at(
         self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
     ) -> Iterator[Self]:
-        """Add nodes before ``node``, under names that begin with ``prefix``, while this lasts."""
+        """Add nodes before ``node``, under names that begin with ``prefix``, in this context."""
         outer = self._place
         self._place = _Place(node, prefix or "scatterx", metadata or {})
         try:
@@ -83,7 +83,7 @@ class NodeWriter:
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What goes onto every new node."""
+        """The metadata of every new node."""
         return self._place.metadata
 
     def dry_run(
@@ -91,7 +91,7 @@ class NodeWriter:
     ) -> DryRun | Refusal:
         """Return what would be written, or why the target or ONNX Runtime does not take it.
 
-        ``as_output`` says that the result is to have a name of its own, by an Identity if need be.
+        If ``as_output``, the result gets a name of its own, by an Identity if necessary.
         """
         outer, known = self._trial, self._known
         inner = None if known is None else MadeValues(known.scope, self.version, known)
@@ -110,12 +110,12 @@ class NodeWriter:
         return trial.refusal(self.target.name) or trial
 
     def surcharge(self, nodes: int) -> None:
-        """Let what is written on trial count as more nodes than it takes."""
+        """Count the nodes that are written on trial as more than they are."""
         if self._trial is not None:
             self._trial.surcharge += nodes
 
     def resolve(self, value: ir.Value) -> ir.Value:
-        """Return what a value was replaced by; plans are made before anything is written."""
+        """Return the replacement of a value; plans are made before anything is written."""
         while value in self.replaced:
             value = self.replaced[value]
         return value
@@ -131,7 +131,7 @@ class NodeWriter:
         dtype: ir.DataType | None,
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
-        """Add a node with one output of an element type, or return the one that is there."""
+        """Add a node with one output of an element type, or return an existing equal one."""
         inputs = [v if v is None else self.resolve(v) for v in inputs]
         trial = self._trial
         key = (op, tuple(inputs), _frozen(attributes))
@@ -160,9 +160,9 @@ class NodeWriter:
         return output
 
     def instead_of(self, node: ir.Node, dtype: ir.DataType | None) -> ir.Value | None:
-        """Write what the target takes instead of a node, before it.
+        """Write another form that the target takes instead of a node, before it.
 
-        Returns None, and writes nothing, if it takes the node, or there is no other form.
+        Returns None, and writes nothing, if the target takes the node, or there is no other form.
         """
         known = self._known
         if known is None:
@@ -184,7 +184,7 @@ class NodeWriter:
     def take_name(
         self, value: ir.Value, result: ir.Value, dtype: ir.DataType | None, *, is_new: bool
     ) -> ir.Value:
-        """Give a result the name of the value that it replaces, so that readers stay as they are.
+        """Give a result the name of the value that it replaces, so that readers do not change.
 
         An output of the graph keeps its name through an Identity if the result has one of its own.
         """
@@ -219,7 +219,7 @@ class NodeWriter:
             self._in_other_form.discard(request.op)
 
     def _miss(self, objections: Sequence[str]) -> None:
-        """Note what the target does not take; nothing of it is written in earnest."""
+        """Note what the target does not take; this happens only on a dry run."""
         if self._trial is None:
             raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
         self._trial.missing.update(dict.fromkeys(objections))
@@ -253,11 +253,11 @@ class NodeWriter:
         return output
 
     def new_name(self, what: str) -> str:
-        """Return a name for something new, none on trial."""
+        """Return a name for a new value; None on trial."""
         return "" if self._trial is not None else self.names.new(f"{self._place.prefix}/{what}")
 
     def insert(self, node: ir.Node) -> None:
-        """Add a node that was made elsewhere."""
+        """Add a node that was created elsewhere."""
         if self._trial is None:
             self.graph.insert_before(self.insertion_point, node)
             self.made.append(node)
@@ -271,7 +271,7 @@ class NodeWriter:
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:
-        """Return a constant: an initializer, or a Constant node where there can be none."""
+        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
         array = np.asarray(array, None if dtype else np.int64, order="C")
         dtype = dtype or ir.DataType.INT64
         if self._trial is not None:

@@ -1,9 +1,9 @@
 """Combining two tensors element by element, as a scatter with a reduction combines them.
 
 ONNX Runtime's scatters compute ``x > u ? x : u`` for ``max`` (``<`` for ``min``), which differs
-from Max and Min where one is NaN or both are zeros. Of int64 whose upper halves are equal its Max
-and Min, and ReduceMax and ReduceMin, compare the lower halves as signed numbers, if it is several
-at once (1.31, on a processor with AVX: ``Max([2**31, 0], 0)`` is 0). They are for sizes and
+from Max and Min if one operand is NaN or both are zeros. For int64 with equal upper halves, Max,
+Min, ReduceMax and ReduceMin compare the lower halves as signed numbers, if they process several at
+once (1.31, on a processor with AVX: ``Max([2**31, 0], 0)`` is 0). So they are used for sizes and
 positions, not for data.
 """
 

@@ -1,11 +1,11 @@
-"""Reshapes between shapes that are terms, right where sizes are 0 too.
+"""Reshapes between symbolic shapes, correct for sizes of 0 too.
 
 A 0 in the shape copies the dim at its place. If a dim may be 0 at another place, the shape is
 written out under ``allowzero``, which needs operator set 14. A -1 does not work for empty tensors.
 
-ONNX Runtime's ReshapeFusion writes a -1 itself, where one dim alone is computed, also beside a dim
-that is copied and 0, and then rejects empty tensors. It leaves alone what has ``allowzero``, and a
-shape that is not a Concat: before operator set 14 that is its Abs.
+ONNX Runtime's ReshapeFusion itself writes a -1 if only one dim is computed, even beside a copied
+dim that is 0, and then rejects empty tensors. It does not change a Reshape with ``allowzero``, or a
+shape that is not a Concat: before operator set 14 the shape is therefore written as its Abs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reshape(
 class _Target:
     """The shape to write.
 
-    ``allowzero`` says that its zeros are zeros, ``hidden`` that ONNX Runtime must not see a Concat.
+    If ``allowzero``, its zeros are zeros. If ``hidden``, ONNX Runtime must not see a Concat.
     """
 
     dims: list[Term]
@@ -69,7 +69,7 @@ def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _Targ
 
 
 def _may_copy(d: int, old: Shape, new: Shape, facts: Facts) -> bool:
-    """Return whether a dim is 0 only where the one at its place is, so that a 0 may copy that."""
+    """Return whether a dim is 0 only if the one at its place is, so that a 0 may copy that."""
     if facts.is_nonnegative(new[d] - 1):
         return True
     if d + 1 >= len(old) or not facts.is_nonnegative(old[d + 1] - 1):

@@ -3,7 +3,8 @@
     idx[0]   =   Slice(idx, 0, 1)               where there is an element
              =   Slice(Concat(idx, [0]), 0, 1)  where there may be none
 
-What is written at an element that is not there is empty, so any number serves that all facts allow.
+If the element does not exist, only empty tensors depend on it: any number that the facts allow is
+correct.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _INT64 = ir.DataType.INT64
 
 @dataclass(frozen=True)
 class ScalarLoad:
-    """An element of a tensor of which only the last axis is longer than 1."""
+    """An element of a tensor in which only the last axis is longer than 1."""
 
     value: ir.Value
     dtype: ir.DataType
@@ -56,7 +57,7 @@ class ScalarLoad:
 
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
-    """Return the tensor that an element is of, and its place, or None where that is not known."""
+    """Return the tensor of an element, and the element's place, or None if that is not known."""
     value = read_value(leaf)
     found = None if value is None else scope.values.get(value)
     if value is None or found is None or found.shape is None or found.index_map is None:
@@ -79,7 +80,7 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
 
 
 def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
-    """Return whether nothing that is known of an element speaks against 0 where it is not there."""
+    """Return whether 0 contradicts no fact about an element, if the element does not exist."""
     known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
     elements = facts.of_elements(leaf)
     known += elements.of(as_term(leaf)) if elements is not None else []

@@ -1,7 +1,7 @@
 """Choosing between two tensors element by element: Where, and for bools And and Or.
 
 ONNX Runtime has no kernel for a Where of bools. Its Where of floats joins the two sides by "the
-first that is not zero", so a chosen zero may come out with the other sign.
+first that is not zero", so a selected zero may have the other sign.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BOOL = ir.DataType.BOOL
 def select(
     writer: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
-    """Return ``a`` where the condition holds and ``b`` elsewhere, broadcast against each other."""
+    """Return ``a`` if the condition is true, else ``b``, broadcast against each other."""
     w = writer
     if dtype != _BOOL:
         return w.node("Where", [condition, a, b], dtype)

@@ -1,4 +1,4 @@
-"""Elements of a tensor along one axis, at positions that all rows share or that each row has."""
+"""Elements of a tensor along one axis, at positions for all rows or for each row."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def take(
 ) -> ir.Value:
     """Return ``x[..., rows, ...]`` along an axis.
 
-    If ``shape`` is None, ``rows`` is a vector. Else it broadcasts to ``shape``, which is that of
-    the result, and holds positions for each of its elements.
+    If ``shape`` is None, ``rows`` is a vector. Else ``rows`` has positions for each element of the
+    result, and broadcasts to the result's ``shape``.
     """
     w = numbers.writer
     if shape is None:

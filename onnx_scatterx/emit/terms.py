@@ -1,7 +1,7 @@
 """Terms as values of the graph: a size is read from a tensor's shape, and computed with.
 
 Everything is a vector of one int64, the form in which Slice takes its bounds. A number that the
-graph computes anyway is used as it is.
+graph computes anyway is read.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _INT64 = ir.DataType.INT64
 _NUMBER = 2**62
 _FACTOR = 2**31
 
-_SHARED = 4  # nodes that turning a maximum must save: another number may have the same one
-_LATE = 4  # nodes that reading from a value that may go counts as
+_SHARED = 4  # nodes that flipping a maximum must save: other numbers may share it
+_LATE = 4  # extra nodes for a read from a removable value
 
 
 class _Turned(NamedTuple):
@@ -53,16 +53,16 @@ class TermEmitter:
         self.writer = writer
         self.scope = scope
         self.reader = ExistingValues(writer, scope, sources)
-        # What was found for the anchor of the time.
+        # Results for the current anchor.
         self._anchor: ir.Node | None = None
         self._costs: dict[Term, int | RefusedError] = {}
 
     def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value stands before the anchor."""
+        """Return whether a value is computed before the anchor."""
         return self.reader.is_available(value)
 
     def cost(self, t: Term) -> int:
-        """Return how many nodes it takes to have a term as a value, or refuse."""
+        """Return how many nodes it takes to write a term as a value, or refuse."""
         if self.writer.insertion_point is not self._anchor:
             self._anchor = self.writer.insertion_point
             self._costs.clear()
@@ -110,7 +110,7 @@ class TermEmitter:
         return total + max(0, len(t.items) - 1)
 
     def _turned(self, t: Term) -> _Turned | None:
-        """Return a term with one ``max(-u, 0)`` turned, if that is shorter and far fewer nodes."""
+        """Return a term with one ``max(-u, 0)`` flipped, if that is shorter and far fewer nodes."""
         best: _Turned | None = None
         for monomial, c in t.items:
             if len(monomial) != 1 or not isinstance(monomial[0], PositivePart):
@@ -155,18 +155,18 @@ class TermEmitter:
         raise RefusedError(Reason.UNKNOWN_SIZE, atom)
 
     def _divides(self, atom: FloorDiv) -> bool:
-        """Div rounds towards zero, which is down where nothing is negative."""
+        """Div rounds towards zero, which is down if nothing is negative."""
         facts = self.scope.facts
         return all(facts.is_nonnegative(p) and self.stays(p) for p in atom.parts)
 
     def stays(self, t: Term) -> bool:
-        """Return whether a number does not leave int64, however its parts may wrap on the way."""
+        """Return whether a number does not overflow int64, even if its parts wrap."""
         return self.reader.cost(t) is not None or stays(t, self.scope.facts)
 
     def _sides(self, t: Term) -> tuple[Term, Term | None]:
-        """Return a term that is compared with 0, or two whose difference it is; none of them wraps.
+        """Return a term to compare with 0, or two terms with that difference; none of them wraps.
 
-        ``p - 1 >= 0`` is ``p >= 1``, also where p is the least int64.
+        ``p - 1 >= 0`` is ``p >= 1``, even if p is the least int64.
         """
         twice = self.writer.version < 12  # see ``_atom``
         if self.stays(2 * t if twice else t):
@@ -260,7 +260,7 @@ class TermEmitter:
         raise RefusedError(Reason.UNKNOWN_SIZE, atom)
 
     def shape(self, dims: Iterable[Term]) -> ir.Value:
-        """Return a shape as a vector: read whole where a tensor has it."""
+        """Return a shape as a vector; if a tensor has it, it is read as a whole."""
         dims = list(dims)
         if all(d.constant is not None for d in dims):
             return self.writer.constant([d.constant or 0 for d in dims])

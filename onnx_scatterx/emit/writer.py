@@ -1,4 +1,4 @@
-"""Operators in front of a node of a graph, each as the model's version wants it."""
+"""Operators before a node of a graph, in the form of the model's operator set."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 
 class Writer(NodeWriter):
-    """Adds operators of which there are several versions, and leaves out those that do nothing."""
+    """Adds operators that have several versions, and omits those that do nothing."""
 
     def require_slice(
         self, *, stepped: bool = False, computed: bool = False, sized: bool = True
     ) -> None:
         """Refuse a Slice that the model's version of it lacks.
 
-        Version 9 has no steps and no bounds that the run computes. ONNX's shape inference gives a
-        Slice of version 10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors
-        of unlike lengths share a buffer: axes cut by literals must be of declared size (``sized``).
+        Version 9 lacks steps and computed bounds. ONNX's shape inference gives a Slice of version
+        10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
+        share a buffer: axes cut by literals must have declared sizes (``sized``).
         """
         if self.version < 10 and (stepped or computed):
             what = "steps" if stepped else "computed bounds"
@@ -78,11 +78,11 @@ class Writer(NodeWriter):
         return self.node("Slice", inputs, dtype)
 
     def pad(self, x: ir.Value, dtype: ir.DataType, amounts: ir.Value, fill: ir.Value) -> ir.Value:
-        """Add a Pad with a constant; compilers of devices reject one that does not say its mode."""
+        """Add a Pad with a constant; compilers of devices reject one without a mode."""
         return self.node("Pad", [x, amounts, fill], dtype, mode="constant")
 
     def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
-        """Add a Transpose, unless nothing would move."""
+        """Add a Transpose, unless it moves nothing."""
         if list(perm) == list(range(len(perm))):
             return x
         return self.node("Transpose", [x], dtype, perm=list(perm))
@@ -96,23 +96,23 @@ class Writer(NodeWriter):
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
     def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a ReduceMax or ReduceMin of one axis, which goes.
+        """Add a ReduceMax or ReduceMin of one axis, which is removed.
 
-        A negative axis is none of ours: ONNX Runtime does not reduce it where there is no element.
+        A negative axis is never written: ONNX Runtime does not reduce it if there is no element.
         """
         if self.version < 18:
             return self.node(op, [x], dtype, axes=[axis], keepdims=0)
         return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
 
     def order(self, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
-        """Add a TopK that sorts int64 along an axis of ``count`` elements; return where they were.
+        """Add a TopK that sorts int64 along an axis of ``count`` elements; return their positions.
 
-        It sorts upwards from operator set 11 on.
+        It sorts in ascending order from operator set 11 on.
         """
         return self._top(x, ir.DataType.INT64, count, axis, largest=False)[1]
 
     def extreme(self, x: ir.Value, dtype: ir.DataType, axis: int, *, largest: bool) -> ir.Value:
-        """Add a TopK of the largest or the smallest element along an axis, which goes."""
+        """Add a TopK of the largest or the smallest element along an axis, which is removed."""
         found, _ = self._top(x, dtype, self.constant([1]), axis, largest=largest)
         return self.axes("Squeeze", found, dtype, [axis])
 

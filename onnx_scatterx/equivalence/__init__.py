@@ -1,6 +1,6 @@
-"""A second mind: whether two ONNX models are equal at every size and on every input.
+"""Equivalence: whether two ONNX models are equal at every size and on every input.
 
-Translation validation by an SMT solver, of any two models, whoever made the second from the
-first. It shares nothing with the analysis that the rewriting rests on: the operators are defined
-again, more simply, element by element.
+Translation validation of any two models by an SMT solver, whatever tool made the second from the
+first. It shares no code with the analysis that the rewriting uses: the operators are defined again,
+more simply, element by element.
 """

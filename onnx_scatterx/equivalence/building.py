@@ -1,4 +1,4 @@
-"""A model as tensors, node by node; nodes of both models that do the same on the same are one."""
+"""A model as tensors, node by node; equal nodes of both models on equal inputs are one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Equal = Callable[[Tensor, Tensor], bool]
 
 @dataclass
 class Opaque:
-    """A node that is an unknown function of what it reads: its inputs, and what it captures."""
+    """A node that is an unknown function of its inputs and of the values that it captures."""
 
     node: Node
     read: tuple[Tensor | None, ...]
@@ -46,10 +46,10 @@ class Opaque:
 
 @dataclass
 class Builder:
-    """Makes tensors of nodes, for both models in turn.
+    """Builds tensors from nodes, for both models in turn.
 
-    ``whole`` names values that both models compute by the same node. Of floats that such a node
-    computes, the elements are unknown functions of the coordinates: how does not matter.
+    ``whole`` names values that both models compute by the same node. If such a node computes
+    floats, the elements are unknown functions of the coordinates: their formula does not matter.
     ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
     """
 
@@ -65,7 +65,7 @@ class Builder:
     _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
 
     def constant(self, array: np.ndarray, dtype: str) -> Tensor:
-        """Return a constant, the same tensor for the same content."""
+        """Return a constant, the same tensor for the same contents."""
         content = repr(array.tolist()) if array.dtype == object else array.tobytes()
         key = (dtype, array.shape, content)
         if key not in self._constants:
@@ -73,7 +73,7 @@ class Builder:
         return self._constants[key]
 
     def input(self, declared: Input) -> Tensor:
-        """Return an input: each element is unknown, and so is each dim that has a name or none."""
+        """Return an input: each element is unknown, and so is each dim, with or without a name."""
         name, dtype = declared.name, declared.dtype
         low, high = range_of(dtype)
 
@@ -97,17 +97,17 @@ class Builder:
         return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
 
     def scope(self, graph: Graph, inputs: Scope) -> Scope:
-        """Return the values that a graph begins with."""
+        """Return the values that a graph starts with."""
         scope = dict(inputs)
         for name, (array, dtype) in graph.constants.items():
             scope[name] = self.constant(array, dtype)
         return scope
 
     def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
-        """Add what a node gives to a scope; return whether it was there already.
+        """Add the outputs of a node to a scope; return whether it was there already.
 
-        With ``equal``, a node that is not modelled may be the same as an earlier one of which the
-        inputs are proven equal.
+        With ``equal``, an unmodelled node may be the same as an earlier one whose inputs are
+        proven equal.
         """
         if node.draws and (node.op != "Dropout" or _trains(node, scope)):
             raise UnsupportedError(f"{node.op}: a model that draws at random")
@@ -178,7 +178,7 @@ class Builder:
         scope: Scope,
         equal: Equal | None,
     ) -> list[Tensor] | None:
-        """Return what an If gives, if it is known which branch it takes."""
+        """Return the outputs of an If, if it is known which branch it takes."""
         condition = inputs[0]
         if condition is None or condition.rank:
             return None
@@ -243,5 +243,5 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
 
 
 def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:
-    """Return what tells nodes apart when all else is the same: what they do, on which names."""
+    """Return a key of the function that a node computes: its operation, on which names."""
     return {(n.kind, n.inputs, n.outputs) for n in nodes}

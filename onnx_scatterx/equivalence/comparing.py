@@ -19,7 +19,7 @@ _MOST, _CHUNK = 6000, 64
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known of two tensors: the same, perhaps not (with what says so), or not decided.
+    """What is known of two tensors: the same, perhaps not (with a reason), or not decided.
 
     ``goal`` is the statement that Z3 found a model against.
     """
@@ -37,7 +37,7 @@ SAME = Comparison("same")
 
 
 def compare(a: Tensor, b: Tensor, world: World) -> Comparison:
-    """Return whether two tensors are the same wherever the facts hold."""
+    """Return whether two tensors are the same if the facts hold."""
     if a is b:
         return SAME
     try:

@@ -1,4 +1,4 @@
-"""The dims of what convolutions, pools and TopK give, of which nothing else is modelled.
+"""The output dims of convolutions, pools and TopK, whose contents are not modelled.
 
 ONNX infers them only from known sizes; this is the same formula for any size.
 """
@@ -17,7 +17,7 @@ _POOLS = ("AveragePool", "LpPool", "MaxPool")
 
 
 def computed_dims(node: Node, inputs: Sequence[Tensor | None]) -> tuple[Term, ...] | None:
-    """Return the dims of the outputs of a Conv, a pool or a TopK; None for all else."""
+    """Return the dims of the outputs of a Conv, a pool or a TopK; None for any other node."""
     return _chosen(inputs, node) if node.op == "TopK" else _slid_over(node, inputs)
 
 

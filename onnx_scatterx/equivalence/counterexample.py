@@ -1,4 +1,4 @@
-"""From what Z3 holds against a statement to inputs that can be run."""
+"""From Z3's counterexample to inputs that can be run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[
 def _accepted(
     judgement: Judgement, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], Feeds]]:
-    """Yield inputs that the facts allow, for doubts of which Z3 has nothing to show."""
+    """Yield inputs that the facts allow, if Z3 has no counterexample for a doubt."""
     solver = judgement.world.solver
     sizes = list(judgement.sizes.values())
     for least, most in _RANGES if sizes else _RANGES[:1]:
@@ -101,7 +101,7 @@ def _asked(
     rng: np.random.Generator,
     spread: float,
 ) -> np.ndarray:
-    """Return an input: integers and conditions as Z3 has them, all else drawn."""
+    """Return an input: integers and conditions from Z3's model, the rest drawn at random."""
     if sort_of(tensor.dtype) == "data":
         return _drawn(tensor, shape, rng, spread)
     array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)

@@ -25,7 +25,7 @@ _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
 
 @dataclass(frozen=True)
 class Given:
-    """Something that is so of a size, or of every element of an integer input.
+    """A property of a size, or of every element of an integer input.
 
     ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0. The bound is a
     number or the name of a size. The sign ``contiguous`` says that along the last axis each
@@ -47,7 +47,7 @@ class Given:
 def take(
     given: Iterable[Given], sizes: Mapping[str, Term], inputs: Mapping[str, Tensor], world: World
 ) -> None:
-    """Add to the facts what is given; what is said of nothing there is left out."""
+    """Add the givens to the facts; givens about absent names are ignored."""
     for one in given:
         bound = sizes.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
         if bound is None:
@@ -74,7 +74,7 @@ def _teller(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates,
         if not at or at[-1] is ZERO:
             return TRUE
         first = tensor.at((*at[:-1], ZERO))
-        # The numbers end where the type does.
+        # The numbers end at the type's limits.
         last = add(first, subtract(tensor.shape[-1], ONE))
         return both(equal(element, add(first, at[-1])), at_most(last, integer(element.high)))
 

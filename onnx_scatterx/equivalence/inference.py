@@ -1,4 +1,4 @@
-"""The types and dims of what is not modelled, as ONNX infers them."""
+"""The types and dims of operators that are not modelled, as ONNX infers them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_tensor(dtype: str) -> bool:
 
 
 def pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None:
-    """Return the length of the axis that an output gives positions on."""
+    """Return the length of the axis that an output's positions are on."""
     if not node.standard or (node.op, k) not in (("TopK", 1), ("ArgMax", 0), ("ArgMin", 0)):
         return None
     a = inputs[0]
@@ -34,7 +34,7 @@ def inferred(
 ) -> dict[str, tuple[str, list[Term | None] | None]]:
     """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
 
-    The node is shown alone, so that nothing that a model claims of its values counts.
+    The node is inferred alone, so that the model's declared shapes have no influence.
     """
     if not node.standard or node.captured:
         return {}

@@ -1,4 +1,4 @@
-"""The judge: two models, cut at the values that both name, and what is owed for the second."""
+"""The judge: two models, cut at the values that both name, and the second one's requirements."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Region:
 
 @dataclass
 class Judgement:
-    """What was found of two models: for each output, each region and each debt.
+    """The result for two models: for each output, each region and each debt.
 
-    ``owed`` are the needs of the second model that were not proven; ``facts`` tells whether the
-    facts can hold at once ("refuted": they can).
+    ``owed`` are the requirements of the second model that were not proven. ``facts`` says whether
+    all facts can hold at once ("refuted": they can).
     """
 
     outputs: dict[str, Comparison]
@@ -71,9 +71,9 @@ def judge(
 ) -> Judgement:
     """Decide where the second model is the same as the first.
 
-    ``sizes`` fixes dims of the inputs by name, ``given`` is what is known of the inputs;
-    ``distrust_dims`` lets dims of one name differ. ``budget`` is how much Z3 may work for the
-    pair, and after ``seconds`` nothing more is asked.
+    ``sizes`` fixes dims of the inputs by name, ``given`` is what is known of the inputs.
+    ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair, and
+    after ``seconds`` no more questions are asked.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
@@ -135,8 +135,8 @@ def _contents(arrays: Mapping[str, tuple[np.ndarray, str]]) -> dict[str, Hashabl
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
-    """Return whether all facts can hold at once: "refuted" if so; some sizes are tried, if hard."""
-    solver = world.solver  # which may work some more, as all else is worth nothing without it
+    """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
+    solver = world.solver  # with some extra work, since nothing counts without it
     solver.budget = max(solver.budget, solver.spent + ALL // 8)
     solver.until = max(solver.until, time.monotonic() + _MORE)
     answer = solver.satisfiable()
@@ -151,10 +151,10 @@ def _possible(world: World, sizes: list[Term]) -> Answer:
 
 @dataclass
 class Trial:
-    """The second model, node by node, held against the first.
+    """The second model, node by node, compared with the first.
 
-    Where a value is not proven to be that of the first model, the judge goes on as if it were, so
-    that each region is judged by itself; ``doubts`` names the values that rest on that, and why.
+    If a value is not proven to equal that of the first model, the judge continues as if it were, so
+    that each region is judged alone. ``doubts`` names the values that depend on that, and why.
     """
 
     world: World
@@ -200,7 +200,7 @@ class Trial:
             self.second[name] = theirs
 
     def _settle(self, node: Node) -> None:
-        """Prove what a node needs to run; what is proven is a fact from then on."""
+        """Prove a node's requirements; each proven one is a fact from then on."""
         for debt in self.world.debts:
             if debt.condition is FALSE:
                 self.owed.append((debt.what, Comparison("open", debt.what)))

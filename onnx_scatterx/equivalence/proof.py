@@ -1,4 +1,4 @@
-"""What `prove` answers of two models: for each output proven, refuted, or not known, and why."""
+"""The answer of `prove` for two models: each output proven, refuted, or not known, and why."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one output, and why it is no more."""
+    """What is known of one output, and why not more."""
 
     kind: Kind
     why: str = ""
@@ -40,10 +40,10 @@ class Verdict:
 class Proof:
     """What is known of the outputs of two models.
 
-    ``assumed`` is what a proof rests on; ``sizes`` are those for which one was found where none
-    was for all; ``refutation`` tells how the models differ on ``inputs``, which were run.
-    ``regions`` counts the values that both models name and compute differently, and ``proven``
-    those of them that were proven to be the same.
+    ``assumed`` are a proof's assumptions. ``sizes`` are those for which a proof was found, if there
+    is none for all. ``refutation`` says how the models differ on ``inputs``, which were run.
+    ``regions`` counts the values that both models name and compute differently, and ``proven`` how
+    many of them were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
@@ -126,9 +126,9 @@ def prove(
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
-    ``replay`` runs what the solver holds against it: only what differs there is refuted. ``given``
-    is what is known of the inputs; ``distrust_dims`` lets dims of one name differ. ``budget`` is
-    how much Z3 may work, and after ``seconds`` nothing more is asked.
+    ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
+    is what is known of the inputs, ``distrust_dims`` lets dims of one name differ. ``budget`` is
+    Z3's limit of work, and after ``seconds`` no more questions are asked.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -192,7 +192,7 @@ def prove(
 
 
 def verdicts(judgement: Judgement) -> dict[str, Verdict]:
-    """Return what a judgement says of each output."""
+    """Return the verdict of a judgement for each output."""
     found = {}
     for name, comparison in judgement.outputs.items():
         if judgement.facts.status == "proven":
@@ -210,7 +210,7 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
 
 
 def _doubt(judgement: Judgement, comparison: Comparison) -> str:
-    """Return why an output is not proven: what is not modelled first, as all else follows."""
+    """Return why an output is not proven: unmodelled operators first, as all else follows."""
     known = set(judgement.unmodelled.values())
     unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
     return next(unmodelled, _told(comparison.status, comparison.why))

@@ -3,9 +3,9 @@
     scattering   ScatterND, ScatterElements, or ScatterX with its fallback
     gathering    GatherND, Gather, GatherElements, or no more than a Transpose
 
-The operator is the one with the fewest transposes and the smallest indices. ONNX leaves open which
-of two updates that meet stays: the order of the updates is kept, so that an implementation that
-goes through them one by one leaves the last one, as ``Scattering.run`` does; ScatterX promises it.
+The operator is the one with the fewest transposes and the smallest indices. ONNX does not define
+which of two colliding updates wins. The order of the updates is kept, so an implementation that
+writes them one by one keeps the last one, as ``Scattering.run`` does; ScatterX guarantees it.
 """
 
 from __future__ import annotations

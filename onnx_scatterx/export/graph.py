@@ -1,4 +1,4 @@
-"""The graph of a model in the making."""
+"""The graph of a model under construction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 
 class Graph:
-    """A graph in the making: its inputs, and its nodes in order."""
+    """A graph under construction: its inputs, and its nodes in order."""
 
     def __init__(self, request: Request) -> None:
         self.request = request

@@ -1,4 +1,4 @@
-"""Scatterings as ScatterX nodes, which say the picks as they are."""
+"""Scatterings as ScatterX nodes, whose attributes are the picks."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def native(request: Request) -> ir.Model:
 
 
 def _perm(perm: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a perm, or nothing where it moves nothing."""
+    """Return a perm, or nothing if it moves nothing."""
     return () if perm == tuple(range(len(perm))) else perm

@@ -21,7 +21,7 @@ from onnx_scatterx.theory.verdict import equals_coordinate
 class NdForm:
     """The dims and axes of an ND form.
 
-    ``columns`` says what each column of the indices is: a dim of updates, or a column of f (None),
+    ``columns`` are the columns of the indices: a dim of updates, or a column of f (None),
     which are counted in order.
     """
 
@@ -33,12 +33,12 @@ class NdForm:
 
     @property
     def data_perm(self) -> tuple[int, ...]:
-        """The perm that brings the named axes of data to the front."""
+        """The perm that moves the named axes of data to the front."""
         return self.named + self.sliced
 
     @property
     def updates_perm(self) -> tuple[int, ...]:
-        """The perm that brings the lead dims of updates to the front."""
+        """The perm that moves the lead dims of updates to the front."""
         return self.lead + self.slices
 
     @property
@@ -48,7 +48,7 @@ class NdForm:
 
 
 def nd_form(t: XTransformer) -> NdForm:
-    """Return the ND form of a transformer with the picks that it has, whatever f holds.
+    """Return the ND form of a transformer with its own picks, whatever f holds.
 
     >>> T = XTransformer((2, 3), (3, 5), np.array([[4], [0]]), Pick((0,)), Pick((1,)), Pick((1, 0)))
     >>> form = nd_form(T)

@@ -1,4 +1,4 @@
-"""Which standard operator a transformer becomes, and its indices."""
+"""The standard operator for a transformer, and its indices."""
 
 from __future__ import annotations
 

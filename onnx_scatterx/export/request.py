@@ -1,4 +1,4 @@
-"""What a model is asked to be, checked against what ONNX and ScatterX have."""
+"""The options of a model to export, checked against what ONNX and ScatterX support."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Request:
     opset: int
 
     def check(self) -> None:
-        """Raise ValueError where there is no such model."""
+        """Raise ValueError if there is no such model."""
         t, gathers = self.transformer, self.reduction is None
         forms = ("standard", "nd") if gathers else ("standard", "nd", "scatterx")
         if self.form not in forms:
@@ -93,7 +93,7 @@ def described(
 
 
 def _reduction_of(reduction: Reduction, dtype: np.dtype[Any]) -> Reduction:
-    """Return the reduction of ONNX that is the same on a type."""
+    """Return the reduction of ONNX that is equivalent for a type."""
     if reduction in _ONNX and dtype.kind not in "biu":
         raise ValueError(f"ONNX has no reduction {reduction} of {dtype}")
     return _ONNX.get(reduction, reduction)

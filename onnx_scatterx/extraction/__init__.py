@@ -1,7 +1,7 @@
-"""Extract: the part of a model that one scatter needs, for somebody who has not the model.
+"""Extract: the part of a model that one scatter needs, for somebody without the model.
 
-What is in the part is not argued about: a small part is made and inspected, and if the report on
-the scatter is another one than on the whole model, a larger one, up to all nodes.
+The content of the part is found by trial: a small part is made and inspected. If its report on the
+scatter differs from that of the whole model, a larger part is tried, up to all nodes.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def extract(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is to be said of a part: the entry of the node under some settings."""
+    """The report on a part: the entry of the node under some settings."""
 
     settings: Settings
     entry: Entry
@@ -211,10 +211,10 @@ class _Wanted:
         return cls(settings, found[0])
 
     def is_met_by(self, part: ir.Model, node: str) -> bool:
-        """Return whether the report on a part says the same, read from what would be sent."""
+        """Return whether the report on a part, read as it would be sent, is the same."""
         try:
             report, _ = inspect_accounts(to_proto(cloned(part)), self.settings)
-        except ScatterXError:  # an assumption is about what the part has not, or it is not valid
+        except ScatterXError:  # the part lacks what is assumed, or is not valid
             return False
         return next((e for e in report.entries if e.node == node), None) == self.entry
 
@@ -268,7 +268,7 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
 def _may_be_cut(
     knowledge: Knowledge, value: ir.Value, declared: Declared | None, *, symbols: bool = True
 ) -> bool:
-    """Return whether an input can stand for a value: nothing is known of it but its shape.
+    """Return whether an input can replace a value: nothing is known of it but its shape.
 
     A size is a number, or one that an input of the model declares.
     """

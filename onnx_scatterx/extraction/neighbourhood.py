@@ -1,4 +1,4 @@
-"""Which nodes of a graph a part has, and where it is cut: around one node, out to some distance."""
+"""The nodes of a graph that a part has, and its cuts: around one node, out to some distance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx_scatterx.ir.graphs import graphs_of
 
 @dataclass(frozen=True)
 class Region:
-    """Nodes, and the values at which those are cut off that stand before them."""
+    """Nodes, and the values at which earlier nodes are cut off."""
 
     nodes: frozenset[ir.Node]
     cuts: frozenset[ir.Value]
@@ -25,7 +25,7 @@ def region_of(
     distance: int,
     may_cut: Callable[[ir.Value], bool],
 ) -> Region:
-    """Return the nodes that are near to some, and all that those need back to where it may be cut.
+    """Return the nodes near some nodes, and all that those need, back to where it may be cut.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] w) { y = Neg(x) z = Abs(y) v = Exp(z) w = Log(v) }''')
@@ -47,7 +47,7 @@ def region_of(
             else:
                 found.add(producer)
                 waiting.append(producer)
-    # A node that one reader needs makes its outputs for the others, too.
+    # If one reader needs a node, its outputs exist for the others, too.
     return Region(frozenset(found), frozenset(v for v in cuts if v.producer() not in found))
 
 

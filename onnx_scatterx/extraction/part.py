@@ -1,4 +1,4 @@
-"""A part of a model as a model: some of its nodes, and inputs in the place of what is cut off."""
+"""A part of a model as a model: some of its nodes, with inputs in place of removed values."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def part_of(
 ) -> ir.Model | None:
     """Return a model of the nodes of a region; None if nothing of it would be an output.
 
-    What is cut off becomes an input, of the type and shape that are ``known``, and so do weights,
-    unless they are wanted. Outputs are declared, too, where something is known of them. Names stay;
-    what exporters note of their sources goes.
+    Removed values become inputs, with their ``known`` types and shapes, and so do weights, unless
+    they are wanted. Outputs are declared, too, if something is known of them. Names are kept;
+    exporters' notes on their sources are removed.
     """
     copy = cloned(model)
     graph = copy.graph
@@ -71,7 +71,7 @@ def _let_go(nodes: Iterable[ir.Node]) -> None:
 
 
 def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
-    """Put an input in the place of a value."""
+    """Replace a value by an input."""
     dtype, dims = declared
     name = value.name
     value.name = f"{name}/cut"
@@ -81,7 +81,7 @@ def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
 
 
 def _open(graph: ir.Graph, value: ir.Value) -> None:
-    """Make an input of a weight."""
+    """Replace a weight by an input."""
     tensor, node = value.const_value, value.producer()
     if node is not None:
         tensor = node.attributes["value"].as_tensor()
@@ -107,8 +107,8 @@ def _read(graph: ir.Graph) -> dict[ir.Value, None]:
 def _drop_unread(model: ir.Model) -> None:
     """Remove inputs, initializers and functions that nothing reads.
 
-    An input stays if it declares a size that one that is read declares, too: that they agree in it
-    is an assumption of the report.
+    An input is kept if it declares a size that a used input declares, too: the report assumes that
+    they agree in it.
     """
     graph = model.graph
     read = _read(graph)
@@ -143,7 +143,7 @@ def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]
 
 
 def _forget(model: ir.Model) -> None:
-    """Remove what exporters and users note: stack traces, paths, texts."""
+    """Remove the notes of exporters and users: stack traces, paths, texts."""
     model.doc_string = None
     for key in [key for key in model.metadata_props if key != METADATA]:
         del model.metadata_props[key]

@@ -1,4 +1,4 @@
-"""Which constants of a model are weights: large, and nothing but numbers that somebody learnt."""
+"""The constants of a model that are weights: large, and only numbers that were learnt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 _SMALL = 16  # elements that say nothing
-_SEEN = 1 << 24  # elements of which it is looked at whether they are all the same
+_SEEN = 1 << 24  # elements of a constant that is tested for one number
 _WEIGHTS = frozenset(
     {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "COMPLEX64", "COMPLEX128", "INT8", "UINT8", "INT4"}
     | {"UINT4", "STRING"}
@@ -14,10 +14,10 @@ _WEIGHTS = frozenset(
 
 
 def is_weight(tensor: ir.TensorProtocol) -> bool:
-    """Return whether a constant is left out of a part, unless the report depends on it.
+    """Return whether a constant is removed from a part, unless the report depends on it.
 
-    Integers of the types of sizes and indices are none, and neither are a few numbers, nor many
-    that are all the same.
+    Not removed are integers of the types of sizes and indices, a few numbers, and many that are all
+    the same.
 
     >>> cases = (99, "f4"), (9, "f4"), (99, "i8")
     >>> [is_weight(ir.tensor(np.arange(n).astype(t))) for n, t in cases]

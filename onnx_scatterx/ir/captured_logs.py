@@ -1,8 +1,8 @@
-"""Silence for a library's log, in one thread and for a while.
+"""Silencing a library's log, in one thread and for a while.
 
-A logger belongs to the process, so that what one thread turns off and on again is off or on for
-the others too. So does its list of filters: a thread that goes through it misses one where another
-takes one away. So there is one filter, which stays, and each thread says for itself what it hears.
+A logger belongs to the process, so switching it off in one thread also switches it off for others.
+So does its list of filters: a thread that iterates over it misses one if another thread removes
+one. So there is one filter, which is never removed, and each thread decides what it suppresses.
 """
 
 import logging
@@ -24,9 +24,9 @@ def _is_for_others(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def quiet(logger: str) -> Iterator[list[str]]:
-    """Keep a logger, by its name, from telling what this thread makes it say; it is listed here.
+    """Suppress and return a logger's messages in this thread; the logger is given by its name.
 
-    What the logger would not have told anyway, at its level, is not listed.
+    Messages below the logger's level are not returned.
 
     >>> with quiet("onnx_ir") as said:
     ...     logging.getLogger("onnx_ir").critical("nobody reads %s", "this")

@@ -1,9 +1,9 @@
-"""Whether a model is a valid ONNX model, found out in linear time and without its weights.
+"""Whether a model is a valid ONNX model, checked in linear time and without its weights.
 
-`onnx.checker` is the judge of nodes, attributes and names. It sees a copy of the model in which
-every tensor is empty, so that the check costs nothing on large models, and which does not make it
-stumble over what runtimes accept: an unnamed graph, an output whose shape or type is not said,
-nodes in any order, an initializer that is no input in IR version 3, functions of another opset.
+`onnx.checker` checks nodes, attributes and names. It checks a copy of the model in which every
+tensor is empty, so that large models cost nothing. The copy also removes what runtimes accept, but
+the checker does not: an unnamed graph, an output without a declared shape or type, unsorted nodes,
+an initializer that is not an input in IR version 3, functions of another opset.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ HEAVY = frozenset(
         onnx.AttributeProto.GRAPHS,
     }
 )
-"""Types of attributes that may hold a tensor or a graph; one that says another type has none.
+"""Types of attributes that may hold a tensor or a graph; an attribute of another type has none.
 
-`onnx.checker` refuses an attribute that holds something else than it says.
+`onnx.checker` refuses an attribute whose content differs from its type.
 """
 
 
 FUSED = frozenset({"SimplifiedLayerNormalization"})
 """Operators that ONNX Runtime's own optimizer writes into the standard domain."""
 
-_RUNTIME = "onnx_scatterx.runtime.session"  # what only a runtime knows: the checker lets it pass
+_RUNTIME = "onnx_scatterx.runtime.session"  # an operator that only a runtime knows: not checked
 
 
 def check(proto: onnx.ModelProto, what: str) -> None:
@@ -47,7 +47,7 @@ def check(proto: onnx.ModelProto, what: str) -> None:
 
 
 def check_versions(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if the message is no model, or of an IR version or opset out of reach."""
+    """Raise `ModelError` if the message is not a model, or has an unknown IR version or opset."""
     if not proto.HasField("graph") or proto.ir_version == 0:
         raise ModelError(f"{what}: not an ONNX model, or a truncated one")
     if proto.ir_version > onnx.IR_VERSION:
@@ -102,7 +102,7 @@ _ABSENT = "onnx_scatterx.absent"
 
 
 def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy without weights, with what runtimes do without filled in for the checker."""
+    """Return a copy without weights, with what runtimes do not need filled in for the checker."""
     copy = onnx.ModelProto(
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
         opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
@@ -167,7 +167,7 @@ def _node_skeleton(node: onnx.NodeProto) -> onnx.NodeProto:
 def _with_absent_inputs(node: onnx.NodeProto) -> onnx.NodeProto:
     """Name the absent inputs that an operator requires.
 
-    Exporters leave them empty where they fail; the runtime says so, and the node is left alone.
+    Failed exports leave them empty. The runtime reports it, and the node is not changed.
     """
     if not onnx.defs.has(node.op_type, node.domain):
         return node

@@ -10,8 +10,8 @@ from onnx_scatterx.errors import ModelError
 def cloned(model: ir.Model) -> ir.Model:
     """Return a copy of a model.
 
-    Raises ModelError if a function or a graph reads a value that nothing defines. ONNX Runtime may
-    never look at such a function, but there is no copy of it.
+    Raises ModelError if a function or a graph reads an undefined value. ONNX Runtime may never run
+    such a function, but it cannot be copied.
     """
     try:
         return model.clone()

@@ -1,8 +1,8 @@
 """Fewer runs of Python's garbage collector while a model is optimized.
 
-Nearly all that is made then lives until the end: values, terms, regions, plans. The collector runs
-after every 700 new objects, goes through the young ones, and finds nothing. Here it waits for more.
-It is not turned off, so that other threads, and whatever is in a cycle, are still served.
+Nearly all new objects live until the end: values, terms, regions, plans. The collector runs after
+every 700 new objects, scans the young ones, and finds nothing. Here the threshold is raised. It is
+not turned off, so that other threads, and garbage in cycles, are still served.
 """
 
 import gc
@@ -19,10 +19,10 @@ _before = _meant = gc.get_threshold()
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Let the collector run rarely, also where this is nested or in several threads at once.
+    """Let the collector run rarely, also if this is nested or in several threads at once.
 
-    The first to come in sets its threshold, the last to leave puts back what was there, unless
-    somebody else has set another one meanwhile. A higher one, or 0 (never), is left as it is.
+    The first to enter sets its threshold, the last to leave restores the old one, unless somebody
+    else has set another one meanwhile. A higher one, or 0 (never), is not changed.
 
     >>> before = gc.get_threshold()
     >>> with fewer_collections():

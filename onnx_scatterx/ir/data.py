@@ -1,4 +1,4 @@
-"""The data of a model's tensors: whether they fit their shapes, and where the outside files are."""
+"""The data of a model's tensors: whether they fit their shapes, and their external files."""
 
 import math
 import os
@@ -25,9 +25,9 @@ _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
 
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
-    """Return a message as an `onnx_ir.Model`, with sparse initializers, which onnx_ir has not.
+    """Return a message as an `onnx_ir.Model`, with sparse initializers, which onnx_ir lacks.
 
-    They are initializers without a known value, and travel as they are in the graph's meta.
+    They are initializers without a known value, and are kept unchanged in the graph's meta.
     """
     sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
     if not sparse:
@@ -42,7 +42,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     for graph in ir_graphs(model):
         for node in graph:
             for place, value in enumerate(node.inputs):
-                # Where it found no definition, onnx_ir has made a value of this name.
+                # If a name has no definition, onnx_ir has created a value for it.
                 if value is not None and value.name in sparse and _is_undefined(value):
                     node.replace_input_with(place, initializers[str(value.name)])
     model.graph.meta[_SPARSE] = sparse
@@ -50,7 +50,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
 
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
-    """Return a model as a message, the way back from `from_proto`."""
+    """Return a model as a message, the inverse of `from_proto`."""
     sparse = model.graph.meta.get(_SPARSE)
     if not sparse:
         proto = ir.serde.serialize_model(model)
@@ -93,7 +93,7 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
 
 
 def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
-    """Raise `ModelError` if a tensor's numbers, in the field of its type, are not as many."""
+    """Raise `ModelError` if the count of a tensor's numbers, in its type's field, is wrong."""
     field = _FIELDS.get(tensor.data_type)
     if field is None:
         return
@@ -152,7 +152,7 @@ def _bits(tensor: onnx.TensorProto) -> int | None:
 
 
 def check_texts(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if a text attribute of a standard operator is no text.
+    """Raise `ModelError` if a text attribute of a standard operator is not text.
 
     Other operators keep bytes of any kind in theirs, and so does a Constant.
     """
@@ -194,7 +194,7 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
-    """Return the locations of external data in a message, as they stand there."""
+    """Return the locations of external data in a message, as they are written there."""
     outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
     entries = (entry for tensor in outside for entry in tensor.external_data)
     return tuple(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
@@ -228,7 +228,7 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
 
 
 def is_inside(location: str | os.PathLike[str]) -> bool:
-    """Return whether a location of external data names something beneath a directory.
+    """Return whether a location of external data is beneath a directory, by its name.
 
     >>> is_inside("weights/w.bin"), is_inside("../w.bin"), is_inside("/w.bin"), is_inside("")
     (True, False, False, False)
@@ -239,6 +239,6 @@ def is_inside(location: str | os.PathLike[str]) -> bool:
 
 
 def data_files(model: ir.Model) -> tuple[Path, ...]:
-    """Return the files of external data that a model has."""
+    """Return the files of a model's external data."""
     outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
     return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))

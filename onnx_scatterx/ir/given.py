@@ -1,6 +1,6 @@
-"""A model as a caller gives it: a path, a model in memory, or something that has one.
+"""A model as a caller gives it: a path, a model in memory, or an object that holds one.
 
-What has a model is known by its attribute ``model``, so that no exporter is imported: the
+Such an object is recognised by its attribute ``model``, so that no exporter is imported: the
 ``ONNXProgram`` that ``torch.onnx.export`` returns, a ``PassResult`` of onnx_ir, a ``Result``.
 """
 
@@ -23,7 +23,7 @@ ACCEPTED = (
 
 
 class HasModel(Protocol[M_co]):
-    """What has a model: an ONNXProgram, a PassResult, a Result."""
+    """An object that holds a model: an ONNXProgram, a PassResult, a Result."""
 
     @property
     def model(self) -> M_co:
@@ -83,7 +83,7 @@ class Given:
 
 
 def is_model(model: object) -> bool:
-    """Return whether something is one model, and no collection of them.
+    """Return whether something is one model, not a collection of models.
 
     >>> is_model("model.onnx"), is_model(["model.onnx"])
     (True, False)

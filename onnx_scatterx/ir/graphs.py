@@ -1,4 +1,4 @@
-"""Ways through a model: subgraphs, live nodes, functions after their callers."""
+"""Traversals of a model: subgraphs, live nodes, functions after their callers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
 
 
 def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
-    """Return the node that makes a value, if it is one of these operators of the default domain.
+    """Return the node that computes a value, if it is one of these operators of the default domain.
 
     Functions and operators of other domains may have the same names.
     """
@@ -89,8 +89,8 @@ _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     """Return the model-local function that a node calls, if it calls one and not an operator.
 
-    ONNX leaves it to the runtime which of two that have one name it is. ONNX Runtime takes the
-    operator, and in the default domain there are no functions for it, whatever their names.
+    If a function and an operator have one name, ONNX lets the runtime choose. ONNX Runtime takes
+    the operator, and in the default domain it ignores functions, whatever their names.
     """
     return None if node.domain == "" else model.functions.get(node.op_identifier())
 

@@ -1,6 +1,6 @@
-"""Reading models, with one clear line for whatever may be wrong with them.
+"""Reading models, with one clear line for each possible error.
 
-`save` in `onnx_scatterx.ir.save` is the way back.
+`save` in `onnx_scatterx.ir.save` is the inverse.
 """
 
 import contextlib
@@ -46,9 +46,9 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Opened:
-    """A model that is open: as onnx_ir has it, and the message that it was, if it was one.
+    """An open model: as onnx_ir represents it, and the message that it was, if it was one.
 
-    A message that is ``ours`` was read from a file, and nobody else has it.
+    If a message is ``ours``, it was read from a file, and nobody else has it.
     """
 
     model: ir.Model
@@ -106,7 +106,7 @@ def note_data_files(model: ir.Model) -> None:
 def note_model(path: Path) -> tuple[Path, ...]:
     """Report that a model is read by somebody else, and return the files of its external data.
 
-    What is no model has none.
+    If it is not a model, there are none.
     """
     note_read(path, "the input")
     files: tuple[Path, ...] = ()
@@ -119,7 +119,7 @@ def note_model(path: Path) -> tuple[Path, ...]:
 
 
 def check_file(path: Path) -> None:
-    """Raise `ModelError` if a path leads to no file that can be read to its end."""
+    """Raise `ModelError` if a path does not lead to a regular file."""
     if path.is_dir():
         raise ModelError(f"{path}: is a directory, not an ONNX model")
     try:
@@ -133,7 +133,7 @@ def check_file(path: Path) -> None:
 def read(path: Path) -> onnx.ModelProto:
     """Return the message in a file, unchecked, without its external data.
 
-    Raises `ModelError`: the file is not there, cannot be read, is empty, or is no ONNX model.
+    Raises `ModelError`: the file is not there, cannot be read, is empty, or is not an ONNX model.
     """
     note_read(path, "the input")
     check_file(path)
@@ -153,8 +153,8 @@ def read(path: Path) -> onnx.ModelProto:
 def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
     """Return the message in some bytes, unchecked.
 
-    Without a ``form`` it is looked at how they begin. Raises `ModelError`, which names ``what``:
-    there are none, too many, or they are no ONNX model.
+    Without a ``form``, it is recognised by the first bytes. Raises `ModelError`, which names
+    ``what``: the bytes are empty, too many, or not an ONNX model.
 
     >>> text = b'<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Neg(x) }'
     >>> parsed(text, "stdin").graph.node[0].op_type
@@ -182,7 +182,7 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def _what_it_is(content: bytes, error: Exception) -> str:
-    """Return why a file could not be parsed; Git leaves a pointer where it has not the content."""
+    """Return why a file could not be parsed; Git leaves a pointer if the content is missing."""
     if content.startswith(_POINTER):
         return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
     said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error

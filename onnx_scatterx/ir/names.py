@@ -1,4 +1,4 @@
-"""Names for what is new in a model."""
+"""Names for new values and nodes of a model."""
 
 from __future__ import annotations
 

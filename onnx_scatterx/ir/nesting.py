@@ -1,7 +1,7 @@
-"""How deeply a model that is written as text is nested.
+"""The nesting depth of a model that is written as text.
 
-Protobuf has at most a hundred messages in each other. The parsers of text call themselves for each
-level, and that of onnx ends the whole process if that is too often.
+Protobuf nests at most a hundred messages. The text parsers are recursive, and that of onnx ends the
+whole process if the recursion is too deep.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A model in another operator set: a newer one, which TensorScatter needs, or an older one.
 
-An older one is what a compiler reads. A model is lowered only if each of its nodes means the same
-in both (`onnx_scatterx.ir.schemas`), so nothing but numbers of versions changes.
+Compilers often need an older one. A model is lowered only if each of its nodes means the same in
+both (`onnx_scatterx.ir.schemas`), so only version numbers change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check_known(version: int) -> None:
 
 
 def newer_opset(model: ir.Model, version: int | None) -> int | None:
-    """Return the operator set of a model where it is newer than this one, else None.
+    """Return the operator set of a model if it is newer than this one, else None.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
@@ -49,7 +49,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     """Raise a model to an operator set in place; return whether it was older.
 
     onnxscript's converter does it. Raises ScatterXError for a set that onnx does not know, and
-    ModelError where the model cannot be converted.
+    ModelError if the model cannot be converted.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
@@ -94,7 +94,7 @@ class Obstacle(NamedTuple):
 
 
 def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
-    """Return the nodes that keep a model from being lowered to an operator set."""
+    """Return the nodes that prevent lowering a model to an operator set."""
     types = _Types(model)
     found = []
     for name, graph, there in _versioned(model):
@@ -107,7 +107,7 @@ def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
 
 
 def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
-    """Lower a model to an operator set in place; return the nodes that are in the way, if any are.
+    """Lower a model to an operator set in place; return the nodes that prevent it, if any.
 
     The IR version becomes the one that came with the set, which old readers know. Raises
     ScatterXError for a set that onnx does not know.
@@ -169,7 +169,7 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
 
 
 class _Types:
-    """The types of values: as declared, or as ONNX infers them when one is first asked for."""
+    """The types of values: as declared, or as ONNX infers them at the first question."""
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
@@ -184,7 +184,7 @@ class _Types:
 
 
 def _inferred(model: ir.Model) -> dict[str, set[str]]:
-    """Return what ONNX infers of values, by their names: one name may stand in several graphs."""
+    """Return ONNX's inferred types of values, by their names: several graphs may share a name."""
     found: dict[str, set[str]] = defaultdict(set)
     proto = skeleton(to_proto(model))
     try:
@@ -204,7 +204,7 @@ def _inferred(model: ir.Model) -> dict[str, set[str]]:
 
 
 def _text(kind: onnx.TypeProto) -> str:
-    """Return a type as schemas say it; what they do not take where it is none of theirs."""
+    """Return a type in the notation of schemas; for unknown types, one that they do not take."""
     which = kind.WhichOneof("value")
     if which == "sequence_type":
         return f"seq({_text(kind.sequence_type.elem_type)})"
@@ -216,11 +216,11 @@ def _text(kind: onnx.TypeProto) -> str:
 
 
 def _converted(model: ir.Model, version: int) -> ir.Node | None:
-    """Convert a model; return a node that stayed as it was, where it means something else.
+    """Convert a model; return a node that was not converted, if it now means something else.
 
-    onnxscript tells of such a node in its log alone, which may be turned off; but the node does not
-    get the number of the set, if that is raised by one. What onnxscript does not know is for onnx,
-    which converts all or nothing, into another graph.
+    onnxscript reports such a node only in its log, which may be turned off. But the node does not
+    get the number of the set, if that is raised by one. If onnxscript does not know an operator,
+    onnx converts the whole model, into another graph, or fails.
     """
     from onnxscript import version_converter
 

@@ -1,9 +1,9 @@
-"""External data of a model in memory: where the files lie, and how they are read.
+"""External data of a model in memory: where the files are, and how they are read.
 
-The user names a model, and so every file that its tensors lead to: symbolic links are followed
-wherever they lead, as in a cache that keeps all files under their hashes, and so are hard links.
-onnx_ir follows them only if a tensor has no base directory, which lifts all its checks. The one
-that remains is made here: a location must be beneath the model's directory by its name.
+The user names a model, and so every file that its tensors name: symbolic links are followed
+anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir
+follows them only if a tensor has no base directory, which disables all its checks. The remaining
+check is made here: by its name, a location must be beneath the model's directory.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from onnx_scatterx.ir.data import HOLD_TENSORS, ir_graphs, is_inside
 class OutsideTensor(ir.ExternalTensor):
     """A tensor in a file that is found through any link.
 
-    onnx_ir checks a file against the base directory that a tensor is made with: here none.
+    onnx_ir checks a file against the base directory of its tensor, which is absent here.
     """
 
     __slots__ = ("_directory",)
 
     def __init__(self, tensor: ir.ExternalTensor, location: str, directory: Path) -> None:
-        """Make a copy of a tensor whose data are at a location beneath a directory."""
+        """Create a copy of a tensor whose data are at a location beneath a directory."""
         super().__init__(
             location,
             tensor.offset,
@@ -57,7 +57,7 @@ class OutsideTensor(ir.ExternalTensor):
 
 
 def set_base_dir(model: ir.Model, directory: Path) -> None:
-    """Say where the external data of a model lie, in functions too."""
+    """Set the directory of a model's external data, in functions too."""
 
     def placed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
         tensor.base_dir = directory
@@ -73,7 +73,7 @@ def follow_links(model: ir.Model) -> None:
 
 def _followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
     if isinstance(tensor, OutsideTensor) or not is_inside(tensor.location):
-        return tensor  # onnx_ir has its say
+        return tensor  # onnx_ir reports the error
     return OutsideTensor(tensor, os.fspath(tensor.location), Path(tensor.base_dir))
 
 

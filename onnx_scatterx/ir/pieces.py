@@ -1,7 +1,7 @@
-"""Models read from a file and written to one piece by piece, so that weights are not held twice.
+"""Models read and written piece by piece, so that weights are not in memory twice.
 
-A message is the concatenation of its fields, and parsing a part of them after another is parsing
-both. So a graph is read in runs of whole fields, and written field by field.
+A message is the concatenation of its fields, and parsing its parts one after another is parsing the
+whole. So a graph is read in runs of whole fields, and written field by field.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _MOST_BYTES = (1 << 31) - 1  # protobuf writes no larger message
 
 
 class _OddError(ValueError):
-    """What is no field, or one of a kind that ONNX has not."""
+    """The bytes are not a field, or a field of a kind that ONNX does not use."""
 
 
 def read_in_pieces(stream: BinaryIO, size: int, piece: int = PIECE) -> onnx.ModelProto | None:
-    """Return the model of a file of ``size`` bytes, or None if the parser has to look at the whole.
+    """Return the model of a file of ``size`` bytes, or None if the parser must read the whole.
 
-    The parser knows best what is wrong with a file.
+    The parser gives the best error messages.
 
     >>> import io
     >>> model = onnx.ModelProto(ir_version=8, graph=onnx.GraphProto(name="g"))
@@ -54,7 +54,7 @@ def read_in_pieces(stream: BinaryIO, size: int, piece: int = PIECE) -> onnx.Mode
 
 
 def write_in_pieces(model: onnx.ModelProto, stream: BinaryIO) -> None:
-    """Write what ``SerializeToString`` returns.
+    """Write the bytes that ``SerializeToString`` returns.
 
     Raises ``EncodeError``: these are more than 2 GB.
 
@@ -93,7 +93,7 @@ def _parts(message: Any) -> Iterator[bytes]:
 
 
 def _runs(stream: BinaryIO, start: int, end: int, piece: int) -> Iterator[bytes]:
-    """Yield the bytes of a message, cut between fields where there are enough."""
+    """Yield the bytes of a message, cut between fields if there are enough."""
     first = start
     for _, _, at, _, stop in _fields(stream, start, end):
         if stop - first > piece and at > first:

@@ -1,4 +1,4 @@
-"""A message that takes over what became of its model, and keeps the weights that it has.
+"""A message that takes over its optimized model, and keeps its own weights.
 
 A new message would hold a second copy of all weights beside the old one.
 """
@@ -16,9 +16,9 @@ from onnx_scatterx.ir.data import to_proto
 
 
 def refilled(message: onnx.ModelProto, model: ir.Model) -> onnx.ModelProto:
-    """Return a model as a message: the one that it was read from, changed, where that is possible.
+    """Return a model as a message: the one that it was read from, changed, if possible.
 
-    It is what ``to_proto`` returns. ``message`` must be nobody else's, and so must the model.
+    It equals the result of ``to_proto``. Message and model must not be used elsewhere.
 
     >>> import onnx.parser
     >>> message = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -49,7 +49,7 @@ def refilled(message: onnx.ModelProto, model: ir.Model) -> onnx.ModelProto:
 
 
 def _staying(message: onnx.ModelProto, model: ir.Model) -> dict[str, int] | None:
-    """Return the names of the tensors that stay, and where they are in the message.
+    """Return the names of the tensors that are kept, and their places in the message.
 
     None if they are not the first initializers of the model, in the order of the message.
     """

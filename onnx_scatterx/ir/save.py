@@ -1,6 +1,6 @@
-"""Writing a model: whole or not at all, never over its source, external data left where they are.
+"""Writing a model: whole or not at all, never over its source, external data not moved.
 
-What does not fit into one protobuf message (2 GB) is moved to a new data file beside the model,
+Data that do not fit into one protobuf message (2 GB) are moved to a new data file beside the model,
 tensor by tensor.
 """
 
@@ -28,7 +28,7 @@ _SMALL = 1024  # tensors up to this many bytes always stay in the message
 
 @dataclass(frozen=True)
 class Saved:
-    """What `save` wrote: the model's file, and what became of each external data file."""
+    """What `save` wrote: the model's file, and the outcome of each external data file."""
 
     path: Path
     data: tuple[DataFile, ...] = ()
@@ -115,7 +115,7 @@ def _stage(
     writing: Writing,
     message_limit: int,
 ) -> Saved:
-    if target.exists() and not target.is_file():  # a device or a pipe, which has nothing beside it
+    if target.exists() and not target.is_file():  # a device or a pipe: nothing is beside it
         whole = to_proto(model) if message is None else message
         target.write_bytes(_serialize(whole, target))
         return Saved(target)

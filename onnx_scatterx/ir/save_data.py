@@ -1,4 +1,4 @@
-"""External data that a model brings along, to where it is written.
+"""Moving a model's external data to where the model is written.
 
 The ONNX format lets external data lie only beneath the model's own directory. A model written to
 another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
@@ -26,7 +26,7 @@ _CHUNK = 1 << 26  # bytes that are copied at once
 
 @dataclass(frozen=True)
 class DataFile:
-    """What became of one file of external data."""
+    """The outcome of one file of external data."""
 
     path: Path
     how: Literal["kept", "copied", "written"]
@@ -44,7 +44,7 @@ def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought
     """Find or copy every external data file of the model for the target's directory.
 
     A file there that leads out of the directory, as links in a cache do, is copied under a new
-    name, since ONNX Runtime would refuse it beside a model that is no such link.
+    name, since ONNX Runtime would refuse it beside a model that is not such a link.
     """
     brought = Brought([], {})
     sources = _sources(model)
@@ -76,7 +76,7 @@ def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought
 
 
 def _sources(model: ir.Model) -> dict[Path, Path]:
-    """Return each location that the model's tensors have, and the file that it leads to."""
+    """Return each location in the model's tensors, and the file that it leads to."""
     found: dict[Path, Path] = {}
     for tensor in ir_tensors(model):
         if not isinstance(tensor, ir.ExternalTensor):
@@ -125,7 +125,7 @@ def is_within(path: Path, directory: Path) -> bool:
 
 
 def free_place(target: Path, writing: Writing) -> Path:
-    """Return where a new data file of the output goes: a file there is one of the old output."""
+    """Return the path of a new data file of the output: a file there is one of the old output."""
     name = f"{target.name}.data"
     while not _may_have(target.with_name(name), target, writing):
         name += "_"
@@ -133,14 +133,14 @@ def free_place(target: Path, writing: Writing) -> Path:
 
 
 def _may_have(place: Path, target: Path, writing: Writing) -> bool:
-    """Return whether a place is free, or has data of the model that is to be replaced."""
+    """Return whether a place is free, or has data of the model that will be replaced."""
     if not writing.is_free(place):
         return False
     if not place.exists():
         return True
     try:
         old = onnx.load(target, load_external_data=False)
-    except Exception:  # whatever parsers raise: it is no model, or is not there
+    except Exception:  # parsers raise anything: not a model, or missing
         return False
     return place.name in locations(old)
 

@@ -1,8 +1,8 @@
-"""Whether a node means the same in an older operator set: by the schemas of ONNX, and no table.
+"""Whether a node means the same in an older operator set: by the schemas of ONNX, not a table.
 
-ONNX gives an operator a new version when anything of its schema changes, and most often nothing but
-element types were added. So a node may move to an older version if the two have the same inputs,
-outputs and attributes, and its own element types are among those of the older one.
+ONNX gives an operator a new version when anything in its schema changes, mostly by adding element
+types. So a node may move to an older version if the two have the same inputs, outputs and
+attributes, and its own element types are among those of the older one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import onnx.defs
 import onnx_ir as ir
 
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
-"""Gives the types that a value may have, such as ``tensor(float)``; none if that is not known."""
+"""Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
 
 _ALIKE_SINCE = (
     13  # before, versions were made that differ in their texts alone, as in negative axes
@@ -23,7 +23,7 @@ _ADDED = {
     **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
     **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
 }
-"""Attributes that came later, and whose default does what was done before."""
+"""Attributes that came later, and whose default is the old behaviour."""
 _VALUES = {
     ("Pad", "mode"): ("wrap",),
     ("Resize", "coordinate_transformation_mode"): ("half_pixel_symmetric",),
@@ -32,9 +32,9 @@ _VALUES = {
     ("AveragePool", "ceil_mode"): (1,),
     ("MaxPool", "ceil_mode"): (1,),
 }
-"""Values of attributes that are new in some version, or mean something else since."""
+"""Values of attributes that are new in some version, or changed their meaning."""
 _REDEFINED = frozenset({"BitShift", "Mod"})
-"""Operators of which a version defines what another left open."""
+"""Operators with a version that defines what an earlier one left undefined."""
 
 
 def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:

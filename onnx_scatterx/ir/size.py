@@ -1,4 +1,4 @@
-"""How large a model is as a file, without making the file."""
+"""The size of a model as a file, without writing the file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NODE = 64  # bytes of a node, about
 
 
 def file_size(model: onnx.ModelProto, *, is_checked: bool = False) -> int:
-    """Return how many bytes a model is as a file; external data are not counted.
+    """Return the size of a model as a file in bytes; external data are not counted.
 
-    No more than one tensor is copied at a time. If the model ``is_checked``, the data of its
-    tensors fit their shapes (``check_tensors``), and no large one is copied.
+    At most one tensor is copied at a time. If the model ``is_checked``, the data of its tensors fit
+    their shapes (``check_tensors``), and no large one is copied.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -52,7 +52,7 @@ def _whole(message: Any) -> int:
 
 
 def _tensor_size(tensor: onnx.TensorProto) -> int:
-    """Return the size of a tensor, of which the raw data are as long as its shape says."""
+    """Return the size of a tensor whose raw data have the length that its shape implies."""
     count = tensor_bytes(tensor) if tensor.HasField("raw_data") else None
     if count is None or count < _LARGE or len(UnknownFieldSet(tensor)):
         return _whole(tensor)
@@ -78,7 +78,7 @@ def _varint(number: int) -> int:
 
 
 def external_size(model: ir.Model) -> int:
-    """Return how many bytes the data outside of a model's file are.
+    """Return the size of the data outside of a model's file, in bytes.
 
     Tensors that share a part of a file are counted once.
     """
@@ -92,7 +92,7 @@ def external_size(model: ir.Model) -> int:
 
 
 def stored_bytes(model: ir.Model) -> int:
-    """Return about how many bytes a model has, the data outside of its file among them.
+    """Return about how many bytes a model has, including external data.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')

@@ -1,4 +1,4 @@
-"""Which node reads what of a model, as it was at one moment: a rewriting takes nodes apart."""
+"""A copy of a model's edges at one moment, since a rewriting changes nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Wired(NamedTuple):
 class Wiring:
     """The nodes of a model, the names of values, the readers of each, the outputs of graphs.
 
-    ``constants`` are initializers that are no inputs of the graph, and what Constant nodes make.
+    ``constants`` are initializers that are not inputs of the graph, and outputs of Constant nodes.
     """
 
     nodes: dict[ir.Node, Wired] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Wiring:
 
     @classmethod
     def of(cls, model: ir.Model) -> Wiring:
-        """Return the wiring of a model as it is now, without what ScatterX falls back to.
+        """Return the present wiring of a model, without the fallbacks of ScatterX.
 
         >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
         ...     g (float[2] x) => (float[2] y) { z = Neg (x)  y = Abs (z) }''')

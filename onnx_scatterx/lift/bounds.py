@@ -1,4 +1,4 @@
-"""Where a box stands within the data, and what a node proves about it by having run.
+"""The bounds of a box within the data, and what a node proves about it by having run.
 
 ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
 that is written or read lies within the data, unless there was no index to check.
@@ -74,7 +74,7 @@ def written_line(scatter: Access, piece: Piece, axis: int, line: Line, facts: Fa
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
     line's own dim may be empty, its start is clamped, and the check bounds its end. Else the count
-    is cut to what fits.
+    is reduced to the positions that fit.
     """
     size = scatter.data_shape[axis]
     count = term(1) if line.dim is None else piece.counts[line.dim]
@@ -93,7 +93,7 @@ def written_line(scatter: Access, piece: Piece, axis: int, line: Line, facts: Fa
     if checked and facts.is_nonnegative(count - 1):
         return Bounded(line, count, (size - 1 - last,))
     if line.step != 1:
-        return Bounded(line, count)  # cut to the data afterwards
+        return Bounded(line, count)  # clamped to the data afterwards
     start = line.start if facts.is_nonnegative(size - line.start) else minimum(line.start, size)
     room = size - start
     if checked:

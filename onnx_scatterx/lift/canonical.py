@@ -1,7 +1,7 @@
-"""A lifted scatter or gather in the words of the theory: components, verdict, collisions.
+"""A lifted scatter or gather in the terms of the theory: components, verdict, collisions.
 
-Where everything is a number the theory's own transformer says it, exactly. Else the components are
-terms, a dim of unknown extent counts as 2 or more, and what only the run knows is a table.
+If everything is a number, the theory's own transformer is used, which is exact. Else the components
+are terms, a dim of unknown extent counts as 2 or more, and run-time values are a table.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from onnx_scatterx.theory.verdict import Verdict, judge
 
 @dataclass(frozen=True, eq=False)
 class Canonical:
-    """What can be said of a scatter or gather without running the model."""
+    """What is known of a scatter or gather without running the model."""
 
     access: Access
 
     @cached_property
     def transformer(self) -> XTransformer | None:
-        """The transformer, where sizes and indices are numbers and not too many."""
+        """The transformer, if sizes and indices are numbers and not too many."""
         s = self.access
         shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
         if shape is None or data_shape is None or any(t.leaves() for t in s.index_exprs):
@@ -50,14 +50,14 @@ class Canonical:
 
     @cached_property
     def components(self) -> tuple[Component[Any], ...]:
-        """What each coordinate of the target is: over ints, or over terms."""
+        """Each coordinate of the target as a component: over ints, or over terms."""
         if self.transformer is not None:
             return self.transformer.components
         return tuple(map(component, self.access.index_exprs))
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The paper's verdict, with indices as proof where there are numbers."""
+        """The paper's verdict, with indices as proof if there are numbers."""
         if self.transformer is not None:
             return self.transformer.verdict()
         s = self.access
@@ -74,7 +74,7 @@ class Canonical:
 
     @cached_property
     def unique(self) -> bool | None:
-        """Whether no two updates go to one element; None where that is not known."""
+        """Whether no two updates collide; None if that is not known."""
         if self.transformer is not None:
             try:
                 return self.transformer.is_injective()
@@ -87,7 +87,7 @@ class Canonical:
         return True if len(self.boxes) < 2 else None
 
     def may_wrap(self, axis: int) -> bool:
-        """Whether a component may be negative, for all that is known: that counts from the end."""
+        """Whether a component may be negative, as far as is known: then it counts from the end."""
         around = isinstance(self.components[axis], AffineModulo)
         target = self.access.index_exprs[axis]
         known = self.transformer is not None or self.access.nonnegative[axis]
@@ -96,8 +96,8 @@ class Canonical:
     def _apart(self) -> bool:
         """Whether every dim along which updates differ moves them on some axis, in every case.
 
-        A tensor of which no two elements are equal, at the coordinates of some dims, moves them
-        along all of these.
+        A tensor without equal elements, at the coordinates of some dims, moves updates along all of
+        these dims.
         """
         s = self.access
         moving: set[int] = set()
@@ -131,7 +131,7 @@ def component(target: Term) -> Component[Any]:
 
 
 def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
-    """Return the dims whose coordinates a target, an element of a tensor, tells apart."""
+    """Return the dims whose coordinates determine a target, an element of a tensor."""
     moving = [atom for atom in target.atoms if atom.coords]
     (atom,) = moving if len(moving) == 1 else (None,)
     if not isinstance(atom, Symbol) or (target - as_term(atom)).coords:
@@ -147,7 +147,7 @@ def _told_apart(target: Term, facts: Facts) -> frozenset[int]:
 
 
 def modulus_of(target: Term) -> tuple[Term, Term] | None:
-    """Return (t, m) where a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
+    """Return (t, m) if a term is ``t mod m``, which is written ``t - m * floor(t / m)``.
 
     >>> from onnx_scatterx.symbolic.terms import modulo
     >>> modulus_of(modulo(coord(0) + 3, 8))

@@ -18,9 +18,9 @@ _OPERANDS: dict[str, tuple[int, ...]] = {
 
 
 def operands_of(node: ir.Node) -> list[int]:
-    """Return the places of the inputs that a node moves; none if it is no such node.
+    """Return the places of the inputs that a node moves; none if it moves no elements.
 
-    A scatter that reduces is not told from others.
+    A scatter with a reduction is treated as one without.
     """
     if node.domain != "":
         return []
@@ -30,10 +30,10 @@ def operands_of(node: ir.Node) -> list[int]:
 
 
 def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
-    """Return, for each axis of the output, the axis of an input of which all elements stay on it.
+    """Return, for each axis of the output, the axis of an input whose elements stay on it.
 
-    That is, an element keeps its coordinate. -1 where there is no such axis, an empty list where
-    nothing is known.
+    That is, an element keeps its coordinate. -1 if there is no such axis, an empty list if nothing
+    is known.
     """
     values = scope.values
     ranks = [values[v].rank if v in values else None for v in (node.inputs[place], node.outputs[0])]

@@ -1,6 +1,7 @@
 """Nodes that cannot run at the sizes of a model: shapes that do not fit, indices out of bounds.
 
-Said of nodes of the main graph that an output needs, which always run, and only if it is certain.
+Only nodes of the main graph that an output needs are reported, which always run, and only if the
+failure is certain.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from onnx_scatterx.lift.gathers import is_gather
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.symbolic.budget import LimitError
 
-_LISTED = 8  # numbers that are told
+_LISTED = 8  # numbers that are reported
 
 
 class Failure(NamedTuple):
@@ -79,7 +80,7 @@ def _failure(node: ir.Node, scope: Scope) -> str | None:
 
 
 def _told(tensor: TensorValue | None) -> str:
-    """Return an input in words: a few numbers, or a shape."""
+    """Return a description of an input: a few numbers, or a shape."""
     if tensor is None or tensor.shape is None:
         return ""
     if tensor.is_integer and len(tensor.shape) < 2 and tensor.constant is not None:

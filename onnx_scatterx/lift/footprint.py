@@ -1,8 +1,8 @@
 """The footprint of a scatter: which boxes of the data its updates fill, and in which order.
 
-A scatter is cut into pieces, boxes of the updates on which every target is a constant or
-``start + step * x_d``, each dim of the updates on one axis of the data: such a piece fills a
-(strided) box. A gather is cut likewise, into boxes of its output; a dim of the output may run along
+A scatter is cut into pieces: boxes of the updates on which every target is a constant or
+``start + step * x_d``, with each dim of the updates on one axis of the data. Such a piece fills a
+(strided) box. A gather is cut likewise, into boxes of its output. A dim of the output may run along
 no axis, since an element can be read often.
 """
 
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 class Piece(NamedTuple):
     """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
 
-    Of a gather: a box of the output, and the box of the data that fills it.
+    For a gather: a box of the output, and the box of the data that fills it.
     """
 
     first: Shape
@@ -129,7 +129,7 @@ def _cut(
 
 
 def line_along(target: Term) -> Line | None:
-    """Return a target as a line along one dim, or a position; None where it is neither."""
+    """Return a target as a line along one dim, or a position; None if it is neither."""
     if not target.coords:
         return Line(target, 0, None)
     if len(target.coords) > 1:
@@ -150,7 +150,7 @@ def _ends(line: Line, counts: Shape) -> tuple[Term, Term]:
 
 
 def _turn(line: Line, counts: Shape) -> int | None:
-    """Return the first place on a line of numbers where the sign is another than at its start."""
+    """Return the first place on a line of numbers where the sign differs from the start's."""
     if line.dim is None or line.start.constant is None or counts[line.dim].constant is None:
         return None
     start = line.start.constant
@@ -160,7 +160,7 @@ def _turn(line: Line, counts: Shape) -> int | None:
 def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) -> None:
     used = [line.dim for line in lines if line.dim is not None]
     for dim, count in enumerate(counts):
-        if used.count(dim) > 1:  # a box has an axis of its own for each, also where it is short
+        if used.count(dim) > 1:  # a box has a separate axis for each, even if short
             raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.tensor_role}")
         if used.count(dim) == 1 or facts.is_nonnegative(1 - count):
             continue
@@ -199,7 +199,7 @@ def _spans(
 
 
 def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
-    """Return the blocks of a dim on which ``x_dim // n`` is one number, where they are a few."""
+    """Return the blocks of a dim on which ``x_dim // n`` is one number, if there are few blocks."""
     place, length = atom.parts
     line = line_along(place)
     if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:

@@ -1,4 +1,4 @@
-"""From a node that reads to its gathering: where every element of the output comes from.
+"""From a node that reads to its gathering: the source of every element of the output.
 
 The dual of ``lift``: the three operators become one form, ``output[I] = data[T(I)]``, with the same
 terms for the components of T, so that the same code judges them and finds their boxes.
@@ -25,7 +25,7 @@ _SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
 class Gather(Access):
     """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
 
-    No index is looked at where one of the ``checked_dims`` of the output is empty.
+    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty.
     """
 
     may_repeat: ClassVar[bool] = True
@@ -40,7 +40,7 @@ def is_gather(node: ir.Node) -> bool:
 
 
 def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a node takes known places of a vector of numbers that are known, as a shape.
+    """Return whether a node reads known places of a vector of known numbers, such as a shape.
 
     Such numbers are indices and sizes, not data.
     """
@@ -88,7 +88,7 @@ def _lift_read(call: Call) -> Gather:
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
     if op == "Gather" and dtype == ir.DataType.STRING:
-        # ONNX Runtime's Gather of strings may give empty ones: what it does is not a move.
+        # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
         raise RefusedError(Reason.NO_KERNEL, "Gather of string")
     targets, signs, facts = settled(call.facts, data.shape, read.shape, read.targets, read.named)
     return Gather(

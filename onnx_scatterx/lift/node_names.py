@@ -1,8 +1,8 @@
-"""What is known of scatters and gathers by the graph around them, which a rewriting changes.
+"""What the surrounding graph tells about scatters and gathers, before a rewriting changes it.
 
-What they and their inputs are called; and, where a scatter stands between transposes, the axes of
+That is: their names and those of their inputs, and, if a scatter is between transposes, the axes of
 the statement that it comes from. An exporter writes ``x[:, 1:3] = y`` as Transpose, ScatterND of
-the first axis, Transpose. The second Transpose may be merged with others that follow.
+the first axis, Transpose. The second Transpose may be merged with later ones.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from onnx_scatterx.lift.scatters import is_scatter
 
 @dataclass(frozen=True)
 class NodeNames:
-    """What a node is called, by its output where it has no name of its own; inputs and output."""
+    """A node's name, or its output's if it has none, and the names of inputs and output."""
 
     name: str
     inputs: tuple[str, ...]
     output: str
     axes: tuple[int, ...] | None = None
-    """For each axis of the data of a scatter, which one it is in the statement, if it differs."""
+    """For each axis of a scatter's data, its number in the statement, if it differs."""
 
 
 def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
-    """Return what scatters, gathers and their inputs are called, which a rewriting may change."""
+    """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
     return {
         n: NodeNames(
             n.name or n.outputs[0].name or "?",
@@ -45,7 +45,7 @@ def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
 
 
 def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ...]]:
-    """Return how the data of scatters were transposed, if all that read their outputs go on so.
+    """Return how the data of scatters were transposed, if all readers of their outputs undo it.
 
     Scatters may write one after the other between the two Transposes.
 
@@ -87,7 +87,7 @@ def _writes_on(node: ir.Node) -> bool:
 
 
 def _permutation(node: ir.Node | None) -> tuple[int, ...] | None:
-    """Return the order in which a Transpose takes axes; None for any other node."""
+    """Return the permutation of a Transpose; None for any other node."""
     if node is None or node.op_type != "Transpose" or node.domain not in ("", "ai.onnx"):
         return None
     order = node.attributes.get("perm")

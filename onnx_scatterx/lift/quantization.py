@@ -1,10 +1,10 @@
-"""How integers stand for floats, as a QuantizeLinear or a DequantizeLinear says.
+"""How integers stand for floats, by a QuantizeLinear or a DequantizeLinear.
 
     x = (q - zero_point) * scale        q = clip(round(x / scale) + zero_point)
 
-Of one scale and zero point the second undoes the first, if no product overflows or is denormal:
-with ``n = q - zero_point`` and a unit roundoff ``u`` of the floats, ``x / scale`` is ``n`` but for
-a relative error below ``3 u``, which rounds to ``n`` if ``3 u |n| < 1/2``.
+With one scale and zero point, the second undoes the first, if no product overflows or is denormal:
+with ``n = q - zero_point`` and a unit roundoff ``u`` of the floats, ``x / scale`` is ``n``
+with a relative error below ``3 u``, which rounds to ``n`` if ``3 u |n| < 1/2``.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Arrays = Callable[[ir.Value], "np.ndarray | None"]
 
 @dataclass(frozen=True)
 class Quantization:
-    """Integers of a type, and what stands for each: of the whole tensor, or of an ``axis``.
+    """Integers of a type, and their scale and zero point: of the whole tensor, or of an ``axis``.
 
-    ``axis`` is as the node gives it: a negative one counts from the end. ``scale`` and
-    ``zero_point`` are bytes, so that equal ones are equal.
+    ``axis`` is as in the node: a negative one counts from the end. ``scale`` and ``zero_point``
+    are bytes, so that equal ones compare equal.
     """
 
     integers: ir.DataType
@@ -54,7 +54,7 @@ class Quantization:
 
     @property
     def is_exact(self) -> bool:
-        """Whether QuantizeLinear gives back each integer that DequantizeLinear takes."""
+        """Whether QuantizeLinear restores every integer after DequantizeLinear."""
         kind, bounds = np.finfo(self.floats.numpy()), np.iinfo(self.integers.numpy())
         scales = self.scales.astype(np.float64)
         points = self.zero_points.astype(np.int64)
@@ -66,9 +66,9 @@ class Quantization:
         return bool(fits.all() and (3 * roundoff * span < 0.5).all())
 
     def quantized(self, array: np.ndarray) -> np.ndarray | None:
-        """Return what QuantizeLinear makes of a constant; None if that is left to the runtime.
+        """Return the QuantizeLinear of a constant; None if only the runtime computes it.
 
-        It is known of finite float32, and of one scale for the whole tensor.
+        It is known for finite float32, and for one scale for the whole tensor.
         """
         known = self.axis is None and array.dtype == np.float32 == self.floats.numpy()
         if not known or not np.isfinite(array).all():
@@ -76,12 +76,12 @@ class Quantization:
         bounds, point = np.iinfo(self.integers.numpy()), int(self.zero_points[0])
         with np.errstate(over="ignore"):
             rounded = np.rint(array / self.scales[0])
-        # Clipped as a float first: an infinite quotient is no integer.
+        # Clipped as a float first: an infinite quotient is not an integer.
         held = np.clip(rounded, bounds.min - point, bounds.max - point).astype(np.int64)
         return np.asarray(held + point, self.integers.numpy())
 
     def dequantized(self, array: np.ndarray) -> np.ndarray:
-        """Return what DequantizeLinear makes of integers, for one scale."""
+        """Return the DequantizeLinear of integers, for one scale."""
         centred = array.astype(np.int64) - int(self.zero_points[0])
         return np.asarray(centred.astype(np.float32) * self.scales[0], self.floats.numpy())
 
@@ -94,7 +94,7 @@ def is_quantizer(node: ir.Node | None, *ops: str) -> bool:
 def quantization_of(
     node: ir.Node, arrays: Arrays, given: ir.DataType | None
 ) -> Quantization | None:
-    """Return what a QuantizeLinear or DequantizeLinear says; None if it is not known, or of blocks.
+    """Return the parameters of a quantizer node; None if they are not known, or in blocks.
 
     ``given`` is the element type of its first input.
     """

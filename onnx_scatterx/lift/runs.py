@@ -1,4 +1,4 @@
-"""Tables of positions: the runs of equal steps that they are made of, and what a run reads."""
+"""Tables of positions: the runs of equal steps that they consist of, and what a run reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Interval: TypeAlias = "tuple[Term | int, Term | int]"
 
 
 def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, list[Interval]]:
-    """Cut a table along the dim on which it is made of the fewest runs of equal steps."""
+    """Cut a table along the dim on which it consists of the fewest runs of equal steps."""
     extents = {d: counts[d].constant for d in target.coords}
     if any(n is None for n in extents.values()):
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
@@ -42,7 +42,7 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
 def _breaks(values: np.ndarray, *, pairs: bool) -> list[tuple[int, int]]:
     """Return the maximal runs (first, end) of rows that differ by one constant.
 
-    Where ``pairs`` are not wanted, two rows are a run only if they are neighbours.
+    If ``pairs`` is false, two rows are a run only if they are neighbours.
     """
     rows = values.reshape(len(values), -1).astype(np.int64)
     spans, first = [], 0

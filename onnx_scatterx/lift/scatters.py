@@ -1,8 +1,8 @@
-"""From a node to its scattering: where every update goes, as terms over its coordinates.
+"""From a node to its scattering: the target of every update, as terms over its coordinates.
 
 All four operators become one form: data, updates, a reduction, and for each axis of the data a
 term ``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the
-transformer). What the operator checks at run time makes the shape of the updates known from data
+transformer). The checks of the operator at run time determine the shape of the updates from data
 and indices.
 """
 
@@ -32,11 +32,10 @@ class Access:
     """A node that takes the point I of one tensor to the point T(I) of its data.
 
     ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a
-    tensor of ``shape`` (the updates of a scatter, the output of a gather); it is within ``0 ..
-    S-1`` wherever its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of
-    ``shape`` that the index tensor runs over. ``facts`` know the extents of the coordinates.
-    ``may_repeat`` says that two points may well have one T(I); ``tensor_role`` is what the tensor
-    of ``shape`` is called.
+    tensor of ``shape`` (the updates of a scatter, the output of a gather). It is within ``0 ..
+    S-1`` if its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that
+    the index tensor runs over. ``facts`` know the extents of the coordinates. If ``may_repeat``,
+    two points may have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
     """
 
     may_repeat: ClassVar[bool] = False
@@ -102,7 +101,7 @@ def input_of(call: Call, i: int) -> TensorValue:
 
 
 def value_of(call: Call, i: int) -> ir.Value:
-    """Return an input that must be there, or refuse."""
+    """Return a required input, or refuse."""
     value = call.node.inputs[i] if i < len(call.node.inputs) else None
     if value is None:
         raise RefusedError(Reason.INVALID, f"input {i} is absent")
@@ -110,7 +109,7 @@ def value_of(call: Call, i: int) -> ir.Value:
 
 
 def formula_of(call: Call, i: int, found: TensorValue) -> Term:
-    """Return the elements of an input as one term; what no term can hold is looked up in it."""
+    """Return the elements of an input as one term; other contents are looked up in the input."""
     if found.index_map is not None:
         return found.index_map
     if found.shape is None:
@@ -225,7 +224,7 @@ def settled(
     targets: Sequence[Term],
     named: Collection[int],
 ) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
-    """Return targets, simplified and counted from the start where that is proven; signs; facts.
+    """Return targets, simplified and counted from the start if that is proven; signs; facts.
 
     ``named`` are the axes on which a negative target counts from the end.
     """
@@ -241,7 +240,7 @@ def _settled(
     named: Collection[int],
 ) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
     extents = dict(enumerate(shape))
-    # The elements of an index tensor are looked at only where there are some.
+    # An empty index tensor is not examined.
     facts = known.assuming(extents=extents)
     gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
     found, signs = [], []

@@ -1,12 +1,12 @@
-"""A scatter of updates that were flattened is one of the tensor that they were before.
+"""A scatter of flattened updates is a scatter of the tensor before it was flattened.
 
     before      y = ScatterND(x, i, Reshape(u, [-1]))       i of shape [A * B, k], u of [A, B]
     is the same y = ScatterND(x, Reshape(i, [A, B, k]), u)
 
-A Reshape keeps the elements in row-major order, and so do reads of all that there is: whatever the
-indices are, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. That is how a box
-is written by exporters that know windows of indices only: the digits of the flat position become
-coordinates, and every axis a line again.
+A Reshape keeps the elements in row-major order, and so does a read of all elements. So whatever the
+indices are, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. Exporters that
+only know windows of indices write a box like this. The digits of the flat position become
+coordinates, and every axis is a line again.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from onnx_scatterx.symbolic.terms import Lookup, Term, as_term, coord
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 _APART = 1 << 10  # more dims than a tensor has
-_LONGEST = 16  # nodes between the updates and what they were
+_LONGEST = 16  # nodes between the updates and the tensor before
 
 
 def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
-    """Return a scatter of what its updates were before, if more of its targets are lines then.
+    """Return a scatter of the tensor before flattening, if more of its targets are lines then.
 
-    It has no index tensor of its own: what is known of the indices is in its targets.
+    It has no index tensor of its own: the known indices are in its targets.
     """
     crooked = _count_non_affine(scatter.index_exprs)
     if not crooked:
@@ -101,7 +101,7 @@ def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
 
 
 def _reads_all(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a Gather reads all that there is along its axis, in order."""
+    """Return whether a Gather reads all elements along its axis, in order."""
     if node.op_type != "Gather":
         return False
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]

@@ -1,4 +1,4 @@
-"""Updates that collide: ONNX does not say which of several updates to one element stays."""
+"""Updates that collide: ONNX does not define which of several updates of one element wins."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SHOWN = 4  # updates of one group that are listed
 class Duplicates:
     """That updates of a scatter may collide; ``groups`` are those that do, by their indices.
 
-    ``certain`` says that some do, ``settled`` that the last was made to win, ``last`` where the
-    last one is taken all the same.
+    ``certain`` says that some do, ``settled`` that the last was made to win, ``last`` that the last
+    one is taken in any case.
     """
 
     certain: bool
@@ -47,15 +47,15 @@ class Duplicates:
         return f"updates {listed} go to the same element{others}, {open_}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; of many groups the first."""
+        """Return it as plain data; of many groups only the first."""
         groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
         return {"certain": self.certain, "updates": groups, "settled": self.settled}
 
 
 def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
-    """Return what ONNX leaves open about a scatter, or None where no two updates collide.
+    """Return what ONNX leaves undefined about a scatter, or None if no two updates collide.
 
-    ``unique`` is what the report says of that, ``last`` where the last one is taken.
+    ``unique`` is what the report says about that, ``last`` whether the last one is taken.
     """
     if node.meta.get(SETTLED) and unique == "proven":
         return Duplicates(True, settled=True)
@@ -63,7 +63,7 @@ def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -
     if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
         return None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    # Where targets are out of bounds, which a node that never runs may have, none are grouped.
+    # If targets are out of bounds, which a node that never runs may have, none are grouped.
     if canonical.transformer is not None and canonical.unique is False:
         groups = canonical.transformer.collisions()
     return Duplicates(unique == "collides", groups, last=last)

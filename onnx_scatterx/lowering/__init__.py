@@ -1,1 +1,1 @@
-"""Plan one graph: a try at plans, the choice among them, and putting it in the old's place."""
+"""Plan one graph: rounds of plans, the selection among them, and replacement of the old nodes."""

@@ -1,4 +1,4 @@
-"""Putting what was chosen into a graph, in the place and under the names of what it replaces."""
+"""Writing a selection into a graph, in the place and under the names of what it replaces."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SHORT = 64  # letters of a term that a user reads
 
 
 class Commit:
-    """Writes a choice into its graph; ``rules`` tells by which rules scatters and gathers went.
+    """Writes a selection into its graph; ``rules`` says by which rules nodes were removed.
 
-    ``selected`` are those for which a Where of floats was written, and ``written`` what was
-    written for those that went.
+    ``selected`` are the scatters and gathers for which a Where of floats was written. ``written``
+    has what was written for each removed one.
     """
 
     def __init__(self, round_: RewriteRound, choice: Selection) -> None:
@@ -37,7 +37,7 @@ class Commit:
         self.selected: set[ir.Node] = set()
         self.unique: dict[ir.Node, bool] = {}
         self.written: dict[ir.Node, Written] = {}
-        # In the graph's order: a node that is made once stands before all that use it.
+        # In the graph's order: a node that is written once must precede all its readers.
         for node in list(round_.graph):
             if node in choice.shapes:
                 self._write_shape(node, choice.shapes[node])
@@ -58,7 +58,7 @@ class Commit:
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
 
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
-        """Read a shape from another tensor than the one that goes."""
+        """Read a shape from another tensor than the removed one."""
         w, (value,) = self._writer, node.outputs
         with w.at(node, value.name or "shape"):
             result = self._round.numbers.shape(part)
@@ -93,12 +93,12 @@ class Commit:
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
-        # Subgraphs that read it come later, and may know of it what was known of the value.
+        # Subgraphs that read it come later, and may use what was known of the value.
         scope.values.setdefault(result, known)
 
 
 def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
-    """Return whether a new expression has a Where of floats, ``others`` being results of others."""
+    """Return whether a new expression has a Where of floats; ``others`` are other results."""
     seen, waiting = {result}, [result]
     while waiting:
         value = waiting.pop()
@@ -114,7 +114,7 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
 
 
 def told(work: Term) -> str:
-    """Return a number of elements as text, where it is short enough to be read.
+    """Return a number of elements as text, if it is short enough to be read.
 
     >>> from onnx_scatterx.symbolic.terms import term
     >>> told(term(12))

@@ -1,4 +1,4 @@
-"""The nodes that are there for gathers alone: they are removed together with them."""
+"""The nodes that only gathers need: they are removed together with the gathers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onnx_scatterx.mosaic.provenance import Provenance
 
 
 class ExclusiveNodes:
-    """For each gather, the nodes that nothing but gathers of the same set reads.
+    """For each gather, the nodes that only gathers of the same set read.
 
-    They compute its indices, or move its data to where it reads them. A single number among the
-    indices does not count, since what is written may read it.
+    They compute its indices, or move its data into the layout that it reads. A single number among
+    the indices does not count, since the replacement may read it.
     """
 
     def __init__(self, graph: ir.Graph, provenance: Provenance, gathers: set[ir.Node]) -> None:
@@ -36,7 +36,7 @@ class ExclusiveNodes:
     def saved(self, gather: ir.Node, reads: Collection[ir.Value] = ()) -> float:
         """Return how many nodes are removed with a gather; one of several counts as a share.
 
-        Those stay that compute what is read (``reads``) by what is written instead.
+        Nodes are kept if they compute what the replacement reads (``reads``).
         """
         read = {v.producer() for v in reads}
         data = self._of_data[gather]
@@ -47,7 +47,7 @@ class ExclusiveNodes:
     def _behind(
         self, values: Sequence[ir.Value | None], counts: Callable[[ir.Value], bool]
     ) -> set[ir.Node]:
-        """Return the nodes behind values that go with the gathers, as far as they count."""
+        """Return the nodes behind values removed with the gathers, as far as they count."""
         found: set[ir.Node] = set()
         stack = [v for v in values if v is not None]
         while stack:

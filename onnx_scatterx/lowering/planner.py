@@ -1,7 +1,7 @@
 """The cheapest plan for a region: every rule that can write the region is asked.
 
-What a plan costs is counted on a dry run. It is written only when it was chosen, so a refusal never
-leaves anything half-built.
+The cost of a plan is counted on a dry run. A plan is written only when it was selected, so a
+refusal never leaves anything half-built.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 class Planner:
     """Finds the cheapest plan for regions of one element type.
 
-    ``copies`` says that new constants may be as large as those that they are made of.
+    If ``copies``, new constants may be as large as their sources.
     """
 
     def __init__(

@@ -25,14 +25,13 @@ from onnx_scatterx.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _WORTH = 32  # nodes that removing one scatter may cost
-_NEEDED = 256  # the same where the target has no such scatter
+_NEEDED = 256  # the same if the target has no such scatter
 
 
 class RewriteRound:
     """One round: where the values of a graph come from, and the plans to write them.
 
-    A round holds for as long as it is settled which nodes are opaque (``Provenance``). If that
-    changes, a new one starts.
+    A round is valid until another node becomes opaque (``Provenance``). Then a new round starts.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class RewriteRound:
         self.context = context
         self.graph = context.graph
         self.provenance = provenance
-        self.copies = copies  # new constants may be as large as those that they are made of
+        self.copies = copies  # new constants may be as large as their sources
         self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
         self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
         self.writer = Writer(
@@ -73,7 +72,7 @@ class RewriteRound:
 
     @contextmanager
     def _asking(self, node: ir.Node | None) -> Iterator[None]:
-        """Note about which scatters a question was given up."""
+        """Note the scatters about which a question ran out of budget."""
         if node is not None:
             self.context.note_planned(node)
         before = budget().unanswered
@@ -114,12 +113,12 @@ class RewriteRound:
         return found
 
     def _worth(self, value: ir.Value) -> int:
-        """Return how many nodes a value may cost: more for a target that has not what goes."""
+        """Return how many nodes a value may cost: more if the target lacks a removed operator."""
         passed = self.provenance.absorbed[value]
         return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in passed)
 
     def preferred(self) -> list[ir.Node]:
-        """Return the scatters that could be slices, and that a rule writes first or better."""
+        """Return the scatters that could be slices, but that a rule writes first or better."""
         first = [r for r in self.scatter_rules if r.has_priority]
         found = []
         for node, lifted in self.provenance.scatters.items():
@@ -132,9 +131,9 @@ class RewriteRound:
         return found
 
     def _is_less_alone(self, scatter: Scatter) -> bool:
-        """Return whether a write at positions of the run is fewer nodes on top of those before it.
+        """Return whether a write at computed positions takes fewer nodes on top of those before it.
 
-        Where several such positions are cut out of one tensor, their order is computed too.
+        If several such positions are cut out of one tensor, their order is computed too.
         """
         passed, (output,) = self.provenance.absorbed, scatter.node.outputs
         leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
@@ -151,10 +150,10 @@ class RewriteRound:
         return alone is not None and before.cost + alone.cost < whole.cost
 
     def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
-        """Return the rule that writes a scatter which fills no boxes, and what it writes.
+        """Return the rule that writes a scatter which fills no boxes, and its plan.
 
-        Else the reason why the last one that was about to do so did not; None where there is none,
-        or for any other node.
+        If no rule does, return the reason of the last rule that gave one, or None. None for any
+        other node.
         """
         with self._asking(node):
             return self._rewriting(node)
@@ -195,7 +194,7 @@ class RewriteRound:
         return why
 
     def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
-        """Return the rule that writes a scatter on a box of its data, and what it writes."""
+        """Return the rule that writes a scatter on a box of its data, and its plan."""
         part = peel_to_box(scatter, self._context)
         for rule in rules if part is not None else ():
             if rule.has_priority:
@@ -233,9 +232,9 @@ class RewriteRound:
         return found
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
-        """Return what a Shape or Size gives of a value that may go, if it can be had elsewhere.
+        """Return the result of a Shape or Size of a removable value, if it is known otherwise.
 
-        That is from the shape of another tensor, or because it is known.
+        That is from the shape of another tensor, or because the sizes are known.
         """
         value, output = node.inputs[0], node.outputs[0]
         shape = None if value is None else self.provenance.abstract(value).shape

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. What it costs and reads is found by a dry run of ``write``."""
+    """A way to write a value. A dry run of ``write`` finds its cost and what it reads."""
 
     write: Callable[[], ir.Value]
-    work: Term | None = None  # of a dense form: how many elements its largest tensor has
+    work: Term | None = None  # of a dense form: elements of its largest tensor
     cost: int = 0  # in nodes
-    weight: float = 0.0  # what plans are compared by: nodes, or time
+    weight: float = 0.0  # plans are compared by it: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
     reads: tuple[ir.Value, ...] = ()  # values of the graph
-    unique: bool | None = None  # of ScatterX: whether it is proven that no two updates meet
+    unique: bool | None = None  # of ScatterX: whether updates proven not to collide
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a rule for scatters may look at and write with, and for whom it writes."""
+    """What a rule for scatters may read and write with, and the target that it writes for."""
 
     provenance: Provenance
     writer: Writer
@@ -51,15 +51,15 @@ class Context:
 
 
 class Rule(ABC):
-    """A way to write what a scatter writes, without the scatter."""
+    """A way to write the result of a scatter, without the scatter."""
 
     name: str
     is_dense: ClassVar[bool] = False
-    """Passes over all of the data: a target that has the scatter takes it only if asked."""
+    """Passes over all of the data: if the target has the scatter, used only if asked for."""
     writes_scatterx: ClassVar[bool] = False
     """The scatter becomes ScatterX: the report does not call it removed."""
     takes_last: ClassVar[bool] = False
-    """If two updates may meet, the last one wins."""
+    """If two updates may collide, the last one wins."""
 
 
 class RegionRule(Rule):
@@ -74,11 +74,11 @@ class ScatterRule(Rule):
     """Writes a scatter whose cells are not known. The first rule that has a plan is taken."""
 
     accepts_invalid: ClassVar[bool] = False
-    """Also writes a scatter that cannot run, which stands in a branch that is never taken."""
+    """Also writes a scatter that cannot run, in a branch that is never taken."""
     has_priority: ClassVar[bool] = False
-    """Is asked before the region rules, about scatters whose cells are known, too."""
+    """Is asked before the region rules, also about scatters whose cells are known."""
     searches: ClassVar[bool] = False
-    """Compares all positions with all updates: the others are asked first, of a part, too."""
+    """Compares all positions with all updates: other rules are asked first, also about a part."""
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:

@@ -39,7 +39,7 @@ class Selection(ABC):
                 self._visit(node, wanted)
 
     def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
-        """Decide on a node of which some outputs are demanded."""
+        """Decide on a node if some of its outputs are demanded."""
         shape = self.round.shape_part(node) if node.op_type in ("Shape", "Size") else None
         if shape is not None:
             self.shapes[node] = shape
@@ -57,7 +57,7 @@ class Selection(ABC):
 
     @abstractmethod
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
-        """Return whether a value that moves is written anew."""
+        """Return whether a value that only moves elements is written anew."""
 
     def _take(self, value: ir.Value, plan: Plan) -> bool:
         self.values[value] = plan
@@ -69,10 +69,10 @@ class Selection(ABC):
 
 
 class ScatterSelection(Selection):
-    """Every scatter is to be removed; what only moves their results is written if that is cheaper.
+    """Every scatter is to be removed. Moves of their results are written anew if that is cheaper.
 
-    ``refused`` are the scatters that have no plan. Those in ``split_before`` have none together
-    with what was written to their data before. If either has a new node, all is planned again.
+    ``refused`` are the scatters that have no plan. Those in ``split_before`` have no plan together
+    with the earlier writes to their data. If either has a new node, all is planned again.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
@@ -124,7 +124,7 @@ class ScatterSelection(Selection):
 
 
 class GatherSelection(Selection):
-    """A gather is removed if that takes no more nodes; what only moves its result, if fewer."""
+    """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer."""
 
     def __init__(
         self, round_: RewriteRound, gathers: set[ir.Node], exclusive: ExclusiveNodes
@@ -146,14 +146,14 @@ class GatherSelection(Selection):
     def _cost_of_keeping(self, node: ir.Node, reads: Collection[ir.Value] = ()) -> float:
         """Return how many nodes it takes to keep a node, with those that only it needs.
 
-        ``reads`` are there in any case.
+        ``reads`` are kept in any case.
         """
         absorbed = self.round.provenance.absorbed
         cost = 1.0 + sum(self._cost_of_having(v) for v in node.inputs if v in absorbed)
         return cost + self.exclusive.saved(node, reads) if node in self.gathers else cost
 
     def _cost_of_having(self, value: ir.Value) -> float:
-        """Return how many nodes it takes to have an input of a node that is kept."""
+        """Return how many nodes it takes to provide an input of a node that is kept."""
         producer = value.producer()
         if value in self.demanded or producer is None:
             return 0.0

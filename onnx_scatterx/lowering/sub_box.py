@@ -4,7 +4,7 @@
     after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])
 
 Holds on an axis whose target is ``start + I_d``, within the axis at every size, or one position.
-Most rules want an axis to be written in full but for the one that is searched.
+Most rules need every axis to be written in full, except the one that is searched.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from onnx_scatterx.symbolic.terms import Term, coord, minimum, term
 
 @dataclass(frozen=True)
 class SubBox:
-    """A scatter into a box: ``within[axis]`` are where the box starts and ends.
+    """A scatter into a box: ``within[axis]`` is the start and end of the box.
 
-    ``inner`` is the scatter on the box alone, of which the data is a value that stands for it.
+    ``inner`` is the scatter on the box alone. Its data is a placeholder value.
     """
 
     scatter: Scatter
@@ -44,7 +44,7 @@ class SubBox:
         x: ir.Value,
         write: Callable[[], ir.Value],
     ) -> ir.Value:
-        """Cut a tensor axis by axis, write what is left, and put the rest around it."""
+        """Cut a tensor axis by axis, write the box, and concatenate the rest around it."""
         w, dtype = self.context.writer, self.scatter.dtype
         if not cuts:
             w.replaced[self.inner.data] = w.resolve(x)
@@ -65,7 +65,7 @@ class SubBox:
 
 
 def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
-    """Return a scatter as one into a box, or None where it may reach all of its data."""
+    """Return a scatter as one into a box, or None if it may reach all of its data."""
     within: dict[int, tuple[Term, Term]] = {}
     targets = list(scatter.index_exprs)
     for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
@@ -73,7 +73,7 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
         if found is None or not scatter.nonnegative[axis]:
             continue
         start, count = found
-        # Where there is nothing to be written the start may lie behind the axis.
+        # If nothing is written, the start may lie behind the axis.
         low = start if scatter.facts.is_nonnegative(size - start) else minimum(start, size)
         if scatter.facts.equal(count, size) or not scatter.facts.is_nonnegative(low):
             continue
@@ -92,7 +92,7 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
 
 
 def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
-    """Return where positions that are written one after another start, and how many there are."""
+    """Return the start and the number of positions that are written one after another."""
     if not target.coords:
         return target, term(1)
     if len(target.coords) > 1:

@@ -45,9 +45,9 @@ _ELEMENTS = {
     "Unsqueeze": (0,),
     "Where": (1, 2),
 }
-"""The inputs whose elements are in the outputs; those of any other operator are taken as a whole.
+"""The inputs whose elements are in the outputs; for any other operator, all inputs.
 
-The others say where elements go: sizes, positions, masks.
+The other inputs say where elements are moved: sizes, positions, masks.
 """
 
 

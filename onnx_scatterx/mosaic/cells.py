@@ -51,7 +51,7 @@ class Cell(NamedTuple):
         return Cell(with_span(self.box, axis, span), self.source.mapped(change))
 
     def within(self, box: Box, facts: Facts) -> Cell | None:
-        """Return the part of the cell that lies in a box, or None where there is none."""
+        """Return the part of the cell that lies in a box, or None if there is none."""
         cell = self
         for axis, other in enumerate(box):
             common = cell.box[axis].meet(other, facts)

@@ -1,4 +1,4 @@
-"""Melting: neighbouring cells that continue each other become one."""
+"""Coalescing: neighbouring cells that continue each other are merged."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onnx_scatterx.symbolic.prove import Facts
 def coalesced(mosaic: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic with as few cells as merging neighbours gives.
 
-    A region that is written back unchanged has the same source as what is around it, in the same
-    coordinates, and so disappears.
+    A region that is written back unchanged has the same source and coordinates as its neighbours,
+    and so disappears.
     """
     groups: dict[object, list[Cell]] = {}
     for cell in mosaic.cells:
@@ -44,7 +44,7 @@ def _merged(cells: list[Cell], facts: Facts) -> list[Cell]:
 
 
 def _together(a: Cell, b: Cell, facts: Facts) -> Cell | None:
-    """Return the union of two boxes with one source where that is a box."""
+    """Return the union of two boxes with one source if it is a box."""
     differ = [d for d, (s, t) in enumerate(zip(a.box, b.box, strict=True)) if s != t]
     if len(differ) != 1:
         return a if not differ else None
@@ -54,7 +54,7 @@ def _together(a: Cell, b: Cell, facts: Facts) -> Cell | None:
         first, second = second, first
     if not facts.equal(first.high, second.low):
         return None
-    # [a, b) and [b, c) are [a, c) only where neither runs backwards.
+    # [a, b) and [b, c) are [a, c) only if neither runs backwards.
     if not (facts.is_nonnegative(first.length) and facts.is_nonnegative(second.length)):
         return None
     span = StridedInterval(first.modulus, first.residue, first.low, second.high)

@@ -1,4 +1,4 @@
-"""Which values of a graph a mosaic is asked of: those that scatters and moves tie together."""
+"""The values of a graph that need a mosaic: those that scatters and moves connect."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:
 def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
     """Return the scatters of a graph and the nodes that move the elements that they write or read.
 
-    That is every move before or after them, and every other view of what these begin with: no plan
-    for a scatter has to do with the rest. ``moves`` are the operators that move elements.
+    That is every move before or after them, and every other view of the tensors they start from: no
+    plan for a scatter depends on the rest. ``moves`` are the operators that move elements.
     """
 
     def is_move(node: ir.Node) -> bool:

@@ -17,7 +17,7 @@ _MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", 
 
 
 class Constants:
-    """Looks at constants, each once."""
+    """Reads constants, each once."""
 
     def __init__(self, scope: Scope, overridable: set[ir.Value]) -> None:
         self.scope = scope
@@ -50,7 +50,7 @@ class Constants:
         return found
 
     def _moves(self, value: ir.Value) -> ir.Value | None:
-        """Return the tensor of which a node moves all elements to make a value."""
+        """Return the tensor whose elements a node all moves into a value."""
         node = made_by(value, *_MOVES)
         return None if node is None or self.tensor(value) is not None else node.inputs[0]
 

@@ -1,6 +1,6 @@
 """Other names of a source: values of the graph that are views of it.
 
-A mosaic says where elements come from in the deepest source. Where the model has, say, the
+A mosaic names the deepest source of each element. If the model also has, for example, the
 transposed source for other readers, a region is better cut from that.
 """
 
@@ -20,7 +20,7 @@ from onnx_scatterx.symbolic.terms import Term, floor_div, modulo
 
 @dataclass(frozen=True)
 class ExistingView:
-    """A value that is a view of a source, whole; ``cost`` nodes are there for it alone."""
+    """A value that is a view of a whole source; ``cost`` nodes exist for it alone."""
 
     value: ir.Value
     shape: Shape
@@ -51,7 +51,7 @@ class ExistingView:
         if len(low) == len(self.shape):
             tied = {w.dim for w in self.view.axis_maps} | {w.dim for w in walks}
             for axis, extent in enumerate(self.shape):
-                # All positions of a broadcast axis are alike: those of the region itself will do.
+                # All positions of a broadcast axis are alike: those of the region itself are valid.
                 across = AxisMap(axis, 1, ZERO)
                 if axis not in tied and _is_within(across, extent, low, high, facts):
                     walks[axis] = across
@@ -59,7 +59,7 @@ class ExistingView:
 
 
 def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
-    """Return where ``own.start + own.step * i`` visits what ``wanted`` visits."""
+    """Return the walk on which ``own.start + own.step * i`` visits what ``wanted`` visits."""
     distance = wanted.start - own.start
     if wanted.step % own.step or modulo(distance, own.step).constant != 0:
         return None

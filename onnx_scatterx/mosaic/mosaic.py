@@ -1,4 +1,4 @@
-"""A tensor as a mosaic: cells that cover it exactly, and what becomes of them where it is moved.
+"""A tensor as a mosaic: cells that cover it exactly, and the moves of operators on them.
 
 >>> import onnx_ir as ir
 >>> from onnx_scatterx.symbolic.terms import size
@@ -37,7 +37,7 @@ class Mosaic:
         return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
 
     def with_shape(self, shape: Shape) -> Mosaic | None:
-        """Return a tensor that is one other, whole, with the same sizes in other terms."""
+        """Return a tensor that is a whole other one, with the same sizes in other terms."""
         if len(self.cells) != 1 or len(shape) != len(self.shape):
             return None
         (cell,) = self.cells
@@ -72,7 +72,7 @@ class Mosaic:
         return Mosaic(tuple(self.shape[p] for p in perm), cells)
 
     def unsqueezed(self, axes: Iterable[int]) -> Mosaic:
-        """Return the tensor with axes of extent 1 put in at these places of the result."""
+        """Return the tensor with axes of extent 1 inserted at these places of the result."""
         new = set(axes)
         rank = len(self.shape) + len(new)
         old = [d for d in range(rank) if d not in new]
@@ -169,7 +169,7 @@ def _uncovered(old: Cell, new: Cell, facts: Facts) -> list[Cell]:
 
 
 def _reaches(span: StridedInterval, extent: Term, facts: Facts) -> tuple[bool, bool]:
-    """Return whether a span starts where its axis starts, and ends where it ends."""
+    """Return whether a span begins and ends with its axis."""
     if span.modulus != 1:
         return False, False
     return facts.equal(span.low, 0), facts.equal(span.high, extent)
@@ -180,7 +180,7 @@ def _stretched(
 ) -> StridedInterval:
     """Let a span that reaches an end of the axis reach that end of the slice.
 
-    A slice that is not empty lies within its axis; of an empty one every span is empty.
+    A slice that is not empty lies within its axis. In an empty slice every span is empty.
     """
     if span.modulus != 1:
         return span
@@ -193,7 +193,7 @@ def _renamed(place: dict[int, int]) -> Callable[[AxisMap], AxisMap]:
 
 
 def joined(parts: Sequence[Mosaic], axis: int, shape: Shape) -> Mosaic | None:
-    """Return tensors put side by side along an axis."""
+    """Return tensors concatenated along an axis."""
     cells: list[Cell] = []
     start = term(0)
     for part in parts:

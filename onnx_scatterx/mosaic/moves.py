@@ -1,7 +1,7 @@
-"""What each operator that only moves elements does to mosaics.
+"""The effect on mosaics of each operator that only moves elements.
 
-A move returns the mosaics of the node's outputs; where it says nothing, None in their place or none
-at all.
+A move returns the mosaics of the node's outputs. If one is not known, None replaces it, or the
+result is empty.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | None:
-    """Return the mosaic of what a Reshape gives, which has this shape.
+    """Return the mosaic of a Reshape's output, which has this shape.
 
     It adds and drops dims of extent 1, or splits and merges whole axes.
     """
@@ -85,7 +85,7 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
         provenance.facts.equal(x.shape[a], shape[b]) for a, b in zip(old, new, strict=True)
     )
     if not same:
-        # The others are left in place, unless what they reshape is to go.
+        # The others are kept, unless what they reshape is removed.
         groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
         return None if groups is None else regrouped(x, shape, groups)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
@@ -143,7 +143,7 @@ def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 
 def _read(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    """A read of boxes is a Slice of each, put side by side."""
+    """A read of boxes is a Slice of each, concatenated."""
     x = _first(provenance, call)
     gather = provenance.gather(call.node)
     return [] if x is None else [read(gather, x, provenance.facts)]

@@ -1,4 +1,4 @@
-"""A scatter that writes what is there already: c into nothing but c leaves c, wherever it goes."""
+"""A scatter that changes nothing: c written into a tensor of c, whatever the indices are."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minim
 def is_noop_write(scatter: Scatter, data: Mosaic, fills: Constants) -> bool:
     """Return whether all elements of data and updates are one number that the reduction keeps.
 
-    Then the indices need not be known, and updates may meet: ``0 + 0 = 0``, ``max(c, c) = c``. All
-    is told by bits, since ``-0.0 * -0.0`` is another zero.
+    Then the indices need not be known, and updates may collide: ``0 + 0 = 0``, ``max(c, c) = c``.
+    Numbers are compared by bits, since ``-0.0 * -0.0`` is another zero.
     """
     number = fills.splat(scatter.updates)
     if number is None or not data.cells or not _keeps(scatter.reduction, number):
@@ -27,7 +27,7 @@ def is_noop_write(scatter: Scatter, data: Mosaic, fills: Constants) -> bool:
 
 
 def _keeps(reduction: str, number: np.ndarray) -> bool:
-    """Return whether ``reduce(c, c)`` is c, bit for bit: of no NaN, which is not looked at."""
+    """Return whether ``reduce(c, c)`` is c, bit for bit; False for NaN, which is not examined."""
     if reduction == "none":
         return True
     reduce = _REDUCE.get(reduction)

@@ -30,9 +30,9 @@ from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 @dataclass(frozen=True)
 class Lifted:
-    """What became of a scatter: its canonical form and why it has no mosaic, if it has none.
+    """What is known of a scatter: its canonical form, and why it has no mosaic, if so.
 
-    ``unflattened`` is the same scatter of what its updates were before they were flattened.
+    ``unflattened`` is the same scatter, of the updates as they were before they were flattened.
     """
 
     node: ir.Node
@@ -42,19 +42,19 @@ class Lifted:
 
     @property
     def interpretations(self) -> tuple[Scatter, ...]:
-        """The canonical forms that there are, the one that says most first."""
+        """The known canonical forms, the most informative first."""
         return tuple(s for s in (self.unflattened, self.scatter) if s is not None)
 
 
 class Provenance:
-    """Mosaics of the values of one graph, outer values being sources of their own.
+    """Mosaics of the values of one graph; values from outside are sources of their own.
 
-    ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads;
-    ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that a value's
-    mosaic makes needless. The scatters in ``opaque`` are sources, whatever they write; of those
-    ``split_before`` the data are. About those ``unanswered`` a question was given up. If it is
-    ``given_up``, nothing is looked at. Unless ``whole``, only what has to do with scatters is
-    looked at: any other value is its own source.
+    ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads.
+    ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that become dead
+    if the value is written from its mosaic. The outputs of scatters in ``opaque`` are sources; for
+    those in ``split_before`` their data are. About those in ``unanswered`` a question ran out of
+    budget. If ``given_up``, no value is analysed. Unless ``whole``, only values that are connected
+    with scatters are analysed: any other value is its own source.
     """
 
     def __init__(
@@ -98,21 +98,21 @@ class Provenance:
                 self._move(node)
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
-        """Name the budget of a question in a refusal, if one was given up about a scatter."""
+        """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
         if node not in self.unanswered:
             return why
         told = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
         return Refusal(Reason.QUESTION_LIMIT, told)
 
     def is_chained(self, node: ir.Node) -> bool:
-        """Return whether a scatter is taken together with what was written to its data before."""
+        """Return whether a scatter is handled together with earlier writes to its data."""
         return node not in self.split_before and node.inputs[0] in self.absorbed
 
     def existing_views(self) -> dict[ir.Value, list[ExistingView]]:
         """Return, for each source, the values of the graph that are views of it.
 
-        An alias that stays for other readers costs nothing; another one costs the nodes that are
-        there for it alone.
+        An alias that is kept for other readers costs nothing. Another costs the nodes that exist
+        for it alone.
         """
         found: dict[ir.Value, list[ExistingView]] = {}
         stays: set[ir.Value] = set()
@@ -132,7 +132,7 @@ class Provenance:
         return found
 
     def _nodes_for(self, node: ir.Node, stays: set[ir.Value]) -> int:
-        """Return how many nodes go when nothing reads a node any more (up to a limit)."""
+        """Return how many nodes are removed when nothing reads a node any more (up to a limit)."""
         going, stack = {node}, [node]
         while stack and len(going) < LIMITS.chain:
             for value in stack.pop().inputs:
@@ -150,7 +150,7 @@ class Provenance:
         return any(v in self.absorbed for v in reader.outputs)
 
     def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
-        """Return whether a reader is no move that may go, and no shape of one."""
+        """Return whether a reader is neither a move that may be removed nor a shape of one."""
         if reader.graph is not self.graph:
             return True
         if self._goes(reader) or reader.op_type == "Shape":
@@ -178,7 +178,7 @@ class Provenance:
         return found
 
     def mosaic(self, value: ir.Value) -> Mosaic | None:
-        """Return a value's mosaic: itself where nothing is known, None for unknown rank."""
+        """Return a value's mosaic: itself if nothing is known, None if the rank is unknown."""
         if value not in self._mosaics:
             shape = self.abstract(value).shape
             self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
@@ -226,7 +226,7 @@ class Provenance:
         self.scatters[node] = found
 
     def _write(self, scatter: Scatter) -> Refusal | None:
-        """Give a scatter's output the mosaic of what it writes, or return why it has none."""
+        """Give a scatter's output its mosaic, or return why it has none."""
         node = scatter.node
         (output,) = node.outputs
         try:
@@ -238,9 +238,9 @@ class Provenance:
         return None
 
     def _written(self, scatter: Scatter) -> tuple[Mosaic, frozenset[ir.Node]]:
-        """Return what a scatter writes over its data, and the scatters that made what it takes.
+        """Return the mosaic of a scatter over its data, and the scatters that made its inputs.
 
-        Where it cannot be said over what was written before, it is over the data as they are.
+        If it is not known over the earlier writes, it is over the data as a source.
         """
         nothing: frozenset[ir.Node] = frozenset()
         data, before = self.mosaic(scatter.data), self.absorbed.get(scatter.data, nothing)
@@ -269,8 +269,8 @@ class Provenance:
                 raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
                 return found, value
-        # The operator checks that they have this shape, whatever is known of it otherwise: a size
-        # in the shape of a Reshape stands for another dim where it is 0.
+        # The operator checks that they have this shape, whatever else is known of it: a size in
+        # the shape of a Reshape stands for another dim if it is 0.
         node = value.producer()
         if node is not None and node.graph is self.graph and _is_reshape(node):
             seen, source = reshaped(self, node, shape), node.inputs[0]

@@ -30,7 +30,7 @@ def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
     for axis, line in enumerate(piece.lines):
         bounded = read_line(gather, piece, axis, line, facts)
         start, count, step = bounded.line.start, bounded.positions, line.step or 1
-        if step < -1:  # the same positions upwards, then the other way round
+        if step < -1:  # the same positions upwards, then reversed
             start = start + step * (count - 1)
         part = data.sliced(axis, start, count, abs(step) if step < -1 else step, facts)
         if part is not None and step < -1:
@@ -54,7 +54,7 @@ def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
     ordered = bare.transposed([runs.index(d) for d in sorted(runs)])
     found = ordered.unsqueezed(d for d in range(len(piece.counts)) if d not in runs)
     wide = found.expanded(piece.counts)
-    assert wide is not None  # what is not sliced to a count has the extent 1
+    assert wide is not None  # an axis without a count has extent 1
     return wide
 
 

@@ -1,7 +1,7 @@
 """A Reshape that splits or merges whole axes, as a move on mosaics.
 
-Where no cell is cut along the axes of a group, and its source runs over them whole and in order,
-the same cells cover the new shape, and the source is looked at in another shape.
+If no cell is cut along the axes of a group, and its source runs over them whole and in order, the
+same cells cover the new shape, and the source is viewed in another shape.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from onnx_scatterx.symbolic.terms import Term
 
 
 class AxisMap(NamedTuple):
-    """One axis of a source: the position ``start + step * q`` where q is that of ``dim``'s span.
+    """One axis of a source: position ``start + step * q``, with q the position in ``dim``'s span.
 
-    ``dim`` is None where the position is ``start`` for the whole cell.
+    ``dim`` is None if the position is ``start`` for the whole cell.
     """
 
     dim: int | None
@@ -25,7 +25,7 @@ class AxisMap(NamedTuple):
 class View(NamedTuple):
     """A region of a tensor, one walk for each axis of ``shape``.
 
-    That is the tensor's own shape, or (``is_reshaped``) the one that it is looked at in.
+    That is the tensor's own shape, or (``is_reshaped``) the shape in which it is viewed.
     """
 
     value: ir.Value

@@ -14,7 +14,7 @@ from onnx_scatterx.symbolic.terms import Term, floor_div, maximum, minimum, modu
 
 
 class StridedInterval(NamedTuple):
-    """The positions ``modulus * q + residue``, ``low <= q < high`` (none where low >= high).
+    """The positions ``modulus * q + residue``, ``low <= q < high`` (none if low >= high).
 
     >>> StridedInterval.interval(term(2), term(9)).refined(2, 1)
     Span(1 + 2 * [1, 4))
@@ -54,7 +54,7 @@ class StridedInterval(NamedTuple):
         return [self.refined(modulus, r) for r in range(self.residue, modulus, self.modulus)]
 
     def meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
-        """Return the positions that are in both spans, or None where no residue is shared."""
+        """Return the positions that are in both spans, or None if no residue is shared."""
         return facts.memoised(("meet", self, other), lambda: self._meet(other, facts))
 
     def _meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
@@ -91,9 +91,9 @@ class StridedInterval(NamedTuple):
         return [k for k in kept if not k.is_empty(facts)]
 
     def moved(self, scale: int, offset: Term) -> tuple[StridedInterval, int, Term] | None:
-        """Return the span of ``scale * position + offset``, and how its q follows from the old.
+        """Return the span of ``scale * position + offset``, and its new q as a function of the old.
 
-        The result is (span, sign, shift) with ``new q = sign * old q + shift``; None where the
+        The result is (span, sign, shift) with ``new q = sign * old q + shift``, or None if the
         offset's residue is not known.
         """
         modulus = abs(scale) * self.modulus
@@ -113,14 +113,14 @@ class StridedInterval(NamedTuple):
 
 
 def smaller(a: Term, b: Term, facts: Facts) -> Term:
-    """Return the smaller of two terms, decided where the facts decide it."""
+    """Return the smaller of two terms, decided if the facts decide it."""
     if facts.is_nonnegative(b - a):
         return a
     return b if facts.is_nonnegative(a - b) else minimum(a, b)
 
 
 def larger(a: Term, b: Term, facts: Facts) -> Term:
-    """Return the larger of two terms, decided where the facts decide it."""
+    """Return the larger of two terms, decided if the facts decide it."""
     if facts.is_nonnegative(a - b):
         return a
     return b if facts.is_nonnegative(b - a) else maximum(a, b)

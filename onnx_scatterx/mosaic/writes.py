@@ -19,7 +19,7 @@ from onnx_scatterx.text.reasons import Reason, RefusedError
 def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic of a scatter's output, or refuse.
 
-    ``updates`` is their mosaic in the shape that the operator demands of them.
+    ``updates`` is their mosaic in the shape that the operator requires.
     """
     cells: list[Cell] = []
     for piece in pieces(scatter):
@@ -30,7 +30,7 @@ def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mo
             raise RefusedError(reason, "boxes of one scatter overlap")
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
-    # An empty tensor has no cells: it is as well the data itself.
+    # An empty tensor has no cells: it equals the data.
     result = data.overlaid(cells, facts)
     return result if result.cells else Mosaic.of(scatter.data, scatter.data_shape)
 
@@ -73,7 +73,7 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
 
 
 def _paired(piece: Piece, facts: Facts) -> list[Line]:
-    """Let axes of one position run over the dims of extent 1 that are left, so no dim is lost."""
+    """Let axes of one position run over the unused dims of extent 1, so that no dim is lost."""
     used = {line.dim for line in piece.lines}
     free = [d for d, n in enumerate(piece.counts) if d not in used]
     for d in free:
@@ -93,7 +93,7 @@ def _paired(piece: Piece, facts: Facts) -> list[Line]:
 
 
 def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
-    """Return a cell of the updates where it stands in the data."""
+    """Return a cell of the updates at its place in the data."""
     for line in lines:
         if line.dim is not None:
             offset = line.start - line.step * piece.first[line.dim]
@@ -116,7 +116,7 @@ def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
             return w
         if w.dim in axis_of:
             return AxisMap(axis_of[w.dim], w.step, w.start)
-        # A dim of extent 1 that no axis is left for: its only position.
+        # A dim of extent 1 without an axis: its only position.
         return AxisMap(None, 0, w.start + w.step * cell.box[w.dim].low)
 
     return Cell(box, cell.source.mapped(walk))

@@ -1,7 +1,7 @@
 """The last step of the target ``scatterx``: every ScatterX gets its fallback function.
 
-Different functions are of different domains, which must be imported by the model, and by every
-function that has such nodes.
+Different functions have different domains, which the model and every function with such nodes must
+import.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def attach_fallbacks(model: ir.Model) -> None:
 
 
 def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
-    """Add the function of a body, in a domain that no other has."""
+    """Add the function of a body, in a domain of its own."""
     taken = {function.domain for function in model.functions.values()}
     domain = next(name for name in map(domain_of, count(1)) if name not in taken)
     function = fallback(body, domain)
@@ -47,7 +47,7 @@ def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
 
 def _raise_version(model: ir.Model) -> None:
     if (model.ir_version or 0) < 4:
-        # Before version 4 an initializer had to be an input, and was a constant all the same.
+        # Before version 4 an initializer had to be an input, but was a constant.
         constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
         for value in constants:
             model.graph.inputs.remove(value)

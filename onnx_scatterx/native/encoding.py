@@ -1,4 +1,4 @@
-"""How ScatterX says a scatter: its picks, and what f is made of.
+"""How ScatterX encodes a scatter: its picks, and the elements of f.
 
     J = T(I) = p( f(p1(I)) ++ p2(I) )
 
@@ -30,7 +30,7 @@ _NUMBERS = 1 << 12  # indices that are written out as a constant
 
 @dataclass(frozen=True)
 class Table:
-    """A tensor that f can be: over which dims of the updates, and how it is written."""
+    """A tensor that can be f: the dims of the updates that it runs over, and how it is written."""
 
     dims: tuple[int, ...]
     dtype: ir.DataType
@@ -53,7 +53,7 @@ class Layout:
 
 
 def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
-    """Return how to say a scatter, or raise RefusedError."""
+    """Return the encoding of a scatter, or raise RefusedError."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     op = scatter.node.op_type
     if op == "ScatterND":
@@ -69,7 +69,7 @@ def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
 
 
 def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
-    """Return p where f's columns go to the named axes, and p2 to the others in order."""
+    """Return p that moves f's columns to the named axes, and p2 to the others in order."""
     order = [*named, *(c for c in range(rank) if c not in named)]
     return tuple(order.index(c) for c in range(rank))
 
@@ -149,7 +149,7 @@ def _tensor_table(scatter: Scatter, axis: int) -> Table:
 
 
 def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Table | None:
-    """Return a table over the essential dims of some targets, where one is at hand."""
+    """Return a table over the essential dims of some targets, if one is available."""
     targets = [scatter.index_exprs[c] for c in axes]
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
@@ -166,7 +166,7 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Tab
 
 
 def is_narrow(target: Term, scatter: Scatter) -> bool:
-    """Return whether int64 surely holds a target: beyond it the model's own numbers wrap around."""
+    """Return whether a target surely fits int64: beyond it the model's own numbers wrap around."""
     low, high = scatter.facts.interval(target)
     return low > -(2.0**62) and high < 2.0**62
 
@@ -174,7 +174,7 @@ def is_narrow(target: Term, scatter: Scatter) -> bool:
 def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | None:
     """Return the tensor of this graph whose elements the targets are, one dim for each of its own.
 
-    A dim of extent 1 that is read at 0 goes.
+    A dim of extent 1 that is read at 0 is removed.
     """
     atom = symbol_of(target)
     if atom is None or not isinstance(atom.source, ElementOf):
@@ -196,7 +196,7 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
             gone.append(d)
         else:
             return None
-    # An axis of extent 1 at the end may stay: it is the one column of f.
+    # An axis of extent 1 at the end may be kept: it is the one column of f.
     keeps = bool(gone) and gone[-1] == len(found.shape) - 1
     dropped = gone[:-1] if keeps else gone
 

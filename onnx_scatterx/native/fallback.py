@@ -21,11 +21,11 @@ ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 class FallbackSpec:
     """What the body of a fallback depends on; equal ones share a function.
 
-    The scatter stands behind transposes of its data (which is undone on the output) and of its
-    updates. ``p1`` are the dims of the updates that f runs over, of the ``index_rank`` leading ones
-    that the indices need. ``columns`` says what the columns of a ScatterND's indices are, dims of
-    the updates or columns of f (None), which has ``index_type``; there are none where f is the
-    indices. ``axis`` is that of the other operators.
+    The scatter is surrounded by transposes of its data (undone on the output) and of its updates.
+    ``p1`` are the dims of the updates that f runs over, of the ``index_rank`` leading ones that the
+    indices need. ``columns`` are the columns of a ScatterND's indices: dims of the updates or, if
+    None, columns of f, which has ``index_type``. It is empty if f is the indices. ``axis`` is that
+    of the other operators.
     """
 
     op: str
@@ -41,7 +41,7 @@ class FallbackSpec:
 
     @property
     def stem(self) -> str:
-        """What the body is called, as far as a name can say it."""
+        """The name of the body."""
         words = [self.op, "" if self.reduction == "none" else self.reduction]
         words.append("" if self.axis is None else f"axis{self.axis}")
         return "_".join(w for w in words if w)
@@ -129,7 +129,7 @@ def _columns(w: _Writer, f: ir.Value, updates: ir.Value) -> ir.Value:
 
 
 class _Writer:
-    """Makes the nodes of one body."""
+    """Creates the nodes of one body."""
 
     def __init__(self, body: FallbackSpec) -> None:
         self.body = body

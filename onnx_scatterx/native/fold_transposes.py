@@ -3,9 +3,9 @@
     before   y = Transpose(ScatterX(Transpose(x, perm=a), f, Transpose(u, perm=c)), perm=b)
     after    y = Transpose(ScatterX(x, f, u), perm=a[b]), and no Transpose where that is identity
 
-The transposes of data and output are exact. That of the updates changes the order of the updates:
-exact where updates that meet keep their order. Such updates agree in the dims of p2, so that is so
-where the other dims keep theirs.
+The transposes of data and output are exact. The transpose of the updates changes their order. It is
+exact if updates that collide keep their order. Such updates agree in the dims of p2, so it is
+enough that the other dims keep their order.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _fold_data(node: ir.Node) -> None:
 
 
 def _replace(reader: ir.Node, output: ir.Value) -> None:
-    """Let the output of a ScatterX stand for that of a Transpose, under its name if it is seen."""
+    """Replace the output of a Transpose by that of a ScatterX, which takes its name if visible."""
     (old,) = reader.outputs
     if old.is_graph_output() and output.is_graph_output():
         return  # one value cannot have two names
@@ -85,7 +85,7 @@ def _fold_updates(node: ir.Node) -> None:
 
 
 def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
-    """Return the Transpose that makes a value, with its perm, which must be written."""
+    """Return the Transpose that computes a value, with its perm, which must be written."""
     node = None if value is None else value.producer()
     if node is None:
         return None
@@ -94,7 +94,7 @@ def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
 
 
 def _perm_of(node: ir.Node, rank: int | None) -> Perm | None:
-    """Return the perm of a Transpose, None where it has none, or the node is another."""
+    """Return the perm of a Transpose; None if it has none, or for any other node."""
     if node.op_type != "Transpose" or node.domain != "":
         return None
     attribute = node.attributes.get("perm")

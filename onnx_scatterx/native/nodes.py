@@ -1,4 +1,4 @@
-"""ScatterX nodes: how they are made, and what they say."""
+"""ScatterX nodes: how they are created, and their descriptions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_node(
     name: str,
     metadata: Mapping[str, str],
 ) -> ir.Node:
-    """Make a node that is in no graph yet and has no fallback yet; all attributes are written."""
+    """Create a node without a graph and without a fallback; all attributes are written."""
     attributes = [
         *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
         ir.AttrString("reduction", reduction),
@@ -57,7 +57,7 @@ def is_native(node: ir.Node) -> bool:
 
 
 def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, FallbackSpec]]:
-    """Yield the nodes that have no fallback yet, those of subgraphs too, with its description."""
+    """Yield the nodes without a fallback, also in subgraphs, with their descriptions."""
     for node in nodes_within(graph.graph if isinstance(graph, ir.Function) else graph):
         body = node.meta.get(_BODY)
         if is_native(node) and isinstance(body, FallbackSpec):
@@ -65,14 +65,14 @@ def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Fallback
 
 
 def body_of(node: ir.Node) -> FallbackSpec:
-    """Return what a new node's fallback is made from."""
+    """Return the description of a new node's fallback."""
     body = node.meta[_BODY]
     assert isinstance(body, FallbackSpec)
     return body
 
 
 def describe(node: ir.Node, body: FallbackSpec) -> None:
-    """Say what a node's fallback is made from."""
+    """Set the description of a node's fallback."""
     node.meta[_BODY] = body
 
 

@@ -1,4 +1,4 @@
-"""Whether no two updates of a scatter can meet, proven."""
+"""Whether it is proven that no two updates of a scatter collide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from onnx_scatterx.symbolic.terms import Symbol, coord, symbol_of, term
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
-    """Return whether it is proven that all updates go to different elements."""
+    """Return whether it is proven that all updates have different targets."""
     return (
         _counts_on(scatter)
         or _is_rows_of_a_mask(scatter, provenance)
@@ -35,7 +35,7 @@ def _counts_on(scatter: Scatter) -> bool:
 
 
 def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
-    """The coordinates of a mask's true elements, all of them, are different."""
+    """The coordinates of all of a mask's true elements are different."""
     origins, depth = set[object](), 0
     for target in scatter.index_exprs:
         atoms = target.atoms
@@ -50,7 +50,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
     node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
     if node is None:
         return False
-    # All rows of the NonZero must be there: else positions repeat.
+    # All rows of the NonZero must be used: else positions repeat.
     indices = scatter.indices
     if scatter.node.op_type != "ScatterND" or indices is None or len(scatter.index_dims) != 1:
         return False

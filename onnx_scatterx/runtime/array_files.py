@@ -56,13 +56,13 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
     except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
         reason = one_line(error)
         if "pickle" in reason:
-            # NumPy takes whatever is no array for a pickle, which could run any program.
+            # NumPy takes every other file for a pickle, which could run any program.
             reason = "no .npy or .npz file of numbers or strings"
         raise ScatterXError(f"{file}: cannot be read: {reason}") from error
 
 
 def output_place(output: str) -> Path:
-    """Return where arrays are to be written; ScatterXError where they cannot be.
+    """Return the path to write arrays to; ScatterXError if they cannot be written.
 
     >>> output_place("results.npz").name
     'results.npz'
@@ -89,7 +89,7 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
     """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
 
     Several sets are numbered: `0/x`, `1/x`. Strings become fixed-width ones, which can be read
-    without unpickling. Raises ScatterXError where it cannot be written, or was read.
+    without unpickling. Raises ScatterXError if it cannot be written, or was read.
     """
     heads = [""] if len(sets) == 1 else [f"{number}/" for number in range(len(sets))]
     entries = [

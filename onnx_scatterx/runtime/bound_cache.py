@@ -1,8 +1,8 @@
 """Caches that are updated in place: one buffer, bound as a graph input and as a graph output.
 
-A scatter whose data and output are the same memory does not copy them. ONNX Runtime does not know
-that the two are one, so any other reader of the cache may see it before or after the update, unless
-it must come before: then a path of edges leads from it to the update.
+If data and output of a scatter are the same memory, the scatter does not copy them. ONNX Runtime
+does not know that the two are one. So any other reader of the cache may see it before or after the
+update, unless a path of edges from the reader to the update fixes the order.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def cache_pairs(model: AnyModel) -> dict[str, str]:
 def check_bound_cache(
     model: AnyModel, pairs: Mapping[str, str] | None = None
 ) -> tuple[Finding, ...]:
-    """Return what speaks against binding each cache and its updated self to one buffer.
+    """Return the reasons not to bind each cache and its updated self to one buffer.
 
-    ``pairs`` names graph inputs and outputs, those of ``cache_pairs`` by default. Nothing is found
-    where it is safe. Raises ValueError where the model has no such input or output.
+    ``pairs`` names graph inputs and outputs, those of ``cache_pairs`` by default. If it is safe,
+    nothing is found. Raises ValueError if the model has no such input or output.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>

@@ -1,4 +1,4 @@
-"""Whether arrays are what a model takes: checked before it runs, so that the input can be named."""
+"""Whether arrays suit a model's inputs: checked before it runs, so that the input can be named."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _fitted(array: np.ndarray, declared: Declared) -> np.ndarray:
             f"input {declared.name!r} is {array.dtype}, and the model takes {wanted.name.lower()}; "
             "convert it first"
         )
-    # No dims are a scalar, or a rank that is not declared: ONNX Runtime tells them not apart.
+    # No dims mean a scalar or an undeclared rank: ONNX Runtime does not distinguish them.
     if declared.shape and not _is_of(array.shape, declared.shape):
         dims = ", ".join("?" if d is None else str(d) for d in declared.shape)
         raise ScatterXError(

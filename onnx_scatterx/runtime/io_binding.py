@@ -1,4 +1,4 @@
-"""A model that is open in this process, with its inputs bound: only the run itself is timed."""
+"""An open model in this process, with its inputs bound: only the run itself is timed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Bound:
         return lambda: self._session.run_with_iobinding(binding)
 
     def outputs(self) -> list[RawTensor]:
-        """Run for the outputs, and once as it will be timed."""
+        """Run for the outputs, and once in the way that is timed."""
         found = run_raw(self._session, self._tensors)
         self.call()
         return found

@@ -1,4 +1,4 @@
-"""Where the C++ library is: beside the installed package."""
+"""The path of the C++ library: beside the installed package."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _library_path() -> Path:
     beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
     if beside.is_file():
         return beside
-    # Python found a source tree first: the library stands in the installed package.
+    # Python found a source tree first: the library is in the installed package.
     try:
         files = importlib.metadata.distribution("onnx-scatterx").files or []
     except importlib.metadata.PackageNotFoundError:

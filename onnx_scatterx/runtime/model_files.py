@@ -33,8 +33,8 @@ _TEXT = {
 def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     """Return a binary file of the model: its own, or one written at `place`.
 
-    External data stay where they are, behind links too: ONNX Runtime refuses those that lead out of
-    the model's directory, so that such data are named by their real paths.
+    External data are not moved, even behind links: ONNX Runtime refuses links out of the model's
+    directory, so such data are named by their real paths.
     """
     tensors = list(ir_tensors(model))
     outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
@@ -61,9 +61,9 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
 
 
 def runnable(source: AnyModel, place: Path) -> ModelFile:
-    """Return a binary file of a model that ONNX Runtime alone is to judge.
+    """Return a binary file of a model that only ONNX Runtime is to check.
 
-    A file that it can read as it is is not checked otherwise.
+    A file that ONNX Runtime can read directly is not checked otherwise.
     """
     path = Given.of(source).path
     if path is not None:
@@ -84,7 +84,7 @@ def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
 
 
 def analysed(model: ir.Model) -> ir.Model:
-    """Return a copy with functions inlined and shapes inferred, to look at and not to run."""
+    """Return a copy with functions inlined and shapes inferred, for analysis only."""
     copy = cloned(model)
     for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
         del copy.functions[identifier]  # the operators of these names run (`called_function`)

@@ -1,4 +1,4 @@
-"""Models that are open in a worker process, so that a crash of ONNX Runtime is an error here."""
+"""Open models in a worker process, so that a crash of ONNX Runtime is an error here."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class OpenModel:
         return self._asked({"do": "run", "outputs": outputs}, self._tensors(inputs))
 
     def bind(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Hold inputs, on which the model is to be timed, and return the outputs by name."""
+        """Bind inputs for timing the model, and return the outputs by name."""
         return self._asked({"do": "bind"}, self._tensors(inputs))
 
     def _tensors(self, inputs: Mapping[str, np.ndarray]) -> list[RawTensor]:
@@ -121,7 +121,7 @@ def run_model(
         ScatterXError: in one line, whatever is wrong: inputs that are missing, that the model does
             not have or that are of another type or shape, what ONNX Runtime says of the model, and
             the death of the process.
-        TypeError: this is no model.
+        TypeError: this is not a model.
 
     Example:
         >>> import onnx.parser

@@ -41,9 +41,9 @@ def open_file(
 def source(
     model: str, data_directory: str | None, options: ort.SessionOptions
 ) -> Iterator[str | bytes]:
-    """Give what a session is opened with: the path of a model, or its content.
+    """Return the argument that opens a session: the path of a model, or its content.
 
-    The content is given where the external data lie elsewhere, which `options` are told, and where
+    The content is used if the external data are elsewhere, with that directory in `options`, and if
     the path is not UTF-8: ONNX Runtime takes no other, so a link leads to the directory.
     """
     if data_directory is None and is_utf8(model):

@@ -50,7 +50,7 @@ def session(
     Raises:
         ScatterXError: the library is to be registered and is not there, or ONNX Runtime is too old
             for it.
-        TypeError: this is no model.
+        TypeError: this is not a model.
 
     Example:
         >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Calls timed in turns, so that whatever else the machine does befalls all of them alike."""
+"""Calls timed in turns, so that other load on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def interleaved(
 ) -> np.ndarray:
     """Return the seconds of each call in each round, shape (rounds, calls).
 
-    Every round times every call once, forwards and backwards in turn. Without ``rounds``, as many
-    are made as ``seconds`` allow. After a ``rest`` a call is run once before it is timed: threads
-    of another one that wait actively for work have gone to sleep by then.
+    Every round times every call once, forwards and backwards in turn. Without ``rounds``, there are
+    as many as ``seconds`` allow. After a ``rest`` a call is run once before it is timed: then the
+    threads of the previous call, which wait actively for work, have gone to sleep.
 
     >>> interleaved([lambda: None, lambda: sum(range(100))], rounds=6).shape
     (6, 2)

@@ -9,9 +9,9 @@ A request says what to do:
     time      time all models that are bound, in turns
     profile   run a model that is bound some times; the answer names the profile
 
-Nothing but NumPy and ONNX Runtime is imported to begin with, and nothing but messages is written to
-standard output. When standard input ends, the parent is gone, and the process ends, whatever it is
-doing: ONNX Runtime lets other threads work while it does.
+Only NumPy and ONNX Runtime are imported at first, and only messages are written to standard output.
+When standard input ends, the parent has ended, and the process ends at once: ONNX Runtime lets
+other threads work while it runs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Worker:
         self._bound: dict[int, Bound] = {}
 
     def answer(self, request: dict[str, Any], tensors: list[RawTensor]) -> Message:
-        """Do what a request says, and return the answer."""
+        """Handle a request, and return the answer."""
         match request.pop("do"):
             case "open":
                 session = _open(**request)

@@ -1,4 +1,4 @@
-"""One model that is run again and again in a worker process, and outlives its crashes."""
+"""One model that is run again and again in a worker process, and survives its crashes."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class ModelFile:
     data_directory: Path | None = None
 
     def to_request(self) -> dict[str, str | None]:
-        """Return what a worker process is told; links are left for ONNX Runtime to follow."""
+        """Return the request for a worker process; ONNX Runtime follows the links itself."""
         directory = self.data_directory
         return {
             "model": str(self.path.absolute()),
@@ -65,7 +65,7 @@ class Runner:
         return self._process.id
 
     def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
-        """Wait until the model is loaded, the second time if `fused`; return why it cannot be."""
+        """Wait until the model is loaded, the second time if `fused`; return the error, if any."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
             self._is_fused = isinstance(answer, Answer)
@@ -89,7 +89,7 @@ class Runner:
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
-        """Count the nodes that ONNX Runtime makes of the model beyond those that it has.
+        """Count the nodes that ONNX Runtime creates in addition to the model's nodes.
 
         It is None if the optimized model cannot be written, which may be too large for a file.
         """

@@ -1,4 +1,4 @@
-"""A process that runs models in ONNX Runtime: it may die, which is an answer."""
+"""A process that runs models in ONNX Runtime: its death is an answer, too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a model gave no outputs: it said no, its process died, or it did not answer in time."""
+    """Why a model gave no outputs: an error, the death of its process, or a timeout."""
 
     kind: Literal["error", "crash", "timeout"]
     reason: str
@@ -39,14 +39,14 @@ class Answer:
 
 
 class OrtProcess:
-    """A worker process, which ends with its parent; ``worker.py`` says what it can be asked."""
+    """A worker process, which ends with its parent; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
         """Start the process."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         with postponed():
             self._process = subprocess.Popen(
-                # -P: a file in the current directory is no module of ours
+                # -P: a file in the current directory must not be imported
                 [sys.executable, "-P", "-c", _PROGRAM],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -101,7 +101,7 @@ class OrtProcess:
     def receive(
         self, timeout: float | None = None, progress: Progress | None = None
     ) -> Answer | Failure:
-        """Return the answer to the earliest request that has none yet."""
+        """Return the answer to the earliest unanswered request."""
         late = threading.Event()
         process = self._process
 

@@ -1,4 +1,4 @@
-"""What `verify` and its worker processes say to each other: a JSON header, then raw tensors.
+"""The messages of `verify` and its worker processes: a JSON header, then raw tensors.
 
     message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
 
@@ -39,7 +39,7 @@ def send(stream: IO[bytes], header: dict[str, Any], tensors: Iterable[RawTensor]
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], list[RawTensor]]:
-    """Read one message; raise `EOFError` where the other side is gone."""
+    """Read one message; raise `EOFError` if the other side has ended."""
     (length,) = struct.unpack("<I", _read(stream, 4))
     header: dict[str, Any] = json.loads(_read(stream, length))
     tensors = [

@@ -1,4 +1,4 @@
 """Integer expressions over sizes and coordinates, and the prover of inequalities.
 
-Nothing here knows ONNX.
+Nothing here depends on ONNX.
 """

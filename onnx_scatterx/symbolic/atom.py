@@ -1,9 +1,9 @@
-"""Atoms: what is no sum and no product, and what the kinds of atoms must be able to do.
+"""Atoms: terms that are neither sums nor products, and the interface of all kinds of atoms.
 
-Atoms are interned: equal ones are the same object. What is in an atom are terms (``polynomial``).
+Atoms are interned: equal ones are the same object. The parts of an atom are terms (``polynomial``).
 
-Atoms have one order, on which normal forms rest. It follows from what an atom is, and not from when
-it was made: so what a model becomes does not depend on what the process did before.
+Atoms have one order, which determines the normal forms. It depends on an atom's content, not on
+when it was created: so a model's result does not depend on what the process did before.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class Atom:
     coords: frozenset[int]
     """The coordinates that the atom depends on."""
     leaves: frozenset[Symbol]
-    """The numbers that only the run knows in it, itself included."""
+    """The run-time numbers in it, itself included."""
     parts: tuple[Term, ...]
     piecewise: bool
     """Whether there are cases in it that facts may decide, at any depth."""
     weight: int
-    """How many monomials and atoms there are in the atom, each as often as it stands there."""
+    """The number of monomials and atoms in the atom, counted with repetitions."""
     place: int
-    """Where the atom stands among all others, and its hash: inner ones are before outer ones."""
+    """The atom's place in the order, and its hash: inner atoms come before outer ones."""
 
     dim = -1
     """The coordinate that the atom is, if it is one."""
     idempotent = False
     """Whether the atom is its own square: it is 0 or 1."""
     absorber: Atom | None = None
-    """An atom of which the atom's product with it is no other number."""
+    """An atom whose product with this atom is the same number as that atom alone."""
     decidable = False
-    """Whether the atom itself makes cases."""
+    """Whether the atom itself has cases."""
 
     def __hash__(self) -> int:
         return self.place  # so that sets of atoms have one order in every run
@@ -61,7 +61,7 @@ class Atom:
         """Add what the atom itself contributes to ``coords`` and ``leaves``."""
 
     def mark(self) -> int:
-        """Return a number for what the atom is besides its kind and parts."""
+        """Return a number for the atom's content besides its kind and parts."""
         return 0
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
@@ -122,7 +122,7 @@ def _place(atom: Atom) -> int:
 
 
 def union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
-    """Return the union; where one set holds all others, it is that set."""
+    """Return the union; if one set holds all others, it is that set."""
     result: frozenset[Any] = frozenset()
     for one in sets:
         if not one <= result:

@@ -1,12 +1,12 @@
 """Budgets: how many steps may be spent on one question to the prover, and on one model.
 
-What a question costs depends on the question and on what is known alone: what it finds out on its
-way is forgotten when it ends, and what is remembered for longer costs what it cost at first. What a
-model costs is counted from its own beginning. So neither depends on the machine, on the order of
-hashes, or on what the process did before.
+The cost of a question depends only on the question and on the known facts: intermediate results are
+forgotten when it ends, and a remembered result costs as much as the first time. The cost of a model
+is counted from its own beginning. So neither depends on the machine, on the order of hashes, or on
+what the process did before.
 
-If the steps of a question are spent, the answer is "unknown", and nobody may remember it. If the
-steps of a model are spent, ``SpentError`` ends whatever is being planned.
+If the steps of a question are spent, the answer is "unknown", and must not be remembered. If the
+steps of a model are spent, ``SpentError`` ends all planning.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onnx_scatterx.symbolic.limits import LIMITS
 
 
 class LimitError(Exception):
-    """A limit is reached: what was to be computed stays unknown."""
+    """A limit is reached: the result is unknown."""
 
 
 class TooLargeError(LimitError):
@@ -33,14 +33,14 @@ class QuestionSpentError(LimitError):
 
 
 class SpentError(LimitError):
-    """The steps of a model are spent: nothing more is found out about it."""
+    """The steps of a model are spent: its analysis ends."""
 
 
 class Budget:
-    """The steps that are left to a model, and to the question that is open.
+    """The steps that remain for a model, and for the open question.
 
-    ``memo`` holds what was found out while this question is open. ``unanswered`` counts the
-    questions that were given up.
+    ``memo`` holds the results during this question. ``unanswered`` counts the questions that were
+    given up.
     """
 
     __slots__ = ("given", "memo", "question", "steps", "unanswered")
@@ -52,14 +52,14 @@ class Budget:
         self.unanswered = 0
 
     def charge(self, steps: int) -> None:
-        """Take steps from the model, and from the question that is open."""
+        """Take steps from the model, and from the open question."""
         self.work(steps)
         self.question -= steps
         if self.question < 0:
             raise QuestionSpentError
 
     def work(self, steps: int) -> None:
-        """Take steps from the model alone: for what outlives the question that asks for it."""
+        """Take steps from the model alone: for results that outlive the question."""
         self.steps -= steps
         if self.steps < 0:
             raise SpentError(f"{self.given:.0f} steps")
@@ -83,7 +83,7 @@ class Budget:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Do work that outlives the question that is open, and so does not belong to it."""
+        """Do work whose result outlives the open question, and so is not charged to it."""
         question, self.question = self.question, math.inf
         try:
             yield
@@ -92,7 +92,7 @@ class Budget:
 
     @contextmanager
     def share(self, part: float) -> Iterator[Budget]:
-        """Have a part of the steps that are left: if it is spent, the rest is still there."""
+        """Use a part of the remaining steps: if it is spent, the rest still remains."""
         with own_budget(self.steps * part) as own:
             own.given = self.given
             given = own.steps
@@ -108,7 +108,7 @@ _budget: ContextVar[Budget] = ContextVar("budget")
 
 
 def budget() -> Budget:
-    """Return the budget that holds; outside a model there is no limit but that of a question."""
+    """Return the present budget; outside a model only questions have a limit."""
     found = _budget.get(None)
     if found is None:
         found = Budget(math.inf)
@@ -118,9 +118,9 @@ def budget() -> Budget:
 
 @contextmanager
 def own_budget(steps: float = math.inf) -> Iterator[Budget]:
-    """Have a budget of one's own; afterwards the one from before holds again.
+    """Use a budget of one's own; afterwards the former one is used again.
 
-    What is written after it was planned has one without a limit, since half of it would be wrong.
+    Writing a plan has no limit, since half of a plan would be wrong.
 
     >>> with own_budget(10) as own:
     ...     budget() is own, own.steps

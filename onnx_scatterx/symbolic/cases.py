@@ -33,7 +33,7 @@ class PositivePart(Atom):
 
 
 class Indicator(Atom):
-    """1 where ``t >= 0``, else 0; its own square.
+    """1 if ``t >= 0``, else 0; its own square.
 
     For an atom n that is never negative, ``n [n - 1 >= 0]`` is n.
     """
@@ -64,7 +64,7 @@ class Indicator(Atom):
 
 
 class FloorDiv(Atom):
-    """``floor(t / d)``; where ``d`` is 0, the original model has no element or does not run."""
+    """``floor(t / d)``; if ``d`` is 0, the original model has no element or does not run."""
 
     __slots__ = ()
     decidable = True
@@ -115,7 +115,7 @@ def pos(t: Number) -> Term:
 
 
 def _flattened(t: Term) -> Term | None:
-    """Return ``max(t, 0)`` where one of the cases of a ``PositivePart`` in ``t`` decides it.
+    """Return ``max(t, 0)`` if one of the cases of a ``PositivePart`` in ``t`` decides it.
 
     >>> from onnx_scatterx.symbolic.terms import pos, size
     >>> n = size("n")
@@ -143,7 +143,7 @@ def _flattened(t: Term) -> Term | None:
 
 
 def step(t: Number) -> Term:
-    """Return 1 where ``t >= 0``, else 0."""
+    """Return 1 if ``t >= 0``, else 0."""
     t = term(t)
     low, high = t.interval()
     if low >= 0:
@@ -201,7 +201,7 @@ def divided(t: Term, divisor: Term) -> tuple[Term, Term]:
 
 
 def _divide_exactly(t: Term, divisor: Term) -> Term | None:
-    """Return q with ``t = q divisor``, or None where the polynomials do not divide."""
+    """Return q with ``t = q divisor``, or None if the polynomials do not divide."""
     quotient, rest = term(0), t
     lead, lead_coefficient = divisor.items[-1]
     for _ in range(16):
@@ -236,12 +236,12 @@ def minimum(a: Number, b: Number) -> Term:
 
 
 def equals(a: Number, b: Number) -> Term:
-    """Return 1 where two terms are equal, else 0."""
+    """Return 1 if two terms are equal, else 0."""
     difference = term(a) - b
     return step(difference) - step(difference - 1)
 
 
 def where(condition: Number, a: Number, b: Number) -> Term:
-    """Return ``a`` where the condition is 1 and ``b`` where it is 0."""
+    """Return ``a`` if the condition is 1 and ``b`` if it is 0."""
     condition, b = term(condition), term(b)
     return b + condition * (term(a) - b)

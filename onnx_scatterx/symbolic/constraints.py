@@ -1,7 +1,7 @@
-"""What is known of terms: which are never negative, the ranges of coordinates, and so of terms.
+"""Facts about terms: which are never negative, and the ranges of coordinates.
 
-Facts stand in layers, each on those below, which it sees and does not change. What a proof may use
-of them is found by the leaves and the monomials that they are about.
+Facts are in layers, each on top of others, which it reads and does not change. A proof finds the
+facts that it may use by their leaves and monomials.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ T = TypeVar("T")
 class Elements:
     """What is known of every element ``e`` of a tensor.
 
-    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct`` says that no
-    two elements are equal, ``ordered`` that along the last axis none is less than the one before.
+    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
+    elements are equal. ``ordered``: along the last axis none is less than the one before.
     """
 
     ANY: ClassVar[Term] = element("any", (), name="e")
@@ -55,7 +55,7 @@ class Elements:
 class ConstraintSet:
     """Terms that are never negative, and the range of every coordinate.
 
-    Of what is ``passing`` nobody asks what was learnt when: it holds while one question is open.
+    If ``passing``, the time of learning is not recorded: the facts hold during one question.
     """
 
     def __init__(
@@ -83,19 +83,19 @@ class ConstraintSet:
         self._elements: dict[object, Elements] = {}
         self._residues: dict[Symbol, tuple[int, int]] = {}
         self.simplified: dict[Term, tuple[int, Term]] = {}
-        """What ``simplify`` made of terms, and how much had been learnt by then."""
+        """The results of ``simplify``, and how many facts had been learnt by then."""
         self.memo: dict[object, Any] = {}
-        """What was worked out under these facts, until the next one is learnt."""
+        """Results under these facts, until the next fact is learnt."""
         self._recalled: dict[object, Any] = {}
         self._recalled_at = 0
         self.add(known)
 
     def memoised(self, key: object, work: Callable[[], T]) -> T:
-        """Return what was worked out for a key under these facts, or work it out.
+        """Return the result for a key under these facts, computed if necessary.
 
-        A model writes many boxes at the same positions. All is forgotten when something is learnt,
-        here or below, so that the answer is the one that would be found now. Where a question was
-        given up, nothing is remembered.
+        A model writes many boxes at the same positions. All results are forgotten when a fact is
+        learnt, here or below, so that the answer is always the present one. If a question was given
+        up, nothing is remembered.
         """
         now = self._learnt_below()
         if now != self._recalled_at:
@@ -115,29 +115,29 @@ class ConstraintSet:
         return sum([layer._learnt for layer in self._layers])
 
     def add(self, known: Iterable[Term]) -> None:
-        """Add facts that hold wherever these are used from now on."""
+        """Add facts that hold from now on."""
         for fact in known:
             if fact.constant is None and not any(fact in layer._seen for layer in self._layers):
                 self._learn(fact)
                 self.add(f for f in _weaker(fact) if self.interval(f)[0] < 0)
 
     def assume(self, known: Iterable[Term]) -> None:
-        """Add facts that hold because the user says so."""
+        """Add facts that the user assumes."""
         known = list(known)
         self.add(known)
         self._assumed.update(known)
 
     def is_assumed(self, fact: Term) -> bool:
-        """Return whether a known fact is what the user says."""
+        """Return whether a known fact is an assumption of the user."""
         return any(fact in layer._assumed for layer in self._layers)
 
     def learn_elements(self, source: object, known: Elements) -> None:
-        """Add what holds of every element of a tensor."""
+        """Add what holds for every element of a tensor."""
         self._elements[source] = known
         self._forget()
 
     def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
-        """Add that a size leaves a residue."""
+        """Add that a size has a residue."""
         self._residues[leaf] = modulus, residue
         self._forget()
 
@@ -153,7 +153,7 @@ class ConstraintSet:
         return [fact for layer in reversed(self._layers) for fact in layer._seen]
 
     def of_elements(self, leaf: Symbol) -> Elements | None:
-        """Return what is known of the elements of the tensor that a leaf is one of."""
+        """Return what is known of the elements of a leaf's tensor."""
         return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
 
     def range_of(self, leaf: Symbol) -> Interval:
@@ -198,7 +198,7 @@ class ConstraintSet:
         return self._learnt
 
     def has_new_facts(self, t: Term, when: int) -> bool:
-        """Return whether a fact that may bear on a term was learnt after ``when``."""
+        """Return whether a fact that may concern a term was learnt after ``when``."""
         return when < self._learnt and any(self._news.get(x, 0) > when for x in t.leaves())
 
     def _learn(self, fact: Term) -> None:
@@ -237,7 +237,7 @@ class ConstraintSet:
         self._intervals.clear()
 
     def _learn_least(self, fact: Term) -> None:
-        """Learn from which number on a fact about one size can hold."""
+        """Learn the least number from which a fact about one size can hold."""
         (leaf,) = fact.leaves()
         low, high = self._atom_interval(leaf)
         if leaf.parts or math.isinf(low):
@@ -248,7 +248,7 @@ class ConstraintSet:
             self._bound(leaf, n + 1, high)
 
     def _holds_anyhow(self, fact: Term) -> bool:
-        """Return whether a fact is about one size, and true of each that it may be."""
+        """Return whether a fact is about one size, and true for all its values."""
         leaves = fact.leaves()
         if len(leaves) != 1 or fact.coords:
             return False
@@ -257,7 +257,7 @@ class ConstraintSet:
         return not (leaf.parts or math.isinf(low)) and never_negative(fact, leaf, int(low)) is True
 
     def _related(self, fact: Term) -> set[Symbol]:
-        """Return the leaves that a fact can say something of, by itself or through others."""
+        """Return the leaves that a fact restricts, directly or through others."""
         found = set(fact.leaves())
         stack = list(found)
         seen: set[Term] = set()

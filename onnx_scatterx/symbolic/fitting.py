@@ -1,8 +1,8 @@
 """A small array of terms as one term over its coordinates.
 
-Exporters spell indices out, element by element: ``[[0, p[0]], [1, p[1]]]``. Its columns are lines:
-``x0`` and ``p[x0]``. An array fits where its elements differ in numbers alone, and those are a
-table (or a line) over the coordinates.
+Exporters write indices element by element: ``[[0, p[0]], [1, p[1]]]``. Its columns are lines:
+``x0`` and ``p[x0]``. An array fits if its elements differ only in numbers, and those are a table
+(or a line) over the coordinates.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def fitted(terms: np.ndarray) -> Term | None:
 
 
 def _leaf(t: Term) -> tuple[Symbol | None, int]:
-    """Return (leaf, factor) where a term is a leaf times a number."""
+    """Return (leaf, factor) if a term is a leaf times a number."""
     if len(t.items) != 1 or len(t.items[0][0]) != 1:
         return None, 0
     (atom,), factor = t.items[0]

@@ -1,7 +1,7 @@
-"""How much is looked at before the answer is "unknown": every limit of size, in one place.
+"""The limits of the search before the answer is "unknown": all limits of size, in one place.
 
-None of them changes what an optimized model computes. Beyond a limit less is known, so a scatter
-may stay that could be removed, and the report names the budget if one was spent.
+None of them changes the results of an optimized model. Beyond a limit less is known, so a scatter
+may be kept that could be removed, and the report names the budget if one was spent.
 
 The two budgets were measured on 264 exported models with 711 scatters. No model takes more than
 72 000 steps, and no question more than 13 000; all but one question take less than 1 300. A step
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits. A step is about one monomial that is looked at."""
+    """All limits. A step is about one monomial."""
 
     # Budgets.
     model_steps: int = 720_000
@@ -27,19 +27,19 @@ class Limits:
 
     # The prover.
     proof_depth: int = 5
-    """Arguments that follow each other in a proof."""
+    """Successive arguments in a proof."""
     first_cases: int = 3
-    """Atoms with cases of which each is tried as the first."""
+    """Atoms with cases, each of which is tried as the first."""
     easy_steps: int = 100
-    """Steps of a question before points are looked for that refute it."""
+    """Steps of a question before counterexamples are tried."""
     points: int = 192
-    """Points that are looked at."""
+    """Points that are tried as counterexamples."""
     first_numbers: int = 32
-    """Numbers that one size may be, looked at first: many terms are negative at a small one."""
+    """Values of one size that are tried first: many terms are negative at a small one."""
     listed_numbers: int = 4096
-    """Numbers that one size may be, all looked at, and residue classes that are told apart."""
+    """Values of one size that are all tried, and residue classes that are distinguished."""
     least_numbers: int = 32
-    """Numbers that are tried for the least one that a fact allows."""
+    """Values that are tried for the least one that a fact allows."""
 
     # Terms.
     degree: int = 64
@@ -53,11 +53,11 @@ class Limits:
     content_monomials: int = 64
     """Monomials of an element: one that is longer gets a name of its own."""
     weight: int = 4096
-    """Monomials and atoms of a term at every depth, each as often as it stands there."""
+    """Monomials and atoms of a term at every depth, counted with repetitions."""
     nesting: int = 48
-    """Divisions and cases of a term that stand in each other."""
+    """Nested divisions and cases of a term."""
     sums: int = 8
-    """Sums that might wrap and are written out in one index."""
+    """Sums in one index that might wrap and are written out."""
 
     # What the interpreter computes.
     elements: int = 1 << 20
@@ -67,7 +67,7 @@ class Limits:
     exact_values: int = 1 << 12
     """Elements of a tensor that is computed with Python's numbers, because 64 bits may wrap."""
     floats: int = 1024
-    """Elements of a floating-point constant that is looked at."""
+    """Elements of a floating-point constant that is read."""
     inferred_elements: int = 64
     """Elements of a constant that ONNX's shape inference may see."""
     listed_terms: int = 64
@@ -77,40 +77,40 @@ class Limits:
     pieces: int = 64
     """Inputs of a Concat that is followed as one term."""
     visits: int = 2000
-    """Calls of functions that are looked into: nested calls multiply."""
+    """Calls of functions that are analysed: nested calls multiply."""
     depth: int = 24
-    """Bodies and functions that stand in each other."""
+    """Nested bodies and functions."""
     rounds: int = 4
     """Attempts to find what holds in every iteration of a loop."""
 
     folded_bytes: int = 1 << 26
-    """Bytes of all constants that follow from sizes."""
+    """Bytes of all constants that are computed from sizes."""
     folding_runs: int = 1000
     """Nodes that ONNX Runtime computes for such constants."""
     folding_rounds: int = 6
-    """Readings of a model, each of which may find constants that follow from those before."""
+    """Passes over a model, each of which may find constants that depend on earlier ones."""
 
     # What is planned.
     cells: int = 400
-    """Regions that one tensor is put together from."""
+    """Regions that one tensor is assembled from."""
     boxes: int = 64
     """Boxes that one scatter is cut into."""
     cuts: int = 8
-    """Cuts within each other."""
+    """Nested cuts."""
     blocks: int = 4
     """Equal blocks of unknown length that a dim is cut into."""
     chain: int = 16
-    """Nodes that are counted to see what a value costs."""
+    """Nodes that are counted for the cost of a value."""
     table_positions: int = 1 << 16
-    """Positions of a table of indices that are looked at."""
+    """Positions of a table of indices that are read."""
     rows: int = 1 << 16
     """Rows of indices that are compared to find updates that are overwritten."""
     targets: int = 1 << 16
     """Coordinates of targets that are computed one by one for a report."""
     unique_targets: int = 1 << 18
-    """Targets that are computed one by one to see that no two are equal."""
+    """Targets that are computed one by one to test that no two are equal."""
     fill_bytes: int = 1 << 22
-    """Bytes of a constant that is looked at to see that it is one number."""
+    """Bytes of a constant that is tested for being one number."""
 
     def steps_of(self, nodes: int) -> int:
         """Return the steps that a phase of a model with this many nodes may take."""
@@ -118,4 +118,4 @@ class Limits:
 
 
 LIMITS = Limits()
-"""The limits that hold."""
+"""The present limits."""

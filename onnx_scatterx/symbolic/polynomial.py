@@ -1,7 +1,7 @@
 """Terms: polynomials with integer coefficients over atoms.
 
-Terms are interned as atoms are: equal ones are the same object, so ``is`` compares them and a term
-can keep what was once found out about it.
+Terms are interned like atoms: equal ones are the same object, so ``is`` compares them and a term
+can keep results about itself.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class Term:
     )
     items: tuple[tuple[Monomial, int], ...]
     constant: int | None
-    """The number that the term is, or None where it is not a constant."""
+    """The number that the term is, or None if it is not a constant."""
     offset: int
     """The polynomial's constant coefficient."""
     coords: frozenset[int]
     piecewise: bool
     never_negative_from: dict[tuple[int, tuple[Term, ...]], tuple[bool | None, int]] | None
-    """What ``eventual`` found out, and how many steps it took."""
+    """The result of ``eventual``, and how many steps it took."""
     weight: int
-    """How many monomials and atoms there are at every depth, each as often as it stands there."""
+    """The number of monomials and atoms at every depth, counted with repetitions."""
     _interval: Interval | None
     _leaves: frozenset[Symbol] | None
 
@@ -116,7 +116,7 @@ class Term:
 
     @property
     def atoms(self) -> set[Atom]:
-        """The atoms that stand in the polynomial itself, not inside other atoms."""
+        """The atoms of the polynomial itself, not inside other atoms."""
         return {a for m, _ in self.items for a in m}
 
     def all_atoms(self) -> set[Atom]:
@@ -132,7 +132,7 @@ class Term:
         return found
 
     def leaves(self) -> frozenset[Symbol]:
-        """Return the numbers that only the run knows, at every depth."""
+        """Return the run-time numbers, at every depth."""
         if self._leaves is None:
             self._leaves = union(a.leaves for m, _ in self.items for a in m)
         return self._leaves
@@ -160,7 +160,7 @@ class Term:
     ) -> Term:
         """Return the term with atoms replaced by other terms, at every depth.
 
-        ``seen`` keeps what becomes of atoms, for terms in which the same are replaced.
+        ``seen`` keeps the replacements of atoms, for terms in which the same atoms are replaced.
         """
         return _replace(self, values, {} if seen is None else seen)
 
@@ -183,7 +183,7 @@ class Term:
         return total
 
     def __str__(self) -> str:
-        """Return the term as text of bearable length: what stands in it can be long, too."""
+        """Return the term as text of limited length: its parts can be long, too."""
         if not self.items:
             return "0"
         text = ""
@@ -244,7 +244,7 @@ def polynomial(sums: Mapping[Monomial, int]) -> Term:
 
 
 def summed(terms: Iterable[Term]) -> Term:
-    """Return the sum of many terms: each monomial is looked at once.
+    """Return the sum of many terms, with one visit of each monomial.
 
     >>> summed([term(1), term(2)])
     3
@@ -286,7 +286,7 @@ def interned(
 
 def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | None]) -> Term:
     def other(atom: Atom) -> Term | None:
-        """Return what stands for an atom, or None where it stays."""
+        """Return the replacement of an atom, or None if it is kept."""
         if atom in values:
             return term(values[atom])
         if not atom.parts:

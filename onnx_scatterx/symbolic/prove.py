@@ -1,9 +1,9 @@
 """Proofs of inequalities between terms.
 
-``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by taking a
-coordinate to the end of its range, by cases on ``PositivePart`` and ``Indicator``, by what a floor
-division lies between, and completely where one size is left (``quasi_polynomial``). An answer of
-False is "not proven".
+``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by moving a
+coordinate to an end of its range, by cases on ``PositivePart`` and ``Indicator``, by the bounds of
+a floor division, and completely if one size is left (``quasi_polynomial``). An answer of False
+means "not proven".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from onnx_scatterx.symbolic.terms import (
 class Facts(ConstraintSet):
     """What is known: terms that are never negative, and the range of every coordinate.
 
-    Facts can stand on others (``assuming``), which they see but do not change.
+    Facts can be layered on others (``assuming``), which they read but do not change.
 
     >>> from onnx_scatterx.symbolic.terms import maximum, size
     >>> n = size("n")
@@ -78,7 +78,7 @@ class Facts(ConstraintSet):
     def is_nonnegative(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents.
 
-        What is not proven before the steps of a question are spent is asked again the next time.
+        If the steps of a question are spent before a proof, it is asked again the next time.
         """
         t = term(t)
         asking = budget()
@@ -99,7 +99,7 @@ class Facts(ConstraintSet):
         return bool(answer)
 
     def _by_elements(self, t: Term) -> bool:
-        """Take what is known of the elements that a term names; it is no fact about others."""
+        """Add what is known of the elements that a term names; other facts do not change."""
         if not any(layer._elements for layer in self._layers):
             return False
         found = [
@@ -130,7 +130,7 @@ class Facts(ConstraintSet):
             return True
         if high < 0 or t.constant is not None or depth == 0:
             return False
-        # How deep a proof was looked for before, within the question that is open.
+        # The depth to which a proof was sought before, within the open question.
         key = self, t
         tried = spending.memo.get(key, 0)
         if tried >= depth:
@@ -199,7 +199,7 @@ class Facts(ConstraintSet):
         return None if len(alone) < len(facts) and not decided else decided
 
     def _by_all_numbers(self, t: Term, leaf: Symbol, low: int, high: int) -> bool | None:
-        """Look at every number that a size may be, where they are few."""
+        """Try every number that a size may be, if they are few."""
         if high - low >= LIMITS.listed_numbers:
             return None
         known = [
@@ -216,7 +216,7 @@ class Facts(ConstraintSet):
         return True if bool((at(t, numbers) >= 0).all()) else None
 
     def _is_narrow(self, t: Term) -> bool:
-        """Return whether 64 bits hold all that is added and multiplied to evaluate a term."""
+        """Return whether 64 bits hold all sums and products in the evaluation of a term."""
         for each in (t, *(part for atom in t.all_atoms() for part in atom.parts)):
             total = 0.0
             for monomial, c in each.items:
@@ -227,7 +227,7 @@ class Facts(ConstraintSet):
         return True
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
-        """Take a coordinate in which the term is linear to the end where the term is least."""
+        """Move a coordinate in which the term is linear to the end at which the term is least."""
         for atom in t.atoms:
             if not isinstance(atom, IndexVar) or atom.dim not in self.extents:
                 continue
@@ -243,7 +243,7 @@ class Facts(ConstraintSet):
         return False
 
     def _at_nonempty(self, dim: int) -> Facts:
-        """Return these facts where the coordinate of a dim exists."""
+        """Return these facts, and that the coordinate of a dim exists."""
         if dim not in self._nonempty:
             with budget().aside():
                 self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
@@ -288,7 +288,7 @@ class Facts(ConstraintSet):
         return True
 
     def _in_case(self, atom: Atom, positive: bool, value: Number) -> Facts | None:
-        """Return these facts and those of a case, for as long as a question is open."""
+        """Return these facts and those of a case, during one question."""
         memo = budget().memo
         key = self, atom, positive
         if key not in memo:
@@ -309,7 +309,7 @@ class Facts(ConstraintSet):
         return Facts(known=(condition, *known), below=self, passing=True)
 
     def _decided(self, t: Term) -> Term:
-        """Return a term without the cases that bounds decide, so that what is in them cancels."""
+        """Return a term without the cases that bounds decide, so that their operands cancel."""
         values: dict[Atom, Term] = {}
         for atom in t.atoms:
             if isinstance(atom, Indicator):

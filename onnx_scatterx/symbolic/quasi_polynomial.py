@@ -2,8 +2,8 @@
 
 A term of one size n that is built by sums, integer multiples, ``PositivePart``, ``Indicator`` and
 ``FloorDiv`` by constants is, from some n on, affine on every residue class of n. So whether ``t(n)
->= 0`` holds for every ``n >= low`` is decided by looking at the numbers before that point, and at a
-slope and a value for each class.
+>= 0`` holds for every ``n >= low`` is decided by the numbers before that point, and by a slope and
+a value for each class.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from onnx_scatterx.symbolic.terms import (
     Term,
 )
 
-_NARROW = 1 << 62  # below this 64 bits hold what is computed
+_NARROW = 1 << 62  # below this, results fit into 64 bits
 
 
 @dataclass(frozen=True)
 class _Eventually:
-    """``t(period q + r) = slopes[r] q + values[r]`` wherever ``period q + r >= start``."""
+    """``t(period q + r) = slopes[r] q + values[r]`` for ``period q + r >= start``."""
 
     start: int
     slopes: tuple[int, ...]
@@ -49,7 +49,7 @@ class _Eventually:
         return _Eventually(self.start, slopes, values)
 
     def settled(self, margin: int = 0) -> int:
-        """Return from where on no class changes its sign (after ``margin`` is taken from it)."""
+        """Return the point from which no class changes its sign (less ``margin``)."""
         start = self.start
         for r, (s, v) in enumerate(zip(self.slopes, self.values, strict=True)):
             if s:
@@ -60,7 +60,7 @@ class _Eventually:
 def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()) -> bool | None:
     """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
 
-    Only values count at which what is ``known`` of the same leaf is >= 0.
+    Only values at which the terms in ``known``, of the same leaf, are >= 0 count.
 
     >>> from onnx_scatterx.symbolic.terms import floor_div, size
     >>> n = size("n")
@@ -99,7 +99,7 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
 
 
 def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
-    """Return whether ``t >= 0`` at all of these numbers at which what is known is."""
+    """Return whether ``t >= 0`` at all of these numbers that satisfy the known facts."""
     if any(_reach(each, last) >= _NARROW for each in (t, *known)):
         return all(
             _value(t, n) >= 0 or any(_value(each, n) < 0 for each in known)
@@ -112,7 +112,7 @@ def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
 
 
 def at(t: Term, numbers: np.ndarray) -> np.ndarray:
-    """Return a term of one size at these numbers, where 64 bits hold all that is computed."""
+    """Return a term of one size at these numbers, if all results fit into 64 bits."""
     return np.broadcast_to(t.evaluate(lambda _, __: numbers, lambda _: 0), numbers.shape)
 
 
@@ -121,7 +121,7 @@ def _value(t: Term, n: int) -> int:
 
 
 def _reach(t: Term, last: int) -> float:
-    """Return what no part of a term exceeds where its size does not exceed ``last``."""
+    """Return a bound of all parts of a term if its size does not exceed ``last``."""
     total = 0.0
     for monomial, c in t.items:
         total += abs(c) * math.prod([_reach_of(atom, last) for atom in monomial])

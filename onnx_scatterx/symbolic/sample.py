@@ -1,7 +1,7 @@
-"""Terms at a few hundred points: what is negative at one that the facts allow is not proven.
+"""Terms at a few hundred points: a term that is negative at an allowed point is not proven.
 
-A proof that cannot be found takes the longest to look for. Most terms that are not always >= 0 are
-negative at a point that is found at random, and so are nearly all that a search tries in vain.
+A search without a proof takes the longest. Most terms that are not always >= 0 are negative at a
+random point, and so are nearly all terms that a search tries in vain.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term
 
 _GREATEST = 5000.0  # of a size at a point
-_NARROW = 2.0**62  # below this 64 bits hold what is computed
+_NARROW = 2.0**62  # below this, results fit into 64 bits
 _SPREAD = 0x9E3779B97F4A7C15  # spreads numbers over 64 bits
 
 
 class Values(NamedTuple):
-    """The values of a term, and at which points they are right."""
+    """The values of a term, and the points at which they are right."""
 
     numbers: np.ndarray
     right: np.ndarray
@@ -49,9 +49,9 @@ class Sample:
         self._known: ConstraintSet = {}
 
     def of(self, t: Term, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
-        """Return the values of a term; ``inner`` keeps those that hang on coordinates.
+        """Return the values of a term; ``inner`` keeps those that depend on coordinates.
 
-        They are right where no coordinate is beyond its extent, and no divisor 0.
+        They are right if no coordinate is beyond its extent, and no divisor is 0.
         """
         budget().work(1 + len(t.items))
         total = np.zeros(LIMITS.points, np.int64)
@@ -125,7 +125,7 @@ def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
         numbers = (numbers + mixed.astype(np.int64)) % 8192 % (numbers + 2)
     low, high = leaf.low, leaf.high
     if math.isinf(low):
-        # A number of either sign; where only the greatest is known, the ones next to it.
+        # A number of either sign; if only the greatest is known, the ones next to it.
         numbers = (
             numbers * np.where(numbers % 2 == 0, 1, -1) if math.isinf(high) else int(high) - numbers
         )

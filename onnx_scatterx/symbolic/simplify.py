@@ -1,4 +1,4 @@
-"""Terms with their cases decided, where the facts decide them."""
+"""Terms with their cases decided, if the facts decide them."""
 
 from __future__ import annotations
 

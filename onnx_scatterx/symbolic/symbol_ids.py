@@ -1,7 +1,7 @@
-"""The sources of what only the run knows, numbered in the order in which one model shows them.
+"""The sources of run-time numbers, numbered in the order in which one model shows them.
 
-The order of atoms begins with these numbers, and so must not know of other models. While a model is
-looked at, its sources have numbers of their own, and its leaves are no other model's.
+The order of atoms begins with these numbers, so they must not depend on other models. While a model
+is analysed, its sources have their own numbers, and its leaves differ from those of other models.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _serials: ContextVar[_Serials] = ContextVar("sources", default=_outside)
 
 
 def symbol_id(source: Hashable) -> SymbolId:
-    """Return the serial of a source; it is made where there is none."""
+    """Return the serial of a source; a new source gets a new one."""
     return _serials.get()[source]
 
 
 @contextmanager
 def fresh_symbols(first: int = 0) -> Iterator[None]:
-    """Number sources from 0 on; afterwards those from before go on.
+    """Number sources from 0 on; afterwards the former numbers continue.
 
     >>> from onnx_scatterx.symbolic.symbols import size
     >>> n = size("n")
@@ -62,6 +62,6 @@ def fresh_symbols(first: int = 0) -> Iterator[None]:
 
 @contextmanager
 def foreign_symbols() -> Iterator[None]:
-    """Number sources that may stand beside those of a model, and come after them."""
+    """Number sources that are used together with those of a model, and come after them."""
     with fresh_symbols(_OTHERS):
         yield

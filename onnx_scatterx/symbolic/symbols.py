@@ -1,4 +1,4 @@
-"""Atoms that name something: coordinates, what only the run knows, constant arrays."""
+"""Atoms that name something: coordinates, run-time numbers, constant arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST_LEAF = 64  # places before are of coordinates
 
 
 class IndexVar(Atom):
-    """The coordinate ``x_dim`` of the element that is looked at; never negative."""
+    """The coordinate ``x_dim`` of the present element; never negative."""
 
     __slots__ = ("dim",)
     dim: int
@@ -39,7 +39,7 @@ class IndexVar(Atom):
 
 
 class Symbol(Atom):
-    """A number that only the run knows: ``source[parts]``, or a size where there are no parts.
+    """A run-time number: ``source[parts]``, or a size if there are no parts.
 
     ``low`` and ``high`` are bounds that hold in every run.
     """
@@ -73,7 +73,7 @@ class Symbol(Atom):
 class Lookup(Atom):
     """The element of a constant integer array at the indices ``parts``.
 
-    Outside the array nothing is looked at: a choice between pieces multiplies it by 0.
+    Outside the array nothing is read: a choice between pieces multiplies it by 0.
     """
 
     __slots__ = ("array", "bounds", "digest")
@@ -125,7 +125,7 @@ def symbol_of(t: Term) -> Symbol | None:
 
 
 def size(name: str, source: object = None) -> Term:
-    """Return a size: a number that is never negative, told apart by its source (or its name)."""
+    """Return a size: a number that is never negative, identified by its source (or its name)."""
     return element(source if source is not None else name, (), name=name, low=0)
 
 
@@ -188,7 +188,7 @@ def table(array: np.ndarray, index: Iterable[Number]) -> Term:
 
 
 def _steps(array: np.ndarray) -> list[int]:
-    """Return by how much the second element along each dim differs from the first."""
+    """Return the difference of the first two elements along each dim."""
     origin = (0,) * array.ndim
     first = int(array[origin])
     return [

@@ -1,4 +1,4 @@
-"""A term in numbers: its values over a grid of coordinates, where no size or element is in it."""
+"""A term in numbers: its values over a grid of coordinates, if it has no size or element."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NARROW = 1 << 62
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     """Return a term's values over coordinates of these extents, a dim for each, in their order.
 
-    They are int64, and must not be written to. Raises OverflowError if int64 does not hold one,
-    or if it does not hold what is in the term and the values are many; AssertionError if only the
-    run knows a number of the term.
+    They are int64, and must not be written to. Raises OverflowError if a value overflows int64, or
+    if an intermediate result does and the values are many; AssertionError if the term has a
+    run-time number.
 
     >>> from onnx_scatterx.symbolic.terms import coord, step
     >>> tabulated(3 * coord(0) + coord(1), {1: 2, 0: 3}).tolist()
@@ -43,7 +43,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
 
 
 def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
-    """Return whether 64 bits hold all that is compared or divided when a term is evaluated."""
+    """Return whether 64 bits hold all comparisons and divisions in the evaluation of a term."""
 
     @functools.cache
     def bounds(atom: Atom) -> Interval:

@@ -2,14 +2,14 @@
 
 A term is a polynomial with integer coefficients over atoms::
 
-    Coord(d)         the coordinate x_d of the element that is looked at
-    Leaf             a number that only the run knows: a size, or an element of a tensor
+    Coord(d)         the coordinate x_d of the present element
+    Leaf             a run-time number: a size, or an element of a tensor
     Table            an element of a constant array
     Pos(t)           max(t, 0)
-    Step(t)          1 where t >= 0, else 0
+    Step(t)          1 if t >= 0, else 0
     FloorDiv(t, d)   floor(t / d)
 
-Everything piecewise is said with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] =
+Everything piecewise is written with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] =
 Indicator(a - b) - Indicator(a - b - 1)``, ``where(c, a, b) = c a + (1 - c) b``, ``a mod d = a - d
 FloorDiv(a, d)``. The constructors bring a term to one form, so equal terms are the same object and
 ``is`` compares them.

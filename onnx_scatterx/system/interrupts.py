@@ -1,4 +1,4 @@
-"""Signals that end a program: raised as exceptions, or put off until a step is complete.
+"""Signals that end a program: raised as exceptions, or delayed until a step is complete.
 
 Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
 do the same. Only the main thread runs handlers of signals.
@@ -52,7 +52,7 @@ def _stop(number: int, _: FrameType | None) -> NoReturn:
 
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
-    """Put Ctrl-C and the other signals that end a program off until this block is left."""
+    """Delay Ctrl-C and the other signals that end a program until this block is left."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

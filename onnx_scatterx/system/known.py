@@ -1,7 +1,7 @@
-"""Files that are found again under any of their names.
+"""Files that are recognised under any of their names.
 
-Two paths lead to one file if they have the same device and inode, which holds for hard links and on
-file systems that ignore case, or the same real path, which holds if there is no file yet.
+Two paths lead to one file if they have the same device and inode, as for hard links and on file
+systems that ignore case, or if they have the same real path, as for a file that is not yet written.
 """
 
 from __future__ import annotations

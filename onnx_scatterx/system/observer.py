@@ -1,6 +1,6 @@
-"""How far a call is: one object tells callers and the log, and is handed to whatever takes long.
+"""Progress of a call: one object that reports to callers and the log, passed to long tasks.
 
-Stages are told by their names, with how much is done of how much: 0 of 0 where nobody can say.
+Stages are reported by their names, with how much is done of how much: 0 of 0 if that is unknown.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import onnx_ir as ir
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Is told a stage by its name, how much of it is done, and of how much (0 if unknown)."""
+"""Is called with a stage's name, how much of it is done, and of how much (0 if unknown)."""
 
 Counted: TypeAlias = Callable[[int, int], None]
-"""Is told how much of one thing is done, and of how much."""
+"""Is called with how much of one thing is done, and of how much."""
 
 Watch: TypeAlias = "Callable[[str, ir.Model], None]"
 """Is called after each pass, with its name and the model as it is then."""
@@ -29,7 +29,7 @@ LOG = logging.getLogger("onnx_scatterx")
 
 @dataclass(frozen=True)
 class Observer:
-    """Tells of stages and of passes: a callback each, and the log ``onnx_scatterx``.
+    """Reports stages and passes: a callback each, and the log ``onnx_scatterx``.
 
     The log has a line at INFO when a stage begins, and the rest at DEBUG.
 
@@ -45,7 +45,7 @@ class Observer:
     watch: Watch | None = None
 
     def stage(self, name: str, done: int = 0, total: int = 0, what: object = "") -> None:
-        """Tell that a stage begins, or how far it is; ``what`` is for the log."""
+        """Report that a stage begins, or its progress; ``what`` is for the log."""
         level = logging.DEBUG if done else logging.INFO
         if LOG.isEnabledFor(level):
             of = f" {done} of {total}" if total else ""
@@ -54,15 +54,15 @@ class Observer:
             self.progress(name, done, total)
 
     def counted(self, name: str) -> Counted:
-        """Return what tells of one stage how far it is."""
+        """Return the callback for the progress of one stage."""
         return lambda done, total: self.stage(name, done, total)
 
     def passed(self, name: str, model: ir.Model) -> None:
-        """Tell that a pass has run."""
+        """Report that a pass has run."""
         LOG.debug("ran the pass %s", name)
         if self.watch is not None:
             self.watch(name, model)
 
 
 NOBODY = Observer()
-"""Tells the log alone."""
+"""Reports to the log alone."""

@@ -1,6 +1,6 @@
-"""Reading files that a user names: regular ones, of bearable size.
+"""Reading files that a user names: regular ones, of limited size.
 
-A pipe that nobody writes to would be waited for, and a device such as /dev/zero never ends.
+Opening a pipe without a writer would block, and a device such as /dev/zero never ends.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _MOST_TOML = 1 << 13  # bytes: tomllib takes cubic time for a long dotted key
 
 
 def open_regular(path: AnyPath) -> BinaryIO:
-    """Open a file to read its bytes; raise OSError if it is none that ends.
+    """Open a file to read its bytes; raise OSError if it is not a regular file.
 
     >>> open_regular("/dev/null")
     Traceback (most recent call last):
     OSError: [Errno 22] it is a device: '/dev/null'
     """
-    # Without O_NONBLOCK, opening a pipe waits for somebody who writes.
+    # Without O_NONBLOCK, opening a pipe waits for a writer.
     flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     stream = open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags))  # noqa: SIM115
     mode = os.fstat(stream.fileno()).st_mode
@@ -44,7 +44,7 @@ def open_regular(path: AnyPath) -> BinaryIO:
 
 
 def read_regular(path: AnyPath, most: int) -> bytes:
-    """Return the bytes of a file; raise OSError if it is none that ends, or has more than most."""
+    """Return the bytes of a file; raise OSError if it is not regular, or has more than most."""
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > most:
@@ -82,7 +82,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def is_utf8(path: str) -> bool:
-    r"""Return whether a path is text; what libraries in C++ take is nothing else.
+    r"""Return whether a path is valid UTF-8; libraries in C++ take no other paths.
 
     >>> is_utf8("größe.onnx"), is_utf8(os.fsdecode(b"\xff.onnx"))
     (True, False)

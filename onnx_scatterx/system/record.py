@@ -1,4 +1,4 @@
-"""Which files were read: readers report them here, and writers refuse to replace them."""
+"""The files that were read: readers report them here, and writers refuse to replace them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recorded() -> Iterator[Files]:
 
 
 def note_read(path: str | os.PathLike[str], what: str) -> None:
-    """Report that a file is read, and what it is to the user; what was said first stands."""
+    """Report that a file is read, and its role for the user; the first report counts."""
     absolute = Path(os.path.abspath(path))
     for record in _records.get():
         record.setdefault(absolute, what)

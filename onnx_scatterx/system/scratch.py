@@ -1,8 +1,8 @@
 """Temporary directories that are recognised by their names, and cleared if their process is gone.
 
-A process that makes one holds a lock on a file in it, which the system releases when the process
-ends, however it ends. Whoever makes the next one in the same place first removes those that nobody
-holds. A directory is made and locked as follows, since others may clear it between any two steps:
+A process that creates one holds a lock on a file in it, which the system releases when the process
+ends in any way. Whoever creates the next one in the same place first removes those without a lock.
+A directory is created and locked as follows, since others may clear it between any two steps:
 
     make it, open its lock file, lock it    and again under another name, if any of this fails
     is the lock file still in its place?    no: somebody has cleared it before it was locked
@@ -31,10 +31,10 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 @contextlib.contextmanager
 def scratch(parent: Path | None = None) -> Iterator[Path]:
-    """Make an empty directory in `parent`, which is removed when the block ends.
+    """Create an empty directory in `parent`, which is removed when the block ends.
 
-    By default it is made where the system keeps temporary files. Directories of processes that are
-    gone are removed first. Raises OSError if no directory can be made there.
+    By default it is in the system's directory for temporary files. Directories of processes that
+    have ended are removed first. Raises OSError if no directory can be created there.
 
     >>> with scratch() as directory:
     ...     _ = (directory / "file").write_text("text")
@@ -115,11 +115,11 @@ def _is_locked_now(file: int) -> bool | None:
 
 
 def _remove(directory: Path, lock: int) -> None:
-    """Remove a directory of which the lock is held.
+    """Remove a directory whose lock is held.
 
-    It gets another name first: a process that has just made it, and that finds the lock free, must
-    not find the directory in its place. Windows gives none another name while a file in it is open,
-    and so does not if the other process has opened it meanwhile.
+    It is renamed first: a process that has just created it, and that finds the lock free, must not
+    find the directory in its place. Windows cannot rename it while a file in it is open, and so
+    does not if the other process has opened it meanwhile.
     """
     gone = _new_name(directory.parent)
     with postponed():

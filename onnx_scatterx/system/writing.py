@@ -1,8 +1,8 @@
-"""Writing files: all that belong together appear whole, or none does, and nothing read is replaced.
+"""Writing files: files that belong together all appear, or none does, and no input is replaced.
 
-A file is first written to a temporary directory beside its place, and renamed when all are there.
-It keeps the mode of a file that it replaces; a symbolic link stays, and what it leads to is
-replaced. A device or a pipe is written at once.
+A file is first written to a temporary directory beside its place. All are renamed when they are
+complete. A file keeps the mode of the file that it replaces. A symbolic link is kept, and its
+target is replaced. A device or a pipe is written directly.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Staged:
 class Writing:
     """Files that are written together: they appear when the block ends without an error.
 
-    None may be a file that was read, which are ``read`` and those that the blocks of ``recorded``
+    None may be a file that was read: those in ``read``, and those that the blocks of ``recorded``
     around the call have recorded.
 
     >>> with scratch() as directory:
@@ -92,11 +92,11 @@ class Writing:
         return place
 
     def keep(self, path: Path, what: str) -> None:
-        """Say that a file belongs to what is written, and is there already."""
+        """Declare that a file belongs to the output, and exists already."""
         self._read.setdefault(path, what)
 
     def check(self) -> None:
-        """Raise ScatterXError if a file that was claimed has been read, or is to be kept."""
+        """Raise ScatterXError if a claimed file has been read, or must be kept."""
         for place in self._claims:
             self._check(place)
 
@@ -119,7 +119,7 @@ class Writing:
         return known == (None, None) and not path.is_dir()
 
     def stage(self, place: Path, *, replaces: bool = True) -> Path:
-        """Return where to write the content of a file that was claimed, by its real path.
+        """Return where to write the content of a claimed file, by its real path.
 
         If it does not replace a file, one that is there in the end must have the same content.
         """
@@ -137,7 +137,7 @@ class Writing:
             raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 
     def make_directory(self, path: Path) -> None:
-        """Make a directory and those above it, unless they exist; not for good if writing fails."""
+        """Create a directory and those above it, unless they exist; removed if writing fails."""
         place = Path(os.path.realpath(path))
         while True:
             missing = [p for p in (place, *place.parents) if not p.exists()]
@@ -145,12 +145,12 @@ class Writing:
                 with postponed(), contextlib.suppress(FileExistsError):
                     directory.mkdir()
                     self._made.callback(_remove_empty, directory)
-            with contextlib.suppress(FileNotFoundError):  # who else made it has given up
+            with contextlib.suppress(FileNotFoundError):  # whoever created it has given up
                 self._temporary_in(place)
                 return
 
     def _temporary_in(self, place: Path) -> Path:
-        """Return a temporary directory in a directory, which is not empty as long as that is so."""
+        """Return a temporary directory in a directory, which is thereby not empty."""
         if place not in self._temporary:
             self._temporary[place] = self._temporaries.enter_context(scratch(place))
         return self._temporary[place]

@@ -1,4 +1,4 @@
-"""The targets: what may be emitted for whom."""
+"""The targets: what may be written for each."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def target_of(target: AnyTarget) -> Target:
 def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
     """Return a target by its name, or by the path of its profile from a folder.
 
-    ``extending`` are the profiles that are being read, each of which extends the next.
+    ``extending`` are the profiles that are being read; each extends the next.
     """
     if name in BASES:
         return BASES[name]
@@ -85,7 +85,7 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
 
 
 def _changed(said: str, find: Find) -> Target:
-    """Return a target that is said as ``NAME, key = value, ...``."""
+    """Return a target that is written as ``NAME, key = value, ...``."""
     name, _, keys = said.partition(",")
     try:
         content = parse_toml(f"keys = {{{keys}}}")["keys"]
@@ -102,7 +102,7 @@ def all_targets() -> list[Target]:
 
 
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
-    """Return how plans are weighed for a target; ``sizes`` are hints on symbolic sizes."""
+    """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
     return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
 
 

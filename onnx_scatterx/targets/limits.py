@@ -63,7 +63,7 @@ class Use:
 
     @property
     def makes_size(self) -> bool:
-        """Whether a size of an output is a number of the run, and no size of an input is."""
+        """Whether a size of an output is known only at run time, and no size of an input is."""
         given = [t for t in self.inputs if t is not None]
         return not all(map(_is_declared, _leaves(self.outputs))) and all(
             map(_is_declared, _leaves(given))
@@ -108,7 +108,7 @@ class OperatorLimits:
     exclusive: bool = True  # CumSum with exclusive=1
     broadcast: bool = True  # operands of unlike shapes
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
-    computed: bool = True  # bounds, amounts and shapes that are no constants
+    computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     native: bool = True
 
@@ -118,7 +118,7 @@ class OperatorLimits:
         return name not in self.no_types and (self.types is None or name in self.types)
 
     def objections(self, use: Use) -> Iterator[str]:
-        """Yield what of a use is not taken, as words that follow the operator's name."""
+        """Yield the unsupported parts of a use, as words that follow the operator's name."""
         name, dtype = use.op_type, use.dtype
         if dtype is not None and not self.takes_type(dtype):
             yield f"{name} of {dtype.name.lower()}"
@@ -158,7 +158,7 @@ def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
 
 
 def _is_computed(use: Use) -> bool:
-    """Return whether an operand depends on the run: what does not, every compiler folds."""
+    """Return whether an operand depends on the inputs: every compiler folds all others."""
     for place in _OPERANDS.get(use.op_type, ()):
         operand = use.inputs[place] if place < len(use.inputs) else None
         if operand is not None and not use.is_constant[place] and operand.constant is None:

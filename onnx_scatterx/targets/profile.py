@@ -53,7 +53,7 @@ from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 from onnx_scatterx.targets.profile_schema import check_profile
 from onnx_scatterx.targets.target import Target
 
-_DENSE_LIMIT = 1 << 24  # elements, where a profile allows dense forms and says no limit
+_DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
     *("max_rank", "max_opset", "static_only"),
@@ -144,7 +144,7 @@ def _base(name: str, bases: Mapping[str, Target]) -> Target:
 
 
 def _dense_limit(content: Mapping[str, Any], target: Target) -> float | None:
-    """Return the most elements of a tensor of a dense form, None if there are no such forms."""
+    """Return the most elements of a tensor of a dense form, None if dense forms are not allowed."""
     if "dense" in content and not content["dense"]:
         return None
     if content.get("dense") or target.dense_limit is not None:

@@ -1,4 +1,4 @@
-"""The keys of a profile: which there are, and what each may say."""
+"""The keys of a profile, and their possible values."""
 
 from __future__ import annotations
 

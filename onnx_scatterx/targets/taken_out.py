@@ -1,4 +1,4 @@
-"""Nodes that every compiler takes out of a model before it looks at operators.
+"""Nodes that every compiler removes from a model before it looks at operators.
 
 what no output of the model needs
 what is computed from constants alone: it is computed once, and becomes a constant
@@ -20,11 +20,11 @@ _NOT_FOLDED = frozenset(
         *("RandomUniformLike", "DequantizeLinear", "QuantizeLinear"),
     }
 )
-"""Operators that draw numbers, and those that say what a weight is."""
+"""Operators that draw random numbers, and those that define what a weight is."""
 
 
 class TakenOut:
-    """Finds the nodes of one model that compilers take out.
+    """Finds the nodes of one model that compilers remove.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
@@ -59,7 +59,7 @@ class TakenOut:
                 seen.update(graph for _, graph in inner)
 
     def has(self, node: ir.Node, graph: ir.Graph) -> bool:
-        """Return whether a node of a graph is taken out."""
+        """Return whether a node of a graph is removed."""
         if node not in self._live_of(graph):
             return True
         if node.op_type == "Constant" or node.domain != "":
@@ -101,7 +101,7 @@ class TakenOut:
 
 
 def _does_nothing(node: ir.Node) -> bool:
-    """Return whether a node gives what it reads: Dropout does, unless it trains."""
+    """Return whether a node returns its input: Dropout does, unless it trains."""
     if node.op_type == "Identity":
         return True
     if node.op_type != "Dropout" or any(v.uses() or v.is_graph_output() for v in node.outputs[1:]):

@@ -1,4 +1,4 @@
-"""What a target has: the operators that may be written for it, and its limits."""
+"""A target: the operators that may be written for it, and its limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits, Use
 
 SCATTERX = "ScatterX"
 NEW = frozenset({SCATTERX, "TensorScatter"})
-"""Operators that a target has only where it says so: few have them."""
+"""Operators that a target has only if its profile says so: few have them."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Target:
     avoid: frozenset[str] = frozenset()  # operators that it lacks
     extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
     limits: Mapping[str, OperatorLimits] = field(default_factory=dict, hash=False)
-    """What it does not take of an operator that it has, by the operator's name."""
+    """The uses that it does not take of an operator that it has, by the operator's name."""
     max_rank: int | None = None  # the most dims of a tensor
     max_opset: int | None = None  # the newest operator set that it reads
     static_only: bool = False  # all sizes must be numbers
@@ -42,8 +42,8 @@ class Target:
     None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
     allows one without a bound.
     """
-    avoids_dense: bool = False  # rules that pass over all of the data apply only if asked for
-    is_timed: bool = False  # plans are weighed by the time that they take
+    avoids_dense: bool = False  # rules that process all of the data apply only if asked for
+    is_timed: bool = False  # plans are compared by their run time
 
     def has(self, op_type: str) -> bool:
         """Return whether an operator may be written for the target.
@@ -57,7 +57,7 @@ class Target:
         return self.operators is None or op_type in self.operators
 
     def limits_of(self, op_type: str) -> OperatorLimits:
-        """Return what is not taken of an operator."""
+        """Return the limits of an operator."""
         return self.limits.get(op_type, NO_LIMITS)
 
     def objections(self, use: Use) -> Iterator[str]:
@@ -80,7 +80,7 @@ class Target:
 
     @property
     def is_device(self) -> bool:
-        """Whether it is a compiler that wants all it can know of a model settled beforehand."""
+        """Whether it is a compiler that needs as much as possible of a model to be constant."""
         return self.static_only or self.operators is not None
 
 

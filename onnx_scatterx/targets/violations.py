@@ -1,7 +1,7 @@
-"""What of a model its target does not take: operators, their uses, ranks, sizes, operator sets.
+"""The parts of a model that its target does not take: operators, uses, ranks, sizes, opsets.
 
-Nothing is said of nodes that every compiler takes out first: what no output needs, what is computed
-from constants alone, Identity, and Dropout that drops nothing.
+Nodes that every compiler removes first are not reported: unused nodes, nodes that compute with
+constants alone, Identity, and Dropout that drops nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from onnx_scatterx.targets.target import Target
 class Violation:
     """A node or an input that the target does not take, and why.
 
-    A node without a name goes by its first output. ``op`` of an input is "input", of the model
+    A node without a name is named by its first output. ``op`` of an input is "input", of the model
     itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
     """
 
@@ -43,7 +43,7 @@ class Violation:
 def violations(
     model: ir.Model, target: Target, *, distrust_dims: bool = False
 ) -> tuple[Violation, ...]:
-    r"""Return what of a model a target does not take, in the order of the graphs.
+    r"""Return the parts of a model that a target does not take, in the order of the graphs.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (bool[N] x) => (int64[1, M] y) { y = NonZero(x) }''')
@@ -60,7 +60,7 @@ def violations(
 
 
 class _Checker:
-    """Goes through a model once."""
+    """Visits a model once."""
 
     def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
         self.target = target
@@ -92,14 +92,14 @@ class _Checker:
                         yield Violation(label, node.op_type, name, why, on_host)
 
     def _is_on_host(self, node: ir.Node) -> bool:
-        """Return whether a node is of an operator that the target has, on its host."""
+        """Return whether a node's operator runs on the target's host."""
         target, name = self.target, node.op_type
         if node.domain != "" or name in target.avoid or target.limits_of(name).native:
             return False
         return target.operators is None or name in target.operators
 
     def _of_opset(self, main: str) -> Iterator[Violation]:
-        """Yield the nodes that keep a model in an operator set that is too new."""
+        """Yield the nodes that prevent lowering a model whose operator set is too new."""
         most = self.target.max_opset
         version = newer_opset(self.model, most)
         if most is None or version is None:

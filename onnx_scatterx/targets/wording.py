@@ -1,4 +1,4 @@
-"""A target in words: what it takes, and where that is written."""
+"""A description of a target: what it takes, and the source of that."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT = {
 
 
 def described(target: Target, width: int = 100) -> str:
-    """Return a target in words, in lines of at most ``width`` letters.
+    """Return a description of a target, in lines of at most ``width`` letters.
 
     >>> from onnx_scatterx.targets.target import STANDARD
     >>> print(described(STANDARD))

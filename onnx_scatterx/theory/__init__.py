@@ -1,4 +1,4 @@
-"""The theory in one place: what the paper defines, and its name here. NumPy is all it needs.
+"""The theory in one place: the paper's definitions, and their names here. It needs only NumPy.
 
 Wuming Pan, "Tensor Data Scattering and the Impossibility of Slicing Theorem" (2020). The paper
 has two Definitions 2 and two Definitions 10; the first of each is marked with an a.
@@ -23,8 +23,8 @@ has two Definitions 2 and two Definitions 10; the first of each is marked with a
     Definition 10   disseminated slice         ``disseminated_slices``
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
-Reads are not in the paper: ``Gathering`` is their form. Where the paper is mended, docs/errata.md
-says how and why.
+Reads are not in the paper: ``Gathering`` is their form. docs/errata.md lists the corrections of the
+paper, with reasons.
 """
 
 from onnx_scatterx.theory.algorithm import (

@@ -1,4 +1,4 @@
-"""The ScatterX algorithm (section 8), step by step as the paper has it, with its slips mended.
+"""The ScatterX algorithm (section 8), step by step as in the paper, with its errors corrected.
 
     traverse(shape, action)          every index of a shape, row-major
     provision_x_transformer(...)     E[I] = p( f(p1(I)) ++ p2(I) )
@@ -6,8 +6,8 @@
     scatter_x(...)                   both
     tensorflow_scatter(...)          tf.tensor_scatter_nd_update by scatter_x
 
-It is slow and easy to check. ``XTransformer`` and ``Scattering`` say the same faster, and know
-reductions. What was mended is told in docs/errata.md.
+It is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster, and know
+reductions. docs/errata.md lists the corrections.
 """
 
 from collections.abc import Callable, Sequence

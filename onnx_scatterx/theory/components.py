@@ -1,4 +1,4 @@
-"""The components of a transformer: what one coordinate of the target is, as a function of I.
+"""The components of a transformer: each coordinate of the target as a function of I.
 
     T(I) = (t_0(I), t_1(I), ...)      each t_c one of
 
@@ -7,7 +7,7 @@
     AffineModulo(a, s, d, m)      (a + s * I_d) mod m
     Table(dims, values)           values[I_d for d in dims]
 
-The numbers may be Python ints or symbolic terms: nothing but ``==`` is asked of them, up to the
+The numbers may be Python ints or symbolic terms: they are only compared by ``==``, except in the
 last two functions, which are about arrays. A component is canonical if it is the first form that
 fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``; then ``==`` means "the same function".
 """
@@ -148,7 +148,7 @@ def normal_picks(components: Sequence[Component[N]]) -> tuple[Pick, Pick, Pick]:
 def split_picks(
     taken: Sequence[int | None], components: Sequence[Component[N]]
 ) -> tuple[Pick, Pick, Pick]:
-    """Return the picks p1, p2, p where p2 gives the axes with a ``taken`` dim, and f the others."""
+    """Return the picks p1, p2, p if p2 gives the axes with a ``taken`` dim, and f the others."""
     by_f = [c for c, d in enumerate(taken) if d is None]
     by_p2 = [c for c, d in enumerate(taken) if d is not None]
     p1 = Pick(sorted({d for c in by_f for d in components[c].dims}))
@@ -199,7 +199,7 @@ def _changes_along(values: NDArray[np.int64], d: int) -> bool:
 def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] | None:
     start, step = int(v[0]), int(v[1]) - int(v[0])
     line = np.arange(len(v))
-    # The last value first: it is cheap, and a line that ends within int64 has not left it before.
+    # The last value first: it is cheap, and a line that ends within int64 never left it.
     ends = start + step * (len(v) - 1) == int(v[-1]) and -(2**63) <= step < 2**63
     if ends and np.array_equal(v, start + step * line):
         return Affine(start, step, d)

@@ -1,10 +1,10 @@
-"""Disseminated slices: what moves as one piece (section 7.1).
+"""Disseminated slices: the slices that move as one piece (section 7.1).
 
-Where p1 and p2 are disjoint, f is one number for all of a slice that p1 picks (Definition 4):
+If p1 and p2 are disjoint, f is one number for all of a slice that p1 picks (Definition 4):
 
     for K in I_S / p1 (I):      T(K) = p( f(p1(I)) ++ p2(K) )
 
-so that the slice goes to its place in data as it is, and is f's to send.
+so the slice moves to its place in data unchanged, and f decides where.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class DisseminatedSlice:
 
 
 def disseminated_slices(transformer: XTransformer) -> tuple[DisseminatedSlice, ...]:
-    """Return the pieces of updates, in row-major order, and where each goes.
+    """Return the pieces of updates, in row-major order, and the target of each.
 
     The representation of the transformer is the one that counts: ``ValueError`` unless its p1 and
     p2 are disjoint and p2 takes something. ``disjoint_representation`` finds such a one.

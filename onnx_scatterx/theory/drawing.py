@@ -1,8 +1,8 @@
-"""Drawings: which element of data each update goes to, as SVG.
+"""Drawings: the element of data that each update is written to, as SVG.
 
-Updates are drawn on the left, data on the right, a cell for each element. A cell of updates bears
-its index, a cell of data the index of the update that comes to it (the last one, and how many
-more, if several do). What moves as one slice has one colour. Where nothing does, the witness is
+Updates are drawn on the left, data on the right, a cell for each element. A cell of updates has its
+index, a cell of data the index of the update that is written to it (the last one, and how many more
+there are). Each slice that moves as one has one colour. If nothing moves as one, the witness is
 outlined. The drawing has no background; its greys are as far from white as from a dark page.
 """
 
@@ -85,7 +85,7 @@ def draw(transformer: XTransformer) -> Drawing:
 
 
 class _Panel:
-    """One tensor: its grid, what stands in its cells, their colours, and which are outlined."""
+    """One tensor: its grid, the texts in its cells, their colours, and which are outlined."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class _Panel:
         else:
             for outer in self.grid.blocks():
                 yield from self._numbers(outer)
-            # What is outlined comes last, so that no neighbour covers it.
+            # Outlined cells come last, so that no neighbour covers them.
             for index in sorted(indices(self.grid.shape), key=self.marked.__contains__):
                 yield from self._cell(index)
         yield "</g>"

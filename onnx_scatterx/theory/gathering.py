@@ -2,8 +2,8 @@
 
     output[I] = data[T(I)]      for every index I of output
 
-The transformer's ``shape`` is that of the output. No two elements of the output meet, so that
-the order is of no account and any transformer will do.
+The transformer's ``shape`` is that of the output. No two elements of the output collide, so the
+order does not matter, and any transformer is valid.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Grids: where the cells of a tensor of any rank lie on paper.
+"""Grids: the layout on paper of the cells of a tensor of any rank.
 
 The last two dims are a block of rows and columns. Blocks lie side by side along the dim before
 them, these rows of blocks one below the other along the dim before that, and so on in turn.
@@ -67,7 +67,7 @@ class Grid:
         return MARGIN + (HEADING if len(self.shape) > 2 else 0)
 
     def _extent(self, towards: int, first: int = 0) -> int:
-        """Return the size of what dims from ``first`` on make, along x (0) or y (1)."""
+        """Return the size of dims from ``first`` on, along x (0) or y (1)."""
         rows, columns = self.inner
         across, down = MARGIN + columns * self.cell_width, self._top + rows * self.cell_height
         size = (across, down)[towards]

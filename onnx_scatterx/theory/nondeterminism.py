@@ -3,8 +3,8 @@
     for every K in T(I):     B[K] = A[J] for some J with T(J) = K
     for every other K:       B[K] = X[K], or anything at all if there is no X
 
-Updates that share a target are what leaves a choice (Proposition 1). With a reduction the choice
-is the order in which they meet the element.
+Only updates with the same target leave a choice (Proposition 1). With a reduction the choice is the
+order in which they are combined.
 """
 
 import itertools
@@ -25,8 +25,8 @@ from onnx_scatterx.theory.transformer import XTransformer
 class Outcomes:
     """A set of tensors: iterate over it, ask ``in`` or ``count``.
 
-    ``choices`` has what each target may hold, bit for bit, in the order in which the updates come;
-    every other element is that of ``rest``, or anything where ``rest`` is masked.
+    ``choices`` has the possible values of each target, bit for bit, in the order of the updates;
+    every other element is that of ``rest``, or anything if ``rest`` is masked.
     """
 
     rest: NDArray[Any]
@@ -123,10 +123,10 @@ def _common(shape: Sequence[int], other: Sequence[int]) -> tuple[Index, ...]:
 
 
 def _reachable(reduction: Reduction, old: Any, met: list[Any]) -> tuple[Any, ...]:
-    """Return the different values of an element that updates meet in some order."""
+    """Return the different values of an element over all orders of its updates."""
     if reduction is Reduction.NONE:
         return tuple({bits(u): u for u in met}.values())
-    # A state is the value so far, and which updates are left; equal states go on alike.
+    # A state is the value so far, and the remaining updates; equal states continue alike.
     states = {(bits(old), frozenset(range(len(met)))): old}
     for _ in met:
         states = {

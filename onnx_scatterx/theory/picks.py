@@ -61,7 +61,7 @@ class Pick:
         return Pick(self.coordinates + other.coordinates)
 
     def inverse(self) -> "Pick":
-        """Return the pick that undoes this shuffle; ``ValueError`` if this is no shuffle.
+        """Return the inverse of this shuffle; ``ValueError`` if this is not a shuffle.
 
         >>> Pick((2, 0, 1)).inverse()
         Pick((1, 2, 0))

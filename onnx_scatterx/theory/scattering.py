@@ -1,10 +1,10 @@
-"""Scatterings, and what they mean: the reference execution of the equation (Definition 7).
+"""Scatterings, and their meaning: the reference execution of the equation (Definition 7).
 
     output = data
     for I in row-major order of updates:
         output[T(I)] = combine(reduction, output[T(I)], updates[I])
 
-Definition 7 leaves open which of two colliding updates stays. Here it is the last one.
+Definition 7 does not define which of two colliding updates wins. Here it is the last one.
 """
 
 import enum

@@ -45,7 +45,7 @@ def slice_of(tensor: NDArray[Any], picks: Sequence[Pick]) -> NDArray[Any]:
     """Compute the slice E[p_0, p_1, ...] of a tensor, with one pick for each axis (Definition 3).
 
     Its shape is the lengths of the picks. ``ValueError`` if there is not one pick for each axis,
-    ``IndexError`` if one takes what the axis has not.
+    ``IndexError`` if one takes a coordinate that the axis lacks.
 
     >>> slice_of(np.arange(12).reshape(3, 4), [Pick((2, 0)), Pick.identity(1, 3)]).tolist()
     [[9, 10], [1, 2]]
@@ -95,7 +95,7 @@ def picked_slices(shape: Sequence[int], pick: Pick) -> dict[Index, tuple[Index, 
     """Part the indices of a shape into the slices that a pick picks (Definition 4).
 
     The keys are what the pick takes of the indices of a slice, in row-major order of the first of
-    these. ``IndexError`` if the pick takes a coordinate that they have not.
+    these. ``IndexError`` if the pick takes a coordinate that they lack.
 
     >>> picked_slices((2, 2), Pick((1,)))
     {(0,): ((0, 0), (1, 0)), (1,): ((0, 1), (1, 1))}

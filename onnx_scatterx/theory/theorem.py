@@ -5,7 +5,7 @@
 Let p2 take dim d. Then some component of T is I_d. Any component that depends on I_d is I_d too:
 f does not see I_d, so it comes from p2. An *obstacle* to d is a proof of the contrary: indices
 where no component is I_d, or where a component that is not I_d changes with I_d alone. If every
-dim has one, p2 can take none. Conversely, a dim without obstacle can be taken, and f be given the
+dim has one, p2 cannot take any. Conversely, a dim without obstacle can be taken, and f gets the
 dims on which the other components depend.
 """
 

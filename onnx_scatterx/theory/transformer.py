@@ -1,9 +1,9 @@
-"""X-transformers: which element of data each update goes to (Definition 10).
+"""X-transformers: the element of data that each update is written to (Definition 10).
 
     J = T(I) = p( f(p1(I)) ++ p2(I) )
 
 I is an index of updates, J one of data; p1, p2 and p are picks, and f is the provision tensor of
-the inner transformer: what an indices input says.
+the inner transformer: the content of an indices input.
 """
 
 from collections.abc import Sequence
@@ -182,7 +182,7 @@ class XTransformer:
         return replace(self, shape=pick(self.shape), p1=self.p1 @ back, p2=self.p2 @ back)
 
     def provision(self) -> NDArray[np.int64]:
-        """Compute the provision tensor E, ``E[I] = T(I)``, counted from 0 where it is in bounds."""
+        """Compute the provision tensor E, ``E[I] = T(I)``, counted from 0 if it is in bounds."""
         provision = np.empty((*self.shape, len(self.data_shape)), np.int64)
         for axis, component in enumerate(self.components):
             provision[..., axis] = evaluate(component, self.shape)
@@ -211,7 +211,7 @@ class XTransformer:
                 )
 
     def offsets(self) -> NDArray[np.int64]:
-        """Where each update goes in data laid out row by row; ``ValueError`` if out of bounds."""
+        """The flat, row-major targets of all updates; ``ValueError`` if out of bounds."""
         self.check_bounds()
         offsets = np.zeros(self.shape, np.int64)
         for axis, component in enumerate(self.components):

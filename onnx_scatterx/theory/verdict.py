@@ -8,8 +8,8 @@
 - *not sliceable*: neither, which is Theorem 1. Every dim has an obstacle.
 
 This is about functions: on a dim of extent 1 the coordinate is the constant 0, as it would be if
-the extent were not known. An update that is empty is judged as if all its extents were 1: what is
-said of no index holds.
+the extent were not known. An empty tensor of updates is judged as if all its extents were 1: a
+statement about no index is true.
 """
 
 import enum
@@ -50,7 +50,7 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why no slice lies along a dim; with indices that prove it where the components are numbers.
+    """Why no slice lies along a dim; with indices that prove it if the components are numbers.
 
     ``component`` is None: no component is I_dim. ``at[c]`` is an index where component c is not.
     Else: that component depends on I_dim and is not I_dim. ``at[0]`` is an index where it is not,
@@ -117,7 +117,7 @@ def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verd
 
 
 def equals_coordinate(component: Component[N], dim: int, wide: Set[int]) -> bool:
-    """Whether the component is I_dim as a function: where the extent is 1, that is 0."""
+    """Whether the component is I_dim as a function: if the extent is 1, that is 0."""
     if component.is_coordinate(dim):
         return True
     return dim not in wide and isinstance(component, Constant) and bool(component.value == 0)

@@ -1,4 +1,4 @@
-"""Every new ScatterX gets a function to fall back to, once transposes were folded into it."""
+"""Every new ScatterX gets a fallback function, after transposes were folded into it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ class AttachFallbacks(Pass):
         places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
         found = any(True for place in places for _ in new_nodes(place))
         if found:
-            with own_budget():  # what was planned is written whole
+            with own_budget():  # a plan is written completely
                 attach_fallbacks(model)
         return found

@@ -1,4 +1,4 @@
-"""What a pass of the pipeline is: a pass of onnx_ir that can share what is known of a model."""
+"""A pass of the pipeline: a pass of onnx_ir that can share the analysis of a model."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from onnx_scatterx.transforms.job import Job
 
 
 class CancelTransposes(Pass):
-    """Lets readers of such a pair read what goes into it.
+    """Lets readers of such a pair read the input of the pair.
 
     If it runs alone, no node is new, and nothing changes.
     """
@@ -49,7 +49,7 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     if result.is_graph_output():
         if source.producer() not in new or source.is_graph_output():
             return
-        # What a caller sees of the output stays.
+        # The output that a caller sees is kept.
         source.type, source.shape = result.type, result.shape
         source.metadata_props.update(result.metadata_props)
         source.name, result.name = result.name, source.name

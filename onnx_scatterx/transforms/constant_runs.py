@@ -1,7 +1,7 @@
 """Nodes whose inputs are all known, computed by ONNX Runtime itself: floats keep every bit.
 
-Each node is run alone on the CPU, without optimizations, in a process that may die. It is what ONNX
-Runtime does with the node of a model in which its inputs are constants.
+Each node is run alone on the CPU, without optimizations, in a process that may die. ONNX Runtime
+does the same with a node whose inputs are constants.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ MOVING = frozenset(
         *("Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
     )
 )
-"""Those that round nothing."""
+"""Operators that do not round."""
 
 ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 """Types for which ONNX Runtime may compute in float, and not round between two nodes.
 
-What a node alone gives is not what it gives in a chain, so that only what moves them is computed.
+A node alone may give another result than in a chain, so only moves of them are computed.
 """
 
 _SECONDS = 30.0
@@ -98,7 +98,7 @@ class NodeRunner:
             answer = self._process.ask(request, tensors, timeout=_SECONDS)
         if isinstance(answer, Failure):
             if answer.kind != "error":
-                self._process = None  # it is gone, and the next node gets another
+                self._process = None  # it ended; the next node gets a new one
             return None
         found = {tensor.name: from_raw(tensor) for tensor in answer.tensors}
         return [np.array(found[f"o{i}"]) for i, v in enumerate(node.outputs) if v.name]

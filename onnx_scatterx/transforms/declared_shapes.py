@@ -1,6 +1,6 @@
-"""Shapes that are declared, at fixed sizes: what is stale goes, and what is known is written.
+"""Declared shapes at fixed sizes: stale dims are removed, and known sizes are written.
 
-What an exporter declares of values other than inputs is a claim that nothing checks.
+The shapes that an exporter declares of values other than inputs are not checked by anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from onnx_scatterx.ir.graphs import all_graphs
 
 
 def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
-    """Forget the dims that a fixed size is in, of all values but the inputs of the model."""
+    """Forget the dims that depend on a fixed size, of all values but the inputs of the model."""
     inputs = set(model.graph.inputs)
     for value in _declared(model):
         if value not in inputs:
@@ -23,7 +23,7 @@ def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
 
 
 def declare_known(model: ir.Model, known: Knowledge) -> None:
-    """Write numbers that are known into the shapes that are declared, and those of the outputs."""
+    """Write known numbers into the declared shapes, and into those of the outputs."""
     outputs = set(model.graph.outputs)
     for graph in all_graphs(model):
         for value in (v for node in graph for v in node.outputs):
@@ -50,7 +50,7 @@ def _declared(model: ir.Model) -> Iterator[ir.Value]:
 
 
 def _forget(value: ir.Value, fixed: FixedSizes) -> None:
-    """Forget the dims of a value that a fixed size is in."""
+    """Forget the dims of a value that depend on a fixed size."""
     dims = dims_of(value) or ()
     if any(isinstance(dim, str) and fixed.concerns(dim) for dim in dims):
         value.shape = ir.Shape(

@@ -1,6 +1,6 @@
-"""The attribute ``reduction="none"`` is left out of scatters that stay: it is the default.
+"""The attribute ``reduction="none"`` is removed from scatters that are kept: it is the default.
 
-Some compilers of devices reject a scatter that says it, or misread it.
+Some compilers of devices reject a scatter that has it, or misread it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onnx_scatterx.transforms.job import Job
 
 
 class DropDefaultReductions(Pass):
-    """Removes an attribute that says nothing from ScatterND and ScatterElements."""
+    """Removes a default attribute from ScatterND and ScatterElements."""
 
     def run(self, job: Job) -> bool:
         if job.obstacle is not None:

@@ -1,4 +1,4 @@
-"""Making the last update win, where it is known which updates are overwritten.
+"""Making the last update win, if it is known which updates are overwritten.
 
     before   y = ScatterND(x, [[2], [0], [2]], u)
     after    y = ScatterND(x, [[0], [2]], Gather(u, [1, 2]))
@@ -6,8 +6,8 @@
     before   y = ScatterElements(x, i, u), where no target depends on dim d of the updates
     after    y = ScatterElements(x, i[.., -1:, ..], u[.., -1:, ..])
 
-The last in row-major order is what ONNX Runtime leaves on one thread. Of updates that differ in
-such a dim alone it is the last along that dim.
+On one thread ONNX Runtime keeps the last update in row-major order. Of updates that differ only in
+such a dim, that is the last one along that dim.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     )
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
-        # What is refused stays as it is, and the report says so.
+        # A refused scatter is kept, and the report says so.
         with suppress(RefusedError, LimitError), writer.at(node, node.outputs[0].name):
             scatter = lift(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
@@ -85,7 +85,7 @@ def _drop(scatter: Scatter, scope: Scope, w: Writer) -> None:
 def _drop_positions(
     scatter: Scatter, scope: Scope, w: Writer, rows: np.ndarray, kept: np.ndarray
 ) -> bool:
-    """Keep some positions of each dim of the indices, where those are all the updates that stay."""
+    """Keep some positions of each dim of the indices, if those are all the kept updates."""
     node, dtype = scatter.node, scatter.dtype
     sizes = [scatter.shape[d].constant or 0 for d in scatter.index_dims]
     stays = np.zeros(sizes, bool)
@@ -113,7 +113,7 @@ def _drop_positions(
 
 
 def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) -> None:
-    """Write the updates of these rows only."""
+    """Write only the updates of these rows."""
     node, dtype = scatter.node, scatter.dtype
     rest = scatter.shape[len(scatter.index_dims) :]
     extents = [n.constant for n in (*scatter.shape[: len(scatter.index_dims)], *rest)]
@@ -150,7 +150,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
 
 
 def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
-    """Write the last updates only along dims of the updates that decide no target."""
+    """Write only the last updates along dims of the updates that no target depends on."""
     if scatter.indices is None or scatter.node.op_type == "TensorScatter":
         return
     moving = frozenset[int]().union(*(t.coords for t in scatter.index_exprs))
@@ -185,7 +185,7 @@ def _give(node: ir.Node, inputs: list[ir.Value]) -> None:
 
 
 def _rows(scatter: Scatter) -> np.ndarray | None:
-    """Return where every row of the indices points, not negative, or None where it is not known."""
+    """Return the target of every row of the indices, not negative, or None if it is not known."""
     if scatter.node.op_type == "TensorScatter":
         return None
     extents = [scatter.shape[d].constant for d in scatter.index_dims]

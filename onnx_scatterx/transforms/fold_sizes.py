@@ -1,16 +1,16 @@
-"""What follows from sizes that are numbers is a constant: nothing of it is computed at run time.
+"""Everything that depends on known sizes alone is a constant, not computed at run time.
 
     before   Reshape(x, Concat(Slice(Shape(x), ...), [-1]))          x: float[4, 8, 2]
     after    Reshape(x, [4, -1])
 
-Integers and booleans are those that the interpreter proves, whatever operators they come from.
-What floats follow from them (scales of a Resize, encodings of positions) ONNX Runtime computes, bit
-for bit as it would do it. What the model computes from its own constants alone stays. Nothing is
-folded because two inputs declare a dim under one name: runtimes do not check that they agree.
+Integers and booleans are those that the interpreter proves, whatever operators they come from. ONNX
+Runtime computes the floats that depend on them (scales of a Resize, encodings of positions), bit
+for bit as at run time. A value that the model computes from its own constants alone is kept.
+Nothing is folded because two inputs declare a dim under one name: runtimes do not check it.
 
-A grid of positions or a mask is made from a few sizes, and would be a large constant. So for a
-target that takes such nodes the model grows by at most half, or by 64 KiB where that is more: the
-largest of what would be written is computed at run time as before.
+A grid of positions or a mask is made from a few sizes, and would be a large constant. So if the
+target takes such nodes, the model grows by at most half, or by 64 KiB if that is more: the largest
+constants are still computed at run time.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from onnx_scatterx.transforms.inline_functions import inline_sized_functions
 from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.job import Job
 
-_FREE = 1 << 16  # bytes of new constants that nobody minds
+_FREE = 1 << 16  # bytes of new constants, whatever the model's size
 _SMALL = 64  # bytes of a constant that is always written
 
 
 class FoldSizes(Pass):
-    """Replaces what follows from sizes that are numbers by constants, in all graphs.
+    """Replaces values that depend on known sizes by constants, in all graphs.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2, 3] x) => (float[6] y) { n = Size (x)
@@ -71,7 +71,7 @@ class FoldSizes(Pass):
                     return modified
                 before = folding.runs
                 folded = folding.fold(known)
-                more = folded and folding.runs > before  # from these something may follow
+                more = folded and folding.runs > before  # other constants may follow from these
                 inlined = not more and inline_sized_functions(job)
                 decided = (more or inlined) and inline_known_ifs(job.model, job.names)
                 modified |= folded or inlined or decided
@@ -99,7 +99,7 @@ class _Folding:
             self.room = max(_FREE, stored_bytes(job.model) // 2)
 
     def fold(self, known: Knowledge) -> bool:
-        """Write all that is known as constants; return whether there is anything."""
+        """Write all that is known as constants; return whether anything was written."""
         self.known, self.found = known, {}
         self._find()
         return self._write()
@@ -133,7 +133,7 @@ class _Folding:
         return True
 
     def _compute(self, node: ir.Node, scope: Scope) -> None:
-        """Let ONNX Runtime compute a node, if all that it reads is known."""
+        """Let ONNX Runtime compute a node, if all its inputs are known."""
         if node.domain != "" or node.op_type not in COMPUTED or self.runs >= LIMITS.folding_runs:
             return
         if any(a.is_ref() for a in node.attributes.values()):
@@ -195,7 +195,7 @@ class _Folding:
         return bool(dead)
 
     def _fitted(self) -> set[ir.Node]:
-        """Give up the largest constants if all are too large; return the nodes that go.
+        """Give up the largest constants if all are too large; return the nodes to remove.
 
         If a value is given up, the constants that its node reads are written.
         """
@@ -211,7 +211,7 @@ class _Folding:
             self.found = {v: array for v, array in self.found.items() if array.nbytes <= most}
 
     def _goes(self, node: ir.Node) -> bool:
-        """Return whether all that is read of a node is known."""
+        """Return whether all outputs of a node that are read are known."""
         read = [v for v in node.outputs if v.uses() or v.is_graph_output()]
         return bool(read) and all(v in self.found for v in read) and not graphs_of(node)
 
@@ -219,7 +219,7 @@ class _Folding:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
     def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter) -> None:
-        """Let a constant stand for a value; that of an output of the graph is a node."""
+        """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.found[value]
         dtype = ir.DataType.from_numpy(array.dtype)
         if not value.is_graph_output():

@@ -1,7 +1,7 @@
 """Functions that compute sizes, put in the place of their calls.
 
-A function that is called at several sizes computes each of them when it runs. In the place of a
-call there is one size, and it is a number if that of the call is.
+A function that is called at several sizes computes each of them when it runs. An inlined call has
+one size, which is a known number if the call's size is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def inline_sized_functions(job: Job) -> bool:
         InlinePass(inlined)(cloned(model))
         InlinePass(inlined)(model)
     except (ir.passes.PassError, ValueError):
-        return False  # they cannot be, and stay
+        return False  # they cannot be inlined
     return True
 
 

@@ -1,10 +1,10 @@
-"""An If of which the condition is known is the branch that it takes.
+"""An If whose condition is known is replaced by the branch that it takes.
 
     before   y = If (c) <then_branch = { y = A(x) }, else_branch = { y = B(x) }>      c is true
     after    y = A(x)
 
-Exporters ask for ranks when the model runs (is this a scalar?), and what stands behind such an If
-has no known rank before it is gone. The condition has to be known without trusting declared dims.
+Exporters test ranks at run time (is this a scalar?). The rank of a value behind such an If is not
+known before the If is removed. The condition must be known without trusting declared dims.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from onnx_scatterx.transforms.job import Job
 
 
 class InlineKnownIfs(Pass):
-    """Puts branches that are always taken in the place of their Ifs.
+    """Replaces Ifs by their branches that are always taken.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) <bool yes = {1}> {
@@ -45,10 +45,10 @@ class InlineKnownIfs(Pass):
 
 
 def inline_known_ifs(model: ir.Model, names: Names) -> bool:
-    """Put branches that are always taken in the place of their Ifs; return whether any are."""
+    """Replace Ifs by their branches that are always taken; return whether any was replaced."""
     modified = False
     if (model.ir_version or 0) < 4:
-        return False  # initializers are inputs, which a graph cannot be given more of
+        return False  # initializers are inputs, and a graph cannot get new ones
     while any(_is_if(node) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
             known = Interpreter(model, distrust_dims=True).run()
@@ -63,7 +63,7 @@ def inline_known_ifs(model: ir.Model, names: Names) -> bool:
             break
         common = _common_names(model)
         for node, taken in found:
-            if node.graph is not None:  # it stood in a branch that is not taken
+            if node.graph is not None:  # else it was in a branch that is not taken
                 _take(node, taken, names, common)
         modified = True
     return modified
@@ -74,7 +74,7 @@ def _is_if(node: ir.Node) -> bool:
 
 
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
-    """Return the branch that is always taken, or None where that is not known."""
+    """Return the branch that is always taken, or None if that is not known."""
     known = None if node.inputs[0] is None else scope.values.get(node.inputs[0])
     condition = None if known is None or known.scalar is None else known.scalar.constant
     if condition is None:
@@ -83,14 +83,14 @@ def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
 
 
 def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> None:
-    """Put a branch in the place of its If."""
+    """Replace an If by its branch."""
     graph = node.graph
     assert graph is not None
     results = list(branch.outputs)
     nodes = list(branch)
     for value in results:
         if value.producer() in nodes:
-            value.shape = None  # claimed for the branch, and not believed
+            value.shape = None  # declared by the branch, not trusted
     branch.outputs.clear()
     for value in list(branch.initializers.values()):
         del branch.initializers[value.name or ""]
@@ -106,19 +106,19 @@ def _take(node: ir.Node, branch: ir.Graph, names: Names, common: set[str]) -> No
 
 
 def _rename(value: ir.Value, names: Names, common: set[str]) -> None:
-    """Give a value another name, where one of another scope has its own."""
+    """Rename a value if one of another scope has its name."""
     if value.name not in common:
         return
     tensor = value.const_value
     if isinstance(tensor, ir.ExternalTensor):
         value.const_value = copy.copy(tensor)
-    elif tensor is not None:  # its name stands in the model that it was read from
+    elif tensor is not None:  # its name is in the model that it was read from
         value.const_value = ir.serde.deserialize_tensor(ir.serde.serialize_tensor(tensor))
     value.name = names.new(value.name)
 
 
 def _common_names(model: ir.Model) -> set[str]:
-    """Return the names that stand for two values, as they may in graphs beside each other."""
+    """Return the names of two different values, which graphs beside each other may share."""
     counts = Counter[str | None]()
     for graph in model.graphs():
         counts.update(list(graph.initializers))
@@ -130,7 +130,7 @@ def _common_names(model: ir.Model) -> set[str]:
 def _replace(
     node: ir.Node, value: ir.Value, result: ir.Value, names: Names, *, fixed: bool
 ) -> None:
-    """Let what a branch gives stand for an output of its If; ``fixed`` says that its name stays."""
+    """Replace an output of an If by that of its branch; if ``fixed``, its name is kept."""
     graph = node.graph
     assert graph is not None
     if value.is_graph_output():

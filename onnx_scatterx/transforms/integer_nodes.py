@@ -1,4 +1,4 @@
-"""The nodes of a quantized write, once more on the integers: on trial, or for good."""
+"""The nodes of a quantized write, copied to integers: on trial, or for good."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from onnx_scatterx.transforms.quantized_writes import QuantizedWrite
 
 
 class IntegerNodes:
-    """Writes a quantized write on integers beside the floats, and lets all readers read those.
+    """Writes a quantized write on integers beside the floats, and redirects all readers.
 
     Then either ``keep`` it, which removes the floats, or ``undo`` it. ``scatters`` has the new
-    scatter for each old one, ``nodes`` all that is new.
+    scatter for each old one, ``nodes`` has all new nodes.
     """
 
     def __init__(self, context: GraphContext, write: QuantizedWrite) -> None:
@@ -47,11 +47,11 @@ class IntegerNodes:
 
     @property
     def nodes(self) -> list[ir.Node]:
-        """The new nodes, each behind those that it reads."""
+        """The new nodes, each after those that it reads."""
         return self._writer.made
 
     def undo(self) -> None:
-        """Let all be as it was."""
+        """Restore the graph."""
         for i, before, _ in reversed(self._outputs):
             self.context.graph.outputs[i] = before
         for node, place, value in reversed(self._uses):
@@ -62,7 +62,7 @@ class IntegerNodes:
                 self.context.graph.initializers.pop(value.name or "", None)
 
     def keep(self) -> None:
-        """Remove the floats; what is new takes the names that readers of the model know."""
+        """Remove the floats; new values take the names that readers of the model know."""
         names = self.context.names
         renamed = {}
         for _, before, after in self._outputs:
@@ -127,7 +127,7 @@ class IntegerNodes:
         node.replace_input_with(place, new)
 
     def _replace(self, old: ir.Value, new: ir.Value, anchor: ir.Node) -> None:
-        """Let all that reads one value read another; an output of the graph keeps its name."""
+        """Let all readers of one value read another; an output of the graph keeps its name."""
         if old.is_graph_output():
             if new.is_graph_output():
                 with self._writer.at(anchor, old.name) as w:
@@ -145,7 +145,7 @@ class IntegerNodes:
             self._redirect(use.node, use.idx, new)
 
     def _dequantize(self, value: ir.Value) -> None:
-        """Give the floats of an output of the graph, as they were."""
+        """Give an output of the graph its floats back."""
         node = value.producer()
         leaf = next(iter(self.write.inputs.values()))
         assert node is not None

@@ -34,7 +34,7 @@ from onnx_scatterx.transforms.outcome import Outcome, is_read
 
 @dataclass
 class Job:
-    """A model, how it is to be optimized, what is known of it, and what was done so far."""
+    """A model, its settings, what is known of it, and what was done so far."""
 
     model: ir.Model
     settings: Settings
@@ -63,7 +63,7 @@ class Job:
 
     @cached_property
     def costs(self) -> Costs:
-        """How plans are weighed."""
+        """How plans are compared."""
         return costs_of(self.settings.target, self.settings.sizes)
 
     @property
@@ -79,7 +79,7 @@ class Job:
         return bool(self.called)
 
     def note_nodes(self) -> None:
-        """Note what scatters and gathers are called and read, before the first is removed."""
+        """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
         self.called = names_of(self.model)
@@ -91,11 +91,11 @@ class Job:
             self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
-        """Return the outcome of a graph; one without scatters has none before it is asked for."""
+        """Return the outcome of a graph; a graph without scatters gets one when it is asked for."""
         for outcome in self.outcomes:
             if outcome.graph is context.graph:
                 return outcome
-        # There is no scatter to look at, and so nothing to charge the budget for.
+        # Without scatters nothing is analysed, so nothing is charged to the budget.
         nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
         made = Outcome(context.graph, nothing, {}, set(), set())
         self.outcomes.append(made)
@@ -103,7 +103,7 @@ class Job:
 
     @cached_property
     def obstacle(self) -> Refusal | None:
-        """Why the model must stay as it is, if it must."""
+        """Why the model must be kept as it is, if it must."""
         node = misread_node(self.analysis.knowledge)
         if node is None:
             return None
@@ -128,7 +128,7 @@ class Job:
                 )
 
     def note_planned(self, *nodes: ir.Node) -> None:
-        """Tell how many of the scatters have been planned, or are being planned."""
+        """Report how many of the scatters have been planned, or are being planned."""
         new = [node for node in nodes if self._planned.get(node) is False]
         if new:
             self._planned.update(dict.fromkeys(new, True))

@@ -1,8 +1,8 @@
-"""Scatters are replaced by what computes the same without them.
+"""Scatters are replaced by nodes that compute the same.
 
-Values that a reader needs are written out from their mosaics. A scatter that nothing needs any more
-is removed, together with the nodes that computed its indices. A scatter whose result cannot be
-written is kept, with the reason.
+Values that a reader needs are written from their mosaics. A scatter without readers is removed,
+together with the nodes that computed its indices. A scatter whose result cannot be written is kept,
+with the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from onnx_scatterx.transforms.shorten_shapes import index_nodes
 
 
 class LowerScatters(Pass):
-    """Writes what the scatters of a model write, by the rules of the settings."""
+    """Writes the results of a model's scatters, by the rules of the settings."""
 
     def run(self, job: Job) -> bool:
         if not job.has_scatters:
@@ -51,20 +51,20 @@ class LowerScatters(Pass):
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
-    """Rewrite one graph; return what became of its scatters, and the new nodes.
+    """Rewrite one graph; return the outcome of its scatters, and the new nodes.
 
-    If planning exceeds a limit, the graph stays as it is.
+    If planning exceeds a limit, the graph is not changed.
     """
     try:
         planned = _planned(context)
     except (LimitError, RecursionError) as error:
         return _untouched(context, Refusal(Reason.MODEL_LIMIT, str(error))), []
-    with own_budget():  # what was planned is written whole
+    with own_budget():  # a plan is written completely
         return _written(context, planned)
 
 
 class _Planned(NamedTuple):
-    """What is to be written: the last round, the selection in it, and why scatters are opaque."""
+    """What to write: the last round, its selection, and why scatters are opaque."""
 
     round: RewriteRound
     selection: ScatterSelection
@@ -74,8 +74,8 @@ class _Planned(NamedTuple):
 def _planned(context: GraphContext) -> _Planned:
     """Plan a graph.
 
-    A scatter whose result cannot be written is opaque: its result is looked at as a tensor of its
-    own, and planning starts again. So does it if a chain of scatters must be split.
+    A scatter whose result cannot be written is opaque: its result becomes a source, and planning
+    starts again. Planning also starts again if a chain of scatters must be split.
     """
     opaque = {
         node: Refusal(Reason.QUANTIZER)
@@ -118,7 +118,7 @@ def kept_scatters(context: GraphContext) -> set[ir.Node]:
 
 
 def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:
-    """Write what was planned into its graph."""
+    """Write a plan into its graph."""
     round_, selection, opaque = planned
     found = round_.provenance
     lifted = found.scatters
@@ -136,7 +136,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         for node in lifted
         if node.graph is not None
     }
-    # What was read only by scatters that are gone is gone as well, whatever is known of it.
+    # A value that only removed scatters read is removed as well, whatever is known of it.
     dead = {n for n in [*unread, *refused] if n.graph is None}
     outcome = Outcome(context.graph, found, refusals, dead, indices)
     outcome.add(written)
@@ -144,6 +144,6 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
 
 
 def _untouched(context: GraphContext, why: Refusal) -> Outcome:
-    """Return what becomes of a graph that is left as it is."""
+    """Return the outcome of a graph that is not changed."""
     found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
     return Outcome(context.graph, found, dict.fromkeys(found.scatters, why), set(), set())

@@ -17,10 +17,10 @@ _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output
 
 
 def obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
-    """Return why a scatter has to stay, if it is written on floats and quantizers are beside it.
+    """Return why a scatter must be kept, if it is written on floats and has quantizers beside it.
 
-    ONNX Runtime moves, adds and drops quantizers beside nodes that move elements, and not beside
-    scatters, under its default options.
+    Under its default options, ONNX Runtime moves, adds and removes quantizers beside nodes that
+    move elements, but not beside scatters.
     """
     above, below = reached(node, up=True), reached(node, up=False)
     if not all(map(is_exact(context), (*above, *below))):
@@ -40,7 +40,7 @@ def _is_int8(node: ir.Node, context: GraphContext) -> bool:
 
 
 def _is_given_out_between(node: ir.Node) -> bool:
-    """Return whether an output of the graph is moved on, and quantized then."""
+    """Return whether an output of the graph is moved further and then quantized."""
     stack, seen = [node], {node}
     while stack:
         here = stack.pop()
@@ -55,9 +55,9 @@ def _is_given_out_between(node: ir.Node) -> bool:
 
 
 def reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
-    """Return the quantizers that a node takes elements from through others that move them.
+    """Return the quantizers whose elements reach a node through others that move them.
 
-    If it is not ``up``, those that it gives elements to.
+    If not ``up``, return the quantizers that the node's elements reach.
     """
     found, seen, stack = [], {node}, [node]
     while stack:
@@ -89,7 +89,7 @@ def is_exact(context: GraphContext) -> Callable[[ir.Node], bool]:
 
 
 def described(node: ir.Node, context: GraphContext) -> Quantization | None:
-    """Return what a quantizer says, if it is known."""
+    """Return the parameters of a quantizer, if they are known."""
     value = node.inputs[0]
     known = None if value is None else context.scope.values.get(value)
     if value is None:

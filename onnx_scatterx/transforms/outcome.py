@@ -1,4 +1,4 @@
-"""What became of the scatters and gathers of one graph."""
+"""The outcome of the scatters and gathers of one graph."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from onnx_scatterx.text.reasons import Refusal
 
 @dataclass
 class Outcome:
-    """What became of the scatters of a graph, and of its gathers if those are simplified."""
+    """The outcome of the scatters of a graph, and of its gathers if those are simplified."""
 
     graph: ir.Graph
     provenance: Provenance  # as it was when the scatters were lowered
     refusals: dict[ir.Node, Refusal]  # why a node is kept
-    dead: set[ir.Node]  # removed, as nothing reads them
-    index_nodes: set[ir.Node]  # that computed the indices of scatters that are gone
-    rules: dict[ir.Node, frozenset[Rule]] = field(default_factory=dict)  # wrote what replaces it
+    dead: set[ir.Node]  # removed, since nothing reads them
+    index_nodes: set[ir.Node]  # they computed the indices of removed scatters
+    rules: dict[ir.Node, frozenset[Rule]] = field(default_factory=dict)  # of the replacement
     work: dict[ir.Node, Term] = field(default_factory=dict)
     """Of dense forms: how many elements the largest tensor has."""
     selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
     unique: dict[ir.Node, bool] = field(default_factory=dict)
-    """Of scatters that became ScatterX: whether it is proven that no two updates meet."""
-    written: dict[ir.Node, Written] = field(default_factory=dict)  # for those that are gone
+    """Of scatters that became ScatterX: whether updates are proven not to collide."""
+    written: dict[ir.Node, Written] = field(default_factory=dict)  # for removed scatters
 
     def add(self, written: Commit) -> None:
         """Add what was written."""

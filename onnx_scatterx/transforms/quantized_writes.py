@@ -1,9 +1,9 @@
 """Scatters between DequantizeLinear and QuantizeLinear, with all that only moves their elements.
 
-A scatter that reduces nothing moves elements, and so do Transpose, Reshape, Slice, Concat, ...:
-what they do does not hang on what an element is. If everything that such nodes take comes out of
-DequantizeLinear, and everything that they give goes into QuantizeLinear, all of one scale and zero
-point, they do the same to the integers.
+A scatter without a reduction moves elements, and so do Transpose, Reshape, Slice, Concat, ...:
+their effect does not depend on the values. If every input of such nodes comes from a
+DequantizeLinear, every output is read by a QuantizeLinear, and all have one scale and zero point,
+the nodes can move the integers instead.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SIZES = ("Shape", "Size")
 
 @dataclass(eq=False)
 class QuantizedWrite:
-    """Nodes that do to integers what they do to floats.
+    """Nodes that can process integers instead of floats.
 
     ``nodes`` are in the order of the graph, the scatters among them; ``inputs`` are floats that
     were integers, with their DequantizeLinear, and ``constants`` are quantized now; ``sizes`` read
-    the shape of a float. ``outputs`` are floats that the graph gives out. ``axes`` has, for each
-    output of the nodes, the axis along which its scales differ, if they do.
+    the shape of a float. ``outputs`` are floats that are outputs of the graph. ``axes`` has, for
+    each output of the nodes, the axis along which its scales differ, if they do.
     """
 
     quantization: Quantization
@@ -61,7 +61,7 @@ def quantized_writes(
 ) -> tuple[list[QuantizedWrite], dict[ir.Node, OnFloats]]:
     """Return the writes of a graph that can be done on integers.
 
-    Of other scatters between DequantizeLinear and QuantizeLinear, return why not.
+    For other scatters between DequantizeLinear and QuantizeLinear, return why not.
     """
     found: list[QuantizedWrite] = []
     taken: set[ir.Node] = set()
@@ -91,10 +91,9 @@ class _StaysError(Exception):
 
 
 class _Search:
-    """Finds all that must become integers if one scatter does.
+    """Finds all nodes that must process integers if one scatter does.
 
-    Upwards from its inputs everything is followed to where it comes from, and downwards from its
-    output to where it goes.
+    Each input is followed up to its sources, and each output down to its readers.
     """
 
     def __init__(self, context: GraphContext, scatter: ir.Node) -> None:
@@ -103,7 +102,7 @@ class _Search:
         self.quantization, self.axis = self._begin()
         self.nodes: dict[ir.Node, None] = {}
         self.axes: dict[ir.Value, int | None] = {}
-        self.behind: set[ir.Value] = set()  # what is computed from what a scatter writes
+        self.behind: set[ir.Value] = set()  # values computed from a scatter's result
         self.found = QuantizedWrite(self.quantization)
         self.fills: dict[ir.Node, None] = {}
         self.stack: list[ir.Node] = []
@@ -127,7 +126,7 @@ class _Search:
         return found
 
     def _begin(self) -> tuple[Quantization, int | None]:
-        """Return how the data of the scatter are quantized, or its updates, and its own axis."""
+        """Return how the scatter's data, or its updates, are quantized, and the scatter's axis."""
         unknown = False
         for i in operands_of(self.scatter):
             value = self.scatter.inputs[i]
@@ -153,7 +152,7 @@ class _Search:
         raise _StaysError(OnFloats.UNKNOWN_SCALE if unknown else OnFloats.COMPUTED)
 
     def _quantization(self, node: ir.Node) -> tuple[Quantization, int | None] | None:
-        """Return what a quantizer says, and its axis counted from the start."""
+        """Return the parameters of a quantizer, with its axis counted from the start."""
         found, value = described(node, self.context), node.inputs[0]
         if found is None or found.axis is None or value is None:
             return None if found is None else (found, None)
@@ -161,10 +160,10 @@ class _Search:
         rank = None if known is None else known.rank
         if rank is None or not -rank <= found.axis < rank:
             return None
-        return replace(found, axis=0), found.axis % rank  # where the axis is, is told apart
+        return replace(found, axis=0), found.axis % rank  # the axis is returned separately
 
     def _take(self, node: ir.Node, axis: int | None) -> None:
-        """Let a node be one of them; its output has its scales along an axis."""
+        """Add a node to the write; its output has its scales along an axis."""
         (output,) = node.outputs
         if node in self.nodes:
             if self.axes[output] != axis:
@@ -182,7 +181,7 @@ class _Search:
         self.stack.append(node)
 
     def _up(self, node: ir.Node) -> None:
-        """Look at where the inputs of a node come from."""
+        """Follow the inputs of a node to their sources."""
         for i in operands_of(node):
             value = node.inputs[i]
             if value is None:
@@ -215,7 +214,7 @@ class _Search:
         return None if constants.tensor(value) is None else constants.array(value)
 
     def _down(self, node: ir.Node) -> None:
-        """Look at where the output of a node goes."""
+        """Follow the output of a node to its readers."""
         (output,) = node.outputs
         if output in self.behind:
             return
@@ -233,7 +232,7 @@ class _Search:
                 self.found.sizes.append(reader)
             elif place in operands_of(reader):
                 if reader in self.nodes:
-                    self.stack.append(reader)  # it was met from below
+                    self.stack.append(reader)  # it was reached from below
                 self._take(reader, self._passed(reader, place, axis))
             else:
                 raise _StaysError(OnFloats.READ)
@@ -248,7 +247,7 @@ class _Search:
             raise _StaysError(OnFloats.AXIS)
 
     def _passed(self, node: ir.Node, place: int, axis: int | None) -> int | None:
-        """Return the axis of the output of a node to which it takes an axis of an input."""
+        """Return the axis of a node's output that an axis of its input is moved to."""
         if axis is None:
             return None
         found = whole_axes(node, place, self.context.scope)
@@ -257,7 +256,7 @@ class _Search:
         return found.index(axis)
 
     def _before(self, node: ir.Node, place: int, axis: int | None) -> int | None:
-        """Return the axis of an input that a node takes to an axis of its output."""
+        """Return the axis of a node's input that is moved to an axis of its output."""
         if axis is None:
             return None
         found = whole_axes(node, place, self.context.scope)
@@ -266,7 +265,7 @@ class _Search:
         return found[axis]
 
     def _gives_floats_back(self) -> bool:
-        """Return whether DequantizeLinear makes the constants what they were, bit for bit."""
+        """Return whether DequantizeLinear restores the constants, bit for bit."""
         for value, integers in self.found.constants.items():
             known = self._constant(value)
             assert known is not None

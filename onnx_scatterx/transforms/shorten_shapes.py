@@ -1,10 +1,10 @@
-"""Shapes that were computed along with indices are computed from sizes, once the indices are gone.
+"""Shapes that were computed along with indices are computed from sizes, after index removal.
 
     before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
     after    Reshape(u, Shape(x))
 
-Exporters take the shape that updates are given from the index tensor. What it holds is known in
-terms of sizes; where these are had in fewer nodes than the chain that would go, they are.
+Exporters compute the shape of updates from the index tensor. The shape is known in terms of sizes.
+If these take fewer nodes than the chain that is then removed, they replace it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
 
 @dataclass(frozen=True)
 class _Shape:
-    """A node that is given a shape, as which of its inputs, and what that holds."""
+    """A node that reads a shape, which input that is, and its known content."""
 
     node: ir.Node
     place: int
@@ -43,7 +43,7 @@ class _Shape:
 class ShortenShapeComputations(Pass):
     """Computes shapes from sizes that were computed along with the indices of removed scatters.
 
-    If it runs alone, every computed shape is looked at.
+    If it runs alone, it examines every computed shape.
     """
 
     def run(self, job: Job) -> bool:
@@ -59,7 +59,7 @@ class ShortenShapeComputations(Pass):
             try:
                 made = shorten_shapes(context, indices)
             except LimitError:
-                continue  # the shapes stay as they are
+                continue  # the shapes are kept
             if made is not None:
                 job.analysis.add(made)
                 modified = True
@@ -88,7 +88,7 @@ def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Nod
 
 
 def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
-    """Write the shapes anew that keep some of these nodes alive, if that is fewer nodes.
+    """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
 
     Returns the new nodes, or None if nothing changes.
     """
@@ -106,7 +106,7 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
         numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
         worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
         if len(worth) == len(shapes):
-            with own_budget():  # what was planned is written whole
+            with own_budget():  # a plan is written completely
                 _write(shapes, numbers)
             return writer.made
         shapes = worth
@@ -114,9 +114,9 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
 
 
 def _shapes(task: GraphContext) -> list[_Shape]:
-    """Return the shapes that nodes are given, if they are computed and known.
+    """Return the shapes that nodes read, if they are computed and known.
 
-    A node that was written for a scatter has the shortest one already.
+    A node that was written for a scatter already has the shortest one.
     """
     found = []
     for node in task.graph:
@@ -133,7 +133,7 @@ def _shapes(task: GraphContext) -> list[_Shape]:
 
 
 def _going(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
-    """Return the nodes that nothing reads once these shapes are read no more."""
+    """Return the nodes without readers once these shapes are no longer read."""
     cut = {(s.node, s.place) for s in shapes}
     going: set[ir.Node] = set()
     for node in reversed(list(graph)):
@@ -148,7 +148,7 @@ def _going(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
 
 
 def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
-    """Take from the nodes that go those that compute a shape; constants count for nothing."""
+    """Subtract from the removed nodes those that compute a shape; constants do not count."""
     taken: set[ir.Node] = set()
     stack: list[ir.Value | None] = [shape.value]
     while stack:

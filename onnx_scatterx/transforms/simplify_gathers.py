@@ -1,10 +1,10 @@
-"""Gathers are replaced by what reads the same, if that takes no more nodes.
+"""Gathers are replaced by nodes that read the same elements, if that takes no more nodes.
 
     before   y = Gather(x, Range(start, stop))          and the nodes that compute the indices
     after    y = Slice(x, start, stop)
 
-Scatters that were kept are tensors of their own. What is computed of sizes alone is no data, and is
-left to be removed with its readers.
+Scatters that were kept are sources. Gathers that only compute with sizes are not data; they are
+removed with their readers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from onnx_scatterx.transforms.outcome import Outcome
 
 
 class SimplifyGathers(Pass):
-    """Writes what the gathers of a model read, by the rules of the settings."""
+    """Writes the results of a model's gathers, by the rules of the settings."""
 
     def applies(self, settings: Settings) -> bool:
         return settings.reads
@@ -67,7 +67,7 @@ def _simplify(
     except (LimitError, RecursionError) as error:
         outcome.refusals.update(dict.fromkeys(there, Refusal(Reason.MODEL_LIMIT, str(error))))
         return None
-    with own_budget():  # what was planned is written whole
+    with own_budget():  # a plan is written completely
         written = Commit(round_, selection)
     found = round_.provenance
     for node in there:
@@ -92,7 +92,7 @@ def _planned(
         exclusive = ExclusiveNodes(graph, found, reached)
         round_ = RewriteRound(context, found, exclusive, copies=False)
         selection = GatherSelection(round_, reached, exclusive)
-        # What is removed with the gathers that are kept is worth less than was thought.
+        # The gathers that are kept remove fewer other nodes than was assumed.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)
         if not stay:

@@ -4,9 +4,9 @@
              y = QuantizeLinear(d, s, z)
     after    y = ScatterND(x, i, u)
 
-Where scales differ, every QuantizeLinear and DequantizeLinear stays where it is. What was a scatter
-of floats still is one of integers: ``LowerScatters`` removes it. A write stays on the floats if its
-scatter could be removed there alone, as ONNX Runtime or the target lacks an operator for integers.
+If scales differ, every QuantizeLinear and DequantizeLinear is kept. A scatter of floats is then a
+scatter of integers, which ``LowerScatters`` removes. A write is kept on the floats if its scatter
+can be removed only there, because ONNX Runtime or the target lacks an operator for integers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, quantized_
 
 
 class WriteOnIntegers(Pass):
-    """Does writes of floats that were integers, and become integers again, on the integers.
+    """Moves writes between DequantizeLinear and QuantizeLinear to the integers.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -86,7 +86,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
 def _better_on_floats(
     job: Job, context: GraphContext, writes: list[QuantizedWrite]
 ) -> list[QuantizedWrite]:
-    """Return the writes of which a scatter is removed from floats, and not from integers."""
+    """Return the writes whose scatter is removed on floats but not on integers."""
     if not writes:
         return []
     with budget().share(1 / 4):

@@ -1,9 +1,9 @@
-"""Nodes of the model that the target does not take are written in another form, if there is one.
+"""Nodes of the model that the target does not take are written in another form, if one exists.
 
     before   Slice(x, steps = [2])               for a compiler that takes no Slice with a step
     after    Slice(Reshape(x, [n, 2, m]), ...)
 
-The forms are those that are written for scatters (``emit.forms``): they compute the same bits.
+The forms are those that are used for scatters (``emit.forms``): they compute the same bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node tha
 
 
 class WriteOtherForms(Pass):
-    """Replaces nodes that a target with limits does not take by others that it takes.
+    """Replaces nodes that a target with limits does not take by nodes that it takes.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -64,7 +64,7 @@ class WriteOtherForms(Pass):
                         )
                         modified |= _in_graph(graph, scope, writer)
         except LimitError:
-            pass  # the rest stays as it is
+            pass  # the rest is kept
         return modified
 
 
@@ -75,7 +75,7 @@ def _nodes(job: Job) -> Iterator[ir.Node]:
 
 
 def _may_have_forms(node: ir.Node) -> bool:
-    """Return whether there are other forms of an operator, and a node is one that can run."""
+    """Return whether an operator has other forms, and the node can run."""
     plain = node.domain == "" and len(node.outputs) == 1
     if not plain or node.op_type not in HAVE_FORMS or not onnx.defs.has(node.op_type):
         return False
@@ -86,7 +86,7 @@ def _may_have_forms(node: ir.Node) -> bool:
 
 
 def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
-    """Write other forms in one graph; return whether there are any."""
+    """Write other forms in one graph; return whether any was written."""
     modified = False
     for node in list(graph):
         if not _may_have_forms(node) or node.graph is None:

@@ -3,7 +3,7 @@
     before   x: float[N, 3, H, W]  ->  y: float[N, 10]       N = 1, H = W = 224
     after    x: float[1, 3, 224, 224]  ->  y: float[1, 10]
 
-What was declared elsewhere in terms of such a size is forgotten: it is a claim that nothing checks.
+A shape that was declared elsewhere in terms of such a size is forgotten: nothing checks it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from onnx_scatterx.transforms.job import Job
 
 
 class WriteSizes(Pass):
-    """Writes the sizes of the settings; does nothing if there are none.
+    """Writes the sizes of the settings; does nothing if they fix none.
 
     Raises ScatterXError if a node cannot run at these sizes.
 

@@ -1,4 +1,4 @@
-"""Two arrays compared bit for bit, any NaN equal to any NaN, and in what they differ."""
+"""Comparison of two arrays, bit for bit; any NaN equals any NaN."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,14 +7,14 @@ import numpy as np
 
 Kind = Literal["values", "rounding", "zero sign", "shape", "dtype", "missing", "failed"]
 
-# How far two results of one sum may lie apart when its order changes, relative to their size.
+# The largest difference of two results of one sum in another order, relative to their size.
 _TOLERANCE = {8: 1e-12, 4: 1e-5, 2: 1e-2, 1: 0.0}
 _ABSOLUTE = {8: 1e-14, 4: 1e-6, 2: 1e-3, 1: 0.0}
 
 
 @dataclass(frozen=True)
 class ArrayDifference:
-    """In what two arrays differ; the numbers are about the elements where they do."""
+    """The difference of two arrays; the numbers are about the elements that differ."""
 
     kind: Kind
     before: object
@@ -29,9 +29,9 @@ class ArrayDifference:
 def compare(
     before: np.ndarray, after: np.ndarray, *, zeros: bool = False
 ) -> ArrayDifference | None:
-    """Return in what two arrays differ; None if they are the same.
+    """Return the difference of two arrays; None if they are the same.
 
-    With `zeros`, a zero of the other sign is no difference.
+    With `zeros`, zeros of different signs are equal.
 
     >>> compare(np.array([0.0, np.nan]), np.array([-0.0, np.nan]))
     ArrayDifference(kind='zero sign', before=0.0, after=-0.0, index=(0,), count=1, size=2,

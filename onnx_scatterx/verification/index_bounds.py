@@ -1,8 +1,8 @@
-"""In which range the integer inputs of a model must lie, as far as their uses tell.
+"""The range of a model's integer inputs, as far as their uses show it.
 
-One pass over the nodes, backwards: what the operators ask of their operands (`uses`) is asked of
-whatever passes those operands on. This only aims the draws of `verify`: the original model is asked
-about every draw, so it need not be exact.
+One pass over the nodes, backwards: the constraints of operators on their operands (`uses`) are
+passed on to the operands' sources. This only guides the draws of `verify`: the original model is
+run on every draw, so it need not be exact.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ _RESHAPING = {
 
 
 def input_demands(model: ir.Model) -> dict[str, IndexConstraints]:
-    """Return what the uses of each graph input ask of its elements; functions must be inlined."""
+    """Return the constraints on the elements of each graph input; functions must be inlined."""
     pass_ = _Backwards()
     pass_.graph(model.graph)
     return {

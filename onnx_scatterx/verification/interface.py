@@ -1,4 +1,4 @@
-"""What a model takes and gives, and whether it can be compared with another at all."""
+"""The inputs and outputs of a model, and whether it can be compared with another at all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _OVERRIDABLE_SINCE = 4  # the IR version from which initializers that are inputs
 
 @dataclass(frozen=True)
 class Input:
-    """A graph input: its type (None if it is no tensor) and its declared dims (None: any rank).
+    """A graph input: its type (None if not a tensor) and its declared dims (None: any rank).
 
     `default` is the initializer of the same name, which a caller may override.
     """
@@ -35,7 +35,7 @@ class Input:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """A name for every dim: its own, or `name[axis]` where it has none."""
+        """A name for every dim: its own, or `name[axis]` if it has none."""
         return tuple(
             dim if isinstance(dim, str) else f"{self.name}[{axis}]"
             for axis, dim in enumerate(self.dims or ())
@@ -52,7 +52,7 @@ class Interface:
 
     @classmethod
     def of(cls, model: ir.Model) -> "Interface":
-        """Read off the interface of a model."""
+        """Read the interface of a model."""
         constants = model.graph.initializers
         inputs = [
             _input(
@@ -88,7 +88,7 @@ def _type_name(kind: ir.TypeProtocol | None) -> str:
 
 
 def differences(before: Interface, after: Interface) -> tuple[str, ...]:
-    """Return in what two interfaces differ, beyond what `require_same_names` asks."""
+    """Return how two interfaces differ, beyond what `require_same_names` checks."""
     found = []
     for what, one, other in (
         ("inputs", before.inputs, after.inputs),

@@ -1,4 +1,4 @@
-"""Deciding by running whether two models agree."""
+"""Testing by runs whether two models agree."""
 
 import contextlib
 import os
@@ -61,7 +61,7 @@ def verify(
 
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or what has a model.
-        after: what it became, as any of these, such as the `Result` of `optimize`. External data
+        after: the new model, as any of these, such as the `Result` of `optimize`. External data
             of a `ModelProto` are looked for beside the other model.
         samples: how many draws the original is to accept.
         seed: of the random draws.
@@ -73,10 +73,10 @@ def verify(
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: let the sign of a zero be a difference everywhere.
-        progress: is told, after each draw, how many are accepted and how many are wanted.
+        progress: is called after each draw with how many are accepted and how many are wanted.
         prove: decide first, by a solver, whether the two are the same for every size and every
             input; the answer is `proof` of the result. Needs z3-solver.
-        proving: is told how many nodes are looked at, and how many there are.
+        proving: is called with how many nodes were examined, and how many there are.
 
     Returns:
         The answer, which is true if nothing differs.
@@ -86,7 +86,7 @@ def verify(
         VerifyError: the two cannot be compared: different input names, random operators, inputs
             that cannot be drawn, an original that ONNX Runtime cannot load, an operator that it
             does not know, a proof without z3-solver.
-        TypeError: one is no model.
+        TypeError: one is not a model.
 
     Example:
         >>> import onnx.parser

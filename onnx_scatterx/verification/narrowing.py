@@ -1,6 +1,6 @@
 """The sizes at which a model can be compared with one whose inputs declare more numbers.
 
-A model whose sizes were fixed takes inputs of these sizes alone: at others there is nothing to say.
+A model with fixed sizes takes inputs of these sizes alone: at others, nothing can be compared.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:
 
 
 def narrowed(first: ir.Model, fixed: FixedSizes) -> ir.Model:
-    """Return a model with sizes fixed, to look at: the model itself if there are none."""
+    """Return a model with sizes fixed, for analysis: the model itself if there are none."""
     if not fixed.shapes:
         return first
     copy = cloned(first)

@@ -1,4 +1,4 @@
-"""What the operators ask of their integer operands: an index lies within the axis it indexes."""
+"""The constraints of operators on their integer operands: an index lies within its axis."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Bound:
 
 Bounds = frozenset[Bound]
 IndexConstraints = dict[int | None, Bounds]
-"""What is asked of a tensor's elements: by place in its last axis, or (None) of all of them."""
+"""The constraints on a tensor's elements: by place in its last axis, or (None) for all."""
 
 SMALL = frozenset([Bound(6, signed=False)])  # what is used as an extent
 _MOST_COLUMNS = 64  # of indices into data of unknown rank
@@ -61,7 +61,7 @@ def _unreduced(node: ir.Node) -> bool:
 
 
 def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> IndexConstraints:
-    """Return what GatherND and ScatterND ask: column j indexes axis `first + j` of data."""
+    """Return the constraints of GatherND and ScatterND: column j indexes axis `first + j`."""
     width = extent_of(indices, -1)
     if not isinstance(width, int):
         return _all(Bound(extent_of(data, first)))

@@ -1,4 +1,4 @@
-"""The proof that `verify` is asked for: what it may rest on, and its counterexamples run."""
+"""The proof for `verify`: its assumptions, and the runs of its counterexamples."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def proven(
     distrust_dims: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
-    """Return what a solver finds of two models; what it holds against them is run."""
+    """Return a solver's verdict on two models; its counterexamples are run."""
     from onnx_scatterx.equivalence.proof import prove
 
     count = 0
@@ -75,9 +75,9 @@ def _whole(model: ir.Model) -> onnx.ModelProto:
 
 
 def givens(assumed: Iterable[Clause]) -> Sequence[Given]:
-    """Return what clauses say, as the judge takes it.
+    """Return clauses in the judge's form.
 
-    That no two elements are equal, or that they are in order, is left out.
+    That no two elements are equal, or that they are sorted, is omitted.
     """
     from onnx_scatterx.equivalence.givens import Given
 

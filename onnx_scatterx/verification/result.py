@@ -1,4 +1,4 @@
-"""What `verify` answers: whether two models agree, on how much, and where they do not."""
+"""The answer of `verify`: whether two models agree, on how much, and where they do not."""
 
 import math
 from collections.abc import Mapping
@@ -91,12 +91,12 @@ class Difference:
 class Verification:
     """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
 
-    In `zero_signs` elements they differed in the sign of a zero alone, as a Where allows that the
-    second model has and the first lacks.
+    In `zero_signs` elements they differed only in the sign of a zero, because the second model has
+    a Where that the first lacks.
     `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
     died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
-    reasons why the first model rejected draws. `interface` says in what inputs and outputs differ
-    by declaration: then nothing is run. `assumed` is what was true of all that was drawn. `fixed`
+    reasons why the first model rejected draws. `interface` says how the declared inputs and outputs
+    differ: then nothing is run. `assumed` are the assumptions that all draws satisfied. `fixed`
     are the sizes that the second model declares as numbers, and the first does not.
     """
 
@@ -172,7 +172,7 @@ class Verification:
         return lines(head, (line.strip() for line in rest), good=self.same)
 
     def _counts(self) -> str:
-        """Say on how many inputs the first model ran, or out of how many where it ran on none."""
+        """Describe on how many inputs the first model ran, or out of how many if it ran on none."""
         count = self.accepted or self.draws
         rejected = self.draws - count - self.crashed
         notes = []

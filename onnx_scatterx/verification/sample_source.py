@@ -1,4 +1,4 @@
-"""Where the draws come from: sizes that are searched for, and inputs of these sizes."""
+"""The source of draws: sizes that are searched for, and inputs of these sizes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class SamplingPolicy:
     """How inputs are drawn.
 
     ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried first, for all symbols
-    at once; ``elements`` is how many all inputs may have together, where the declared dims allow
+    at once; ``elements`` is how many all inputs may have together, if the declared dims allow
     it; ``overrides`` is whether overridable initializers are drawn now and then.
     """
 
@@ -50,7 +50,7 @@ class Fits:
     elements: int
 
     def exist(self, sizes: Combination) -> bool:
-        """Return whether arrays can be made of it, and all that is assumed of symbols is true."""
+        """Return whether arrays can be made of it, and all assumptions on symbols are true."""
         elements = 0
         for drawer in self.drawers:
             shape = drawer.shape(sizes)
@@ -76,7 +76,7 @@ class Fits:
 
 @dataclass
 class Source:
-    """Where draws come from."""
+    """The source of draws."""
 
     drawers: Sequence[InputSampler]
     optional: Sequence[InputSampler]
@@ -131,8 +131,8 @@ class Source:
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
         """Return a draw, the combination it has, and whether an initializer is overridden.
 
-        None if at the sizes that come next a declared dim would be negative, or no input is drawn
-        of which all that is assumed is true.
+        None if at the next sizes a declared dim would be negative, or no drawn input satisfies all
+        assumptions.
         """
         rng = np.random.default_rng([self.seed, number])
         sizes = self.search.next()

@@ -1,7 +1,7 @@
 """Random inputs that a model is likely to accept and that show differences.
 
-Floats are plain in some draws and sprinkled with NaN, infinities, both zeros and denormals in
-others: a model with NaN everywhere tests nothing. Integers lie where their uses ask (`bounds`).
+Floats are plain in some draws, and mixed with NaN, infinities, both zeros and denormals in others:
+a model with NaN everywhere tests nothing. Integers are in the range of their uses (`bounds`).
 """
 
 import math
@@ -25,7 +25,7 @@ MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 """How many dims an array of NumPy can have."""
 
 _INT64 = np.iinfo(np.int64)
-_SPAN = 4096  # numbers that are looked at for some that are allowed
+_SPAN = 4096  # numbers that are tried for some that are allowed
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
 

@@ -25,7 +25,7 @@ _REASONS = 3
 
 @dataclass
 class Comparison:
-    """Two running models, and what has been seen of them."""
+    """Two running models, and the results so far."""
 
     before: Runner
     after: Runner
@@ -42,7 +42,7 @@ class Comparison:
     reasons: list[str] = field(default_factory=list)
 
     def load(self) -> str | None:
-        """Wait for both models; return how the second fails to load where the first does not."""
+        """Wait for both models; return how the second fails to load if the first does not."""
         failure = self.before.load(self.timeout)
         if failure is not None:
             raise VerifyError(_cannot_load("the first model", failure.reason))
@@ -68,7 +68,7 @@ class Comparison:
         samples: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Draw until enough draws were accepted, or it is not worth while any more."""
+        """Draw until enough draws were accepted, or more are not worth while."""
         wanted = self.accepted + (samples if source.varies else 1)
         most = 6 * samples + 60
         for number in range(most):
@@ -131,7 +131,7 @@ class Comparison:
 
     @cached_property
     def _fuses_alike(self) -> bool:
-        """Whether ONNX Runtime makes the same nodes of the two models beyond those they have."""
+        """Whether ONNX Runtime adds the same nodes to the two models."""
         one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
         return one is not None and one == other
 
@@ -157,7 +157,7 @@ class Comparison:
             self.reasons.append(f"{draw}: {reason}")
 
     def result(self, seed: int, seconds: float, assumed: tuple[str, ...] = ()) -> Verification:
-        """Return what was seen."""
+        """Return the results so far."""
         return Verification(
             draws=self.draws,
             accepted=self.accepted,

@@ -1,4 +1,4 @@
-"""Which sizes to try next: those that the original model accepts are found by trying.
+"""The sizes to try next: those that the original model accepts are found by trial.
 
 A *combination* gives every symbol a number. Equal small numbers come first. An accepted combination
 is grown, symbol by symbol, until it shows much; then each symbol of it is set to 0, 1, 2, its
@@ -16,7 +16,7 @@ from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
-"""Yields what to try and is told whether it was accepted."""
+"""Yields combinations to try and is told whether each was accepted."""
 
 EQUAL_SIZES = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
@@ -31,7 +31,7 @@ FREE = 1 << 30  # a limit that is none
 class Symbol:
     """Something with a size: a named or nameless dim, a rank, or the limit of an integer input.
 
-    A limit says how far the elements of an integer input go, where more is not known.
+    A limit is the range of an integer input's elements, if no more is known.
     """
 
     name: str
@@ -71,7 +71,7 @@ class SizeSearch:
         self._verdict: bool | None = None
 
     def next(self) -> Combination:
-        """Return the combination to try next; `fits` may not hold where nothing fits."""
+        """Return the combination to try next; `fits` may be false if nothing fits."""
         verdict, self._verdict = self._verdict, False
         return next(self._plan) if verdict is None else self._plan.send(verdict)
 

@@ -28,12 +28,12 @@ def valid_draws(
     library: str | None = None,
     timeout: float = 120.0,
 ) -> tuple[Draw, ...]:
-    """Return as many draws as asked for, fewer where others were not found, but one at least.
+    """Return as many draws as requested, fewer if others were not found, but at least one.
 
     Floats are normally distributed. ``sizes`` are those of named dims; the others are all 64 in the
     first draw if the model accepts that, and vary in the next. ``library`` has custom operators.
-    The model runs in a process of its own. Raises `ModelError` where ONNX Runtime cannot load the
-    model, and `VerifyError` where no draw is accepted or a symbol is not the model's.
+    The model runs in a process of its own. Raises `ModelError` if ONNX Runtime cannot load the
+    model, and `VerifyError` if no draw is accepted or the model lacks a symbol.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>

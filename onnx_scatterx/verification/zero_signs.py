@@ -1,7 +1,7 @@
 """The outputs in which the sign of a zero may differ: those that a new Where of floats reaches.
 
-ONNX Runtime's Where does not keep the sign of a zero that it selects, so a model in which a masked
-write became a Where may give 0.0 where the original gave -0.0.
+ONNX Runtime's Where does not keep the sign of a zero that it selects. So if a masked write became a
+Where, the model may return 0.0 instead of -0.0.
 """
 
 from __future__ import annotations

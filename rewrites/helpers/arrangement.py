@@ -1,8 +1,8 @@
-"""Setting aside the axes that updates run along as they are: what is left is one axis.
+"""Setting aside the axes that updates run along unchanged, so that one axis is left.
 
-Where the target on an axis of the data is exactly a coordinate of the updates, and in full, every
-position of that axis has updates of its own. With these axes aside, in front of the others or
-behind them, the others are one axis of P positions, and the dims of the updates that are left are
+If the target on an axis of the data is exactly a coordinate of the updates, and covers the axis,
+every position of that axis has its own updates. These axes are set aside, in front of the others or
+behind them. The other axes become one axis of P positions, and the other dims of the updates become
 one dim of N updates, in row-major order:
 
     data [L..., P, R...]        updates [L..., N, R...]
@@ -25,7 +25,7 @@ from onnx_scatterx.symbolic.terms import Term, term
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Which axes of the data and dims of the updates stand where.
+    """The order of the axes of the data and of the dims of the updates.
 
     ``left`` and ``right`` are (axis, dim) pairs in the order of the axes; ``axes`` and ``dims`` are
     those between them, ascending.
@@ -39,7 +39,7 @@ class Arrangement:
 
     @property
     def positions(self) -> Term:
-        """P, the positions that updates can go to."""
+        """P, the positions that updates can be written to."""
         return math.prod((self.scatter.data_shape[c] for c in self.axes), start=term(1))
 
     @property
@@ -86,7 +86,7 @@ class Arrangement:
         return self._around(sizes, tuple(sizes[c] for c in self.axes))
 
     def _update_shapes(self) -> tuple[Shape, Shape]:
-        """Return the shape of the updates with their dims in order, and that with N as one dim."""
+        """Return the shape of the updates with their dims in order, and with N as one dim."""
         shape = self.scatter.shape
         split = tuple(shape[d] for d in self.dims_in_order)
         aside = [tuple(shape[d] for _, d in pairs) for pairs in (self.left, self.right)]
@@ -113,7 +113,7 @@ class Arrangement:
 
 
 def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
-    """Return a scatter with the axes aside that it writes in full, or None where no axis is left.
+    """Set aside the axes that a scatter writes in full. Return None if no axis is left.
 
     ``apart`` asks that the targets on the other axes depend on none of these dims.
     """

@@ -1,7 +1,7 @@
-"""Slices of one axis: which bounds leave what a walk visits, as numbers or as terms of sizes.
+"""Slices of one axis: the bounds that select given positions, as numbers or as terms of sizes.
 
-Slice clamps its bounds and counts negative ones from the end, so a bound may be any number that is
-the right one afterwards: a literal, one that the graph computes anyway, or one computed from sizes.
+Slice clamps its bounds and counts negative ones from the end, so several bounds give one slice: a
+literal, a number that the graph computes anyway, or one computed from sizes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VARIANTS = 27  # bounds tried in place of one
 
 @dataclass(frozen=True)
 class Cut:
-    """A Slice of one axis: bounds as literals, or as terms that the run computes."""
+    """A Slice of one axis: bounds as literals, or as terms that are computed at run time."""
 
     axis: int
     start: int | Term
@@ -46,9 +46,9 @@ class Cut:
 
 
 def cut_of(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
-    """Return the Slice that leaves what a walk visits of an axis, or None where that is all.
+    """Return the Slice that selects the positions of a walk on an axis, or None if it is whole.
 
-    It is the same wherever it is written, unless the run computes its bounds.
+    It does not depend on where it is written, unless its bounds are computed at run time.
     """
     memo = planner.facts.memo
     ends = () if walk.dim is None else (region.low[walk.dim], region.high[walk.dim])
@@ -72,9 +72,7 @@ def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Plan
         return _forward(axis, first, count, step, extent, planner)
     facts = planner.facts
     if step == -1 and facts.equal(count, extent):
-        return Cut(
-            axis, INT64_MAX, -INT64_MAX, step
-        )  # all of it, and nothing where there is nothing
+        return Cut(axis, INT64_MAX, -INT64_MAX, step)  # the whole axis, also if it is empty
     end = first + step * count
     if facts.is_nonnegative(count - 1) and facts.is_nonnegative(first):
         start = _start(first, extent, planner)
@@ -84,7 +82,7 @@ def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Plan
             return Cut(axis, start, end.constant if end.constant is not None else end, step)
     if step != -1:
         raise RefusedError(Reason.UNKNOWN_SIZE, Detail("where a reversed slice starts: {}", first))
-    # An empty slice from the end cannot be said in one: cut forwards, then reverse what is there.
+    # One Slice cannot cut an empty part from the end: cut forwards, then reverse the result.
     cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
     return Cut(axis, INT64_MAX, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
 
@@ -116,7 +114,7 @@ def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
 
 
 def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
-    """Return where a bound of a Slice lies; ``signed`` says that it may count from the end."""
+    """Return the position of a Slice bound; if ``signed``, it may count from the end."""
     key = "clamped", bound, extent, signed
     if key not in facts.memo:  # many slices of a model have the same bounds
         if signed:
@@ -129,11 +127,11 @@ def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
 def _bound(
     key: object, exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
 ) -> int | Term:
-    """Return a Slice bound that serves as well as the exact one, and costs least.
+    """Return the cheapest Slice bound that selects the same elements as the exact one.
 
-    A literal ``-c`` stands for ``extent - c``; so may a number that the model computes, where its
-    sign is not known. ``key`` is what the answer depends on: many slices of a model have the same
-    bounds.
+    A literal ``-c`` can replace ``extent - c``, and so can a number that the model computes whose
+    sign is not known. ``key`` is everything that the answer depends on: many slices of a model have
+    the same bounds.
     """
     if exact.constant is not None and exact.constant >= 0:
         return exact.constant
@@ -155,10 +153,10 @@ def _bound(
             costs.append((planner.numbers.cost(t), i))
         except RefusedError:
             continue
-    for _, i in sorted(costs):  # the first that serves costs least
+    for _, i in sorted(costs):  # the first correct one is the cheapest
         t, signed = candidates[i]
         if (key, t, signed) not in memo:
-            # The exact bound lies within the axis; another one may leave int64.
+            # The exact bound lies within the axis; another one may overflow int64.
             memo[key, t, signed] = (signed or planner.facts.is_nonnegative(t)) and (
                 t is exact or (planner.numbers.stays(t) and serves(t, signed))
             )
@@ -170,7 +168,7 @@ def _bound(
 def _literal(
     exact: Term, extent: Term, planner: Planner, serves: Callable[[Term, bool], bool]
 ) -> int | None:
-    """Return a literal bound that serves, or None."""
+    """Return a literal bound that selects the same elements, or None."""
     for t, sign in ((exact, 1), (extent - exact, -1)):
         number = _eventual_number(planner.simplified(t), planner)
         if number is not None and (sign > 0 or number > 0):
@@ -190,7 +188,7 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 
 
 def _variants(t: Term, planner: Planner) -> list[Term]:
-    """Return a term with some of its cases taken as decided: what clamping may make no matter."""
+    """Return a term with some cases taken as decided, since clamping may make them irrelevant."""
     found = list(dict.fromkeys((t, planner.simplified(t))))
     made = set(found)
     for each in found:  # which grows

@@ -1,8 +1,8 @@
 """Masks: boolean tensors whose true elements a scatter writes, in their order.
 
-A scatter writes by a mask where its indices on some axes are the rows of ``NonZero(mask)``, and all
-other axes are written in full. The mask may be of another shape than these axes: it is cut to them
-and filled up with False, as no true element can stand outside in a model that runs.
+A scatter writes by a mask if its indices on some axes are the rows of ``NonZero(mask)``, and all
+other axes are written in full. The mask may have another shape than these axes: it is cropped to
+them and padded with False. If the model runs, no true element lies outside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Symbol, Term, as_term
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_ROUNDS = 8  # writes that one by a mask may become
+_ROUNDS = 8  # writes that may replace one by a mask
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class Mask:
 
     @property
     def shape(self) -> Shape:
-        """Its shape."""
+        """The shape of the mask."""
         assert self.abstract.shape is not None
         return self.abstract.shape
 
 
 @dataclass(frozen=True)
 class Masked:
-    """A scatter by a mask: ``axes[r]`` is the axis that dim r of the mask stands for.
+    """A scatter by a mask: ``axes[r]`` is the axis of dim r of the mask.
 
-    It is None for a dim that no axis has: its elements, few, are written one after the other, in
-    ``rounds``. ``dim`` counts the true elements in the
-    updates; ``others`` are (axis, dim) pairs for what is written in full.
+    It is None for a dim without an axis: its few elements are written one after the other, in
+    ``rounds``. ``dim`` counts the true elements in the updates. ``others`` are (axis, dim) pairs of
+    the axes that are written in full.
     """
 
     scatter: Scatter
@@ -58,12 +58,12 @@ class Masked:
 
     @property
     def named(self) -> list[int]:
-        """The axes that the mask stands for, in the order of its dims."""
+        """The axes of the mask's dims, in the order of the dims."""
         return [a for a in self.axes if a is not None]
 
     @property
     def unnamed(self) -> list[int]:
-        """The dims of the mask that no axis has."""
+        """The dims of the mask without an axis."""
         return [r for r, a in enumerate(self.axes) if a is None]
 
     @property
@@ -73,7 +73,7 @@ class Masked:
 
     @property
     def sizes(self) -> Shape:
-        """The shape that the mask should have."""
+        """The shape that the mask must have."""
         return tuple(
             own if a is None else self.scatter.data_shape[a]
             for own, a in zip(self.mask.shape, self.axes, strict=True)
@@ -81,7 +81,7 @@ class Masked:
 
     @property
     def fits(self) -> bool:
-        """Whether it is proven to have it."""
+        """Whether the mask is proven to have that shape."""
         pairs = zip(self.mask.shape, self.sizes, strict=True)
         return all(self.scatter.facts.equal(a, b) for a, b in pairs)
 
@@ -108,7 +108,7 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
 
 
 def masked(scatter: Scatter, context: Context) -> Masked | None:
-    """Return a scatter as one by a mask, or None where it is none."""
+    """Return a scatter as one by a mask, or None if it is not one."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
     sources, dims, others = set(), set(), []
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
@@ -140,7 +140,7 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
     if mask is None or max(rows) >= len(mask.shape):
         return None
     (dim,) = dims
-    # Where an axis is empty there is nothing to be written.
+    # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
     if not facts.equal(simplify(scatter.shape[dim], facts), mask.count):
         return None  # the first few true elements only
@@ -174,9 +174,9 @@ def placed(
     added: Iterable[int],
     at: tuple[int, ...] = (),
 ) -> ir.Value:
-    """Write a tensor over the mask's dims over the axes that they stand for, ascending.
+    """Write a tensor over the mask's dims as one over their axes, ascending.
 
-    ``at`` is the position on the dims that no axis has, ``added`` are axes of extent 1 to add.
+    ``at`` is the position on the dims without an axis, ``added`` are axes of extent 1 to add.
     """
     w = context.writer
     if len(found.rounds) == 1:

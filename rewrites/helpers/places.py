@@ -1,10 +1,10 @@
-"""Where every update goes, written as a tensor: its position on the one axis of an arrangement.
+"""Where every update is written, as a tensor: its position on the one axis of an arrangement.
 
-The axes that are searched are one axis of P positions (``arrangement``); an update's position is
+The axes that are searched are one axis of P positions (``arrangement``). An update's position is
 
     sum over these axes of  index * stride         an index from 0 on, negative ones moved up by S
 
-as a tensor [l..., N, r...], which has the extent 1 for axes aside that no index depends on.
+as a tensor [l..., N, r...]. Its extent is 1 on axes aside that no index depends on.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Write = Callable[[], ir.Value]
 class _Index:
     """An index on one axis, as a tensor over the dims of the updates in the arrangement's order.
 
-    ``full`` are the dims that it has in full; along the others it has the extent 1. It may be
-    ``signed``: a negative one counts from the end.
+    ``full`` are the dims that it has in full; its extent is 1 along the others. If it is
+    ``signed``, a negative one counts from the end.
     """
 
     full: frozenset[int]
@@ -57,7 +57,7 @@ class Places:
 
 
 def places_of(layout: Arrangement, context: Context) -> Places | None:
-    """Return where updates go as a tensor, or None where the indices cannot be read."""
+    """Return the targets of updates as a tensor, or None if the indices cannot be read."""
     s = layout.scatter
     found = [_index(c, layout, context) for c in layout.axes]
     indices = [i for i in found if i is not None]
@@ -102,7 +102,7 @@ def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) 
         return at
     size = context.numbers.vector(s.data_shape[axis])
     if not s.facts.is_nonnegative(s.data_shape[axis] - 1):
-        size = w.node("Max", [size, w.constant([1])], _INT64)  # nothing is divided by 0
+        size = w.node("Max", [size, w.constant([1])], _INT64)  # no division by 0
     return w.node("Mod", [at, size], _INT64)
 
 
@@ -174,7 +174,7 @@ def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
 
 
 def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
-    """Return an index as the scatter's own index tensor has it."""
+    """Return an index as it is in the scatter's own index tensor."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = s.indices
     found = None if value is None else context.provenance.abstract(value)
@@ -185,7 +185,7 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
         return None
     columns = s.node.op_type == "ScatterND"
     have = list(s.index_dims)
-    # Where the index does not change along a dim that is no empty one, its first element will do.
+    # If the index does not change along a nonempty dim, its first element is enough.
     cut = [
         d
         for d in have

@@ -1,7 +1,7 @@
-"""A position that only the run knows, as a tensor of the graph.
+"""A position that is known only at run time, as a tensor of the graph.
 
-It is an element of a tensor, which is read as it is (a scalar, one number per row), or one number
-for all that is computed anew.
+It is an element of a tensor, which is read directly (a scalar, one number per row), or one number
+for all rows, which is computed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Positions:
 def positions(
     target: Term, axis: int, along: Mapping[int, int], scatter: Scatter, context: Context
 ) -> Positions | None:
-    """Return a target on an axis as a tensor, where dims of the updates run ``along`` axes."""
+    """Return a target on an axis as a tensor, if dims of the updates run ``along`` axes."""
     found = _looked_up(target, along, scatter, context)
     if found is None and target.offset and target.coords:
         found = _looked_up(target - target.offset, along, scatter, context)
@@ -72,7 +72,7 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
 
 
 def dim_of(target: Term) -> int | None:
-    """Return d where a target is exactly x_d."""
+    """Return d if a target is exactly x_d."""
     atoms = list(target.atoms)
     if len(atoms) == 1 and isinstance(atoms[0], IndexVar) and target.items == (((atoms[0],), 1),):
         return atoms[0].dim
@@ -82,10 +82,10 @@ def dim_of(target: Term) -> int | None:
 def _places(
     atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], scatter: Scatter
 ) -> tuple[int, ...] | None:
-    """Return the axis of the data for each dim of the index tensor, ascending; None if not so.
+    """Return the axis of the data for each dim of the index tensor, ascending, or None.
 
-    A dim of extent 1 may stand at any axis: it takes the next one. The others must be read whole:
-    the tensor may be longer than what the indices take of it.
+    A dim of extent 1 may belong to any axis: it takes the next one. The others must be read whole:
+    the tensor may be longer than the part that the indices read.
     """
     rank = len(scatter.data_shape)
     places: list[int] = []

@@ -22,8 +22,8 @@ struct Affine {
 
 namespace internal {
 
-// The only candidate: what the first row says, and the first after it along each dim. Nothing where
-// its corners leave an axis, or count from the front here and from the end there.
+// The only candidate: from the first row, and the next one along each dim. Returns false if its
+// corners leave an axis, or count from the front at one corner and from the end at another.
 inline bool GuessAffine(const Nest& nest, const Table& table, Affine& guess) {
   const std::size_t count = nest.columns.count, rank = nest.table.size() - 1;
   for (std::size_t j = 0; j < count; ++j) {

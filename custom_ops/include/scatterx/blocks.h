@@ -1,7 +1,7 @@
-// Copying and scattering a block at a time, while it is in the nearest caches. It takes a plan
-// whose outermost steps go to bands of the output that follow each other: then the updates of a
-// block follow each other too. An output that does not stay in the caches is made in memory beside
-// it, a block at a time, and goes past them from there: so it is never read.
+// Copying and scattering a block at a time, while it is in the nearest caches. It needs a plan
+// whose outermost steps write consecutive bands of the output: then the updates of a block are
+// consecutive too. An output that does not stay in the caches is built in a separate buffer, a
+// block at a time, and stored from there past the caches: so it is never read.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
     CopyBytes(work.output + begin * size, data + begin * size, (end - begin) * size);
   };
-  // The last band may end beyond the output. What no band covers goes to the first and last task.
+  // The last band may end beyond the output. The first and last task copy what no band covers.
   const auto border = [&](std::int64_t step) {
     return std::min(bands.first + step * bands.pitch, work.plan.data_count);
   };

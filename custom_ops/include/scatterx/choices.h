@@ -8,7 +8,7 @@
 
 namespace scatterx {
 
-// How long stretches are copied. What a processor does not have is done as by kLines.
+// How long stretches are copied. If the processor lacks an instruction set, kLines is used.
 enum class CopyWay {
   kLines,   // vectors in order; past the caches, lines in order
   kTurns,   // the same, but past the caches several pages take turns

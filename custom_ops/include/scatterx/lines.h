@@ -83,7 +83,7 @@ inline std::int64_t BytesToLine(const char* place) {
          kLineBytes;
 }
 
-// Lines in order, and what is left of a line at either end by itself.
+// Lines in order; the incomplete lines at either end separately.
 template <bool kPast>
 inline void CopyLines(char* to, const char* from, std::int64_t bytes) {
   const std::int64_t head = std::min(bytes, BytesToLine(to));

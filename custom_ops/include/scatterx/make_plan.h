@@ -45,8 +45,8 @@ inline std::int64_t TrailingRun(const Plan& plan) {
 
 }  // namespace internal
 
-// What shapes alone say: a plan that is right for every table in bounds, and whether a table that
-// is affine could make a better one.
+// The result of the shapes alone: a plan that is right for every table in bounds, and whether an
+// affine table could improve it.
 struct Outline {
   Plan plan;
   bool may_straighten = false;

@@ -1,5 +1,4 @@
-// What is done to a batch of runs once it is known where they go, for every element type and
-// reduction.
+// The processing of a batch of runs with known targets, for every element type and reduction.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,15 @@ namespace scatterx {
 // An output of so many bytes does not fit the nearest caches.
 inline constexpr std::int64_t kFar = 1 << 20;
 
-// How far from the processor it all is.
+// The distance of the data from the processor.
 struct Reach {
   bool is_far = false;   // the output, and asking helps: see Batch::ForEach
   bool streams = false;  // the updates fit no cache: long runs go past the caches
 };
 
-// `count` runs of `length` elements, to be done in this order. Run i begins at element targets[i]
-// of the output and at element s * stride of the updates, where s is sources[i], or i where there
-// are no sources.
+// `count` runs of `length` elements, processed in this order. Run i begins at element targets[i] of
+// the output and at element s * stride of the updates, where s is sources[i], or i if `sources` is
+// null.
 struct Batch {
   const std::int64_t* targets;
   const std::int64_t* sources;
@@ -36,7 +35,7 @@ struct Batch {
   std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
 
   // body(target, source) for every run, with all choices made outside the loop. A line of a far
-  // output is asked for ahead of its turn: writes wait for each other, what was asked for does not.
+  // output is prefetched: writes wait for each other, prefetches do not.
   template <class Body>
   void ForEach(char* output, std::int64_t size, const Body& body) const {
     constexpr std::int64_t kAhead = 24;

@@ -103,7 +103,7 @@ struct ApiBase {
   const char* (*GetVersionString)();
 };
 
-// OrtCustomOp at version 18, which later versions have not added to.
+// OrtCustomOp at version 18, which later versions have not extended.
 struct CustomOp {
   std::uint32_t version;
   void* (*CreateKernel)(const CustomOp* op, const OrtApi* api, const OrtKernelInfo* info);

@@ -1,8 +1,8 @@
-// The x-transformer of a ScatterX node, checked against the shapes that it meets.
+// The x-transformer of a ScatterX node, checked against its shapes.
 //
 //     J = p( f[p1(I)] ++ p2(I) )
 //
-// In flat, row-major terms the element of data that the update I goes to is
+// In flat, row-major terms the update I is written to the element of data
 //
 //     sum of I_d * target_d  +  base(row),    row = sum of I_d * row_d,
 //     base(row) = sum of f[row, j] * column_j.stride
@@ -83,10 +83,10 @@ inline bool HasRepeats(const Ints& pick) {
 
 }  // namespace internal
 
-// Throws InvalidArgument where picks and shapes do not fit together: p must be a permutation of
-// data's axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an
-// axis no longer than that axis. A dim of size 1 takes no steps, so the strides that are added up
-// belong to different dims of at least 2, and a sum of them is at most the number of elements.
+// Throws InvalidArgument if picks and shapes do not fit together: p must be a permutation of data's
+// axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an axis
+// at most as long as that axis. A dim of size 1 takes no steps. So the added strides belong to
+// different dims of at least 2, and a sum of them is at most the number of elements.
 inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, const Ints& table) {
   Nest nest;
   nest.data = data;

@@ -1,5 +1,5 @@
-// What a scatter comes down to: runs of elements that are contiguous in updates and in data, and a
-// loop nest that says where each run goes.
+// The plan of a scatter: runs of elements that are contiguous in updates and in data, and a loop
+// nest that computes the target of each run.
 //
 //     run number q, at the point (i_0, i_1, ...) of the nest in row-major order, is updates[q *
 //     run, (q + 1) * run) and goes to  start + sum of i_d * target_d + base(row_start + sum of i_d
@@ -37,7 +37,7 @@ namespace internal {
 inline void TakeDims(const Nest& nest, Plan& plan) {
   for (std::size_t d = 0; d < nest.updates.size(); ++d) {
     if (nest.updates[d] == 1) continue;
-    // A dim in p2 is a coordinate of J, so it tells its steps apart.
+    // A dim in p2 is a coordinate of J, so its steps have different targets.
     plan.dims[plan.rank++] = {nest.updates[d], nest.targets[d], nest.rows[d], nest.targets[d] != 0};
   }
 }

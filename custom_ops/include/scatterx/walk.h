@@ -1,4 +1,4 @@
-// Goes through the runs of a plan in row-major order and says where each one goes.
+// Visits the runs of a plan in row-major order and computes the target of each one.
 #pragma once
 
 #include <cstdint>

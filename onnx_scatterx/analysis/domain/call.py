@@ -1,4 +1,4 @@
-"""One node as a transfer function sees it: its attributes, and what its inputs hold."""
+"""One node as a transfer function sees it: its attributes, and what is known of its inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size
 
 Result: TypeAlias = "list[TensorValue] | None"
-"""What a transfer function says of the outputs; None where it does not know the operator's case."""
+"""A transfer function's result for the outputs; None if it cannot handle the operator's case."""
 
 
 class UnknownAttributeError(Exception):
@@ -25,10 +25,10 @@ class UnknownAttributeError(Exception):
 class Call(NamedTuple):
     """A node with what is known of its inputs.
 
-    ``version`` is the version of the node's operator set; ``bound`` gives the attributes of the
-    function that the node stands in, for those that refer to them; ``scope`` tells this visit of
-    the node from other visits (a function's body is visited once for each caller). What ``older``
-    says is never negative in the older of the versions of ONNX Runtime.
+    ``version`` is the version of the node's operator set. ``bound`` has the attributes of the
+    surrounding function, for attributes that refer to them. ``scope`` distinguishes this visit of
+    the node from others (a function's body is visited once for each caller). ``older`` are terms
+    that are never negative in the older versions of ONNX Runtime.
     """
 
     node: ir.Node
@@ -46,12 +46,12 @@ class Call(NamedTuple):
         return self.facts.assuming(*self.older) if self.older else self.facts
 
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
-        """Return sizes that nothing is known of, for an output of this visit of the node."""
+        """Return unknown sizes for an output of this visit of the node."""
         value = self.node.outputs[output]
         return tuple(size(f"{value.name}.{d}", DimOf(self.scope, value, d)) for d in range(rank))
 
     def attribute(self, name: str) -> ir.Attr | None:
-        """Return an attribute, through a reference where it is one; None where it is absent."""
+        """Return an attribute, through a reference if it is one; None if it is absent."""
         found = self.node.attributes.get(name)
         if found is None or not found.is_ref():
             return found
@@ -66,7 +66,7 @@ class Call(NamedTuple):
         return default if found is None else int(found.as_int())
 
     def integers(self, name: str) -> list[int] | None:
-        """Return a list-of-integers attribute, or None where it is absent."""
+        """Return a list-of-integers attribute, or None if it is absent."""
         found = self.attribute(name)
         return None if found is None else [int(i) for i in found.as_ints()]
 
@@ -76,13 +76,13 @@ class Call(NamedTuple):
         return default if found is None else found.as_string()
 
     def input(self, i: int) -> TensorValue | None:
-        """Return what is known of an input, or None where it is absent."""
+        """Return what is known of an input, or None if it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
 
     def numbers(self, i: int, attribute: str) -> list[int] | None:
         """Return integers that older versions took as an attribute and newer ones as an input.
 
-        None where both are absent; raises LookupError where the input is not known.
+        None if both are absent; raises LookupError if the input is not known.
         """
         given = self.input(i)
         if given is None:

@@ -1,6 +1,6 @@
-"""What a symbol stands for: a declared dim, a dim of a tensor, or an element of a tensor.
+"""The origin of a symbol: a declared dim, a dim of a tensor, or an element of a tensor.
 
-``visit`` tells the visits of one graph apart, since a body runs more than once. A graph input has
+``visit`` distinguishes the visits of one graph, since a body runs more than once. A graph input has
 one value in all of them: it is its own visit.
 """
 
@@ -20,7 +20,7 @@ class DeclaredDim(NamedTuple):
 
 
 class DimOf(NamedTuple):
-    """A dim of a tensor that nothing else is known of."""
+    """An unknown dim of a tensor."""
 
     visit: object
     value: ir.Value

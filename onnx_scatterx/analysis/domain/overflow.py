@@ -32,9 +32,9 @@ _LARGEST = 2**63 - 1
 def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
     """Return whether a term cannot leave a type's range.
 
-    Of the facts only the bounds of single elements are used. Two things are taken for granted: an
-    axis has fewer than 2**31 elements, and what 64 bits compute from sizes and positions, and from
-    numbers below 2**31, does not leave them.
+    Of the facts only the bounds of single elements are used. Two assumptions are made: an axis has
+    fewer than 2**31 elements, and int64 arithmetic on sizes, positions and numbers below 2**31 does
+    not overflow.
     """
     if dtype == ir.DataType.BOOL:
         return True
@@ -51,7 +51,7 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
 
 
 def stays(t: Term, facts: Facts) -> bool:
-    """Return whether a number lies within 64 bits, as every int64 that the run gives does.
+    """Return whether a number lies within 64 bits, as every int64 does at run time.
 
     >>> from onnx_scatterx.symbolic.terms import element, pos
     >>> p = element("p", (), name="p")
@@ -76,7 +76,7 @@ def stays(t: Term, facts: Facts) -> bool:
 
 
 def magnitude(t: Term, facts: Facts) -> float:
-    """Return how far from 0 a term can be, but for what sizes and positions alone add to it."""
+    """Return a bound of a term's magnitude, apart from what sizes and positions alone add to it."""
     low, high = _between(t - _sized(t), facts)
     return max(-low, high)
 
@@ -93,14 +93,14 @@ def _between(t: Term, facts: Facts) -> Interval:
 
 
 def _sized(t: Term) -> Term:
-    """Return the part of a term that sizes and positions make, with numbers below ``_FACTOR``."""
+    """Return the part of a term made of sizes and positions, with factors below ``_FACTOR``."""
     return polynomial({m: c for m, c in t.items if m and _factor(m, c) < _FACTOR})
 
 
 def _factor(monomial: Monomial, coefficient: int) -> float:
-    """Return what a product of sizes and positions is multiplied by, at most.
+    """Return a bound of the factor of a product of sizes and positions.
 
-    An element of a table is such a number too. It is infinite where something else is in it.
+    An element of a table counts as a factor too. Infinite if the product has anything else.
     """
     return abs(coefficient) * math.prod(map(_factor_of, monomial))
 
@@ -110,7 +110,7 @@ def _factor_of(atom: Atom) -> float:
         return 1  # a Step is 0 or 1, whatever it compares
     if isinstance(atom, Lookup):
         return max(map(abs, atom.bounds))
-    if isinstance(atom, PositivePart | FloorDiv):  # no further from 0 than what is in it
+    if isinstance(atom, PositivePart | FloorDiv):  # no further from 0 than its operand
         return sum(_factor(m, c) for m, c in atom.parts[0].items)
     return math.inf
 

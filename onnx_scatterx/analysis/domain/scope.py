@@ -1,4 +1,4 @@
-"""What holds where: one visit of a graph, and what all visits found."""
+"""Scopes: what holds in one visit of a graph, and what all visits found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from onnx_scatterx.symbolic.terms import Term
 class Scope:
     """One visit of a graph: the operator sets that hold in it, its attributes and its facts.
 
-    ``visit_id`` tells this visit from others; ``values`` is what is known of every value that can
-    be seen, those of outer graphs included.
+    ``visit_id`` distinguishes this visit from others. ``values`` is what is known of every visible
+    value, including those of outer graphs.
     """
 
     opsets: Mapping[str, int]
@@ -29,7 +29,7 @@ class Scope:
     visit_id: object = dataclasses.field(default_factory=object)
 
     def inner(self) -> Scope:
-        """Return the scope of a subgraph: what is known outside holds in it, not the reverse."""
+        """Return the scope of a subgraph: facts from outside hold in it, but not the reverse."""
         return dataclasses.replace(self, facts=self.facts.assuming(), visit_id=object())
 
 
@@ -42,7 +42,7 @@ class Knowledge:
     shared: Mapping[Term, str]
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
     suspected: tuple[Clause, ...] = ()
-    """What would have to hold of declared sizes for more shapes to be known: ``N >= 1``."""
+    """Facts about declared sizes that would make more shapes known: ``N >= 1``."""
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:

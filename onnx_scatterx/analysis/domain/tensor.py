@@ -1,8 +1,8 @@
-"""What is known of a tensor without running the model: its shape, and what stands in it.
+"""What is known of a tensor without running the model: its shape and its contents.
 
-The content of an integer or boolean tensor is known in one of three ways: as an array of numbers,
-as a small array of terms (a shape vector), or as a term over the coordinates ``x0, x1, ...`` of the
-element (an index map). Each can be asked for as any other, where that is possible.
+The contents of an integer or boolean tensor have one of three forms: an array of numbers,
+a small array of terms (a shape vector), or a term over the coordinates ``x0, x1, ...`` of the
+element (an index map). Each form converts to the others, if that is possible.
 
 >>> from onnx_scatterx.symbolic.terms import size
 >>> n = size("n")
@@ -51,8 +51,8 @@ _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataTy
 class TensorValue:
     """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
 
-    Of a sequence of known length, ``parts`` are its tensors; of any other, ``each`` are the dims
-    that all of them have (None: unknown rank; a dim that is None may differ).
+    If it is a sequence of known length, ``parts`` are its tensors. If the length is not known,
+    ``each`` are the dims that all of them have (None: unknown rank; a dim that is None may differ).
     """
 
     dtype: ir.DataType | None
@@ -94,7 +94,7 @@ class TensorValue:
 
     @property
     def static_shape(self) -> tuple[int, ...] | None:
-        """The shape as numbers, or None where a dim is not a constant."""
+        """The shape as numbers; None for a dim that is not a constant."""
         if self.shape is None:
             return None
         dims = [d.constant for d in self.shape]
@@ -107,7 +107,7 @@ class TensorValue:
 
     @cached_property
     def constant(self) -> np.ndarray | None:
-        """The content as numbers, where they all are known."""
+        """The contents as numbers, if all are known."""
         if isinstance(self.content, np.ndarray):
             return None if self.content.dtype == object and self.is_integer else self.content
         shape = self.static_shape
@@ -123,7 +123,7 @@ class TensorValue:
 
     @cached_property
     def element_exprs(self) -> np.ndarray | None:
-        """The content as a small array of terms."""
+        """The contents as a small array of terms."""
         shape = self.static_shape
         if shape is None or self.content is None or not self.is_integer:
             return None
@@ -141,7 +141,7 @@ class TensorValue:
 
     @cached_property
     def index_map(self) -> Term | None:
-        """The content as a term over the coordinates."""
+        """The contents as a term over the coordinates."""
         if self.content is None or isinstance(self.content, Term):
             return self.content
         if not self.is_integer:
@@ -185,7 +185,7 @@ class TensorValue:
         return elements.item() if elements is not None and elements.size == 1 else None
 
     def vector(self) -> list[Term] | None:
-        """Return the elements of a tensor of rank 1 (or 0), or None where they are not known."""
+        """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
         return None if elements is None else list(elements.ravel())
 
@@ -193,7 +193,7 @@ class TensorValue:
 def broadcast_dims(dims: Iterable[Term]) -> Term:
     """Return the extent of dims that are broadcast against each other.
 
-    A dim that is 1 gives way; dims that are not 1 are equal, or the original does not run.
+    A dim that is 1 is stretched. Dims that are not 1 are equal, or the original does not run.
     """
     result = term(1)
     for dim in dims:
@@ -212,7 +212,7 @@ def broadcast_dims(dims: Iterable[Term]) -> Term:
 
 
 def _shorter(flag: Term, dim: Term) -> Term | None:
-    """Return the extent of a dim broadcast against one that is 0 or 1, or 0 where that is.
+    """Return the extent of a dim broadcast against one that is 0 or 1; 0 if that is 0.
 
     ``n`` and ``n * [m >= 1]`` are ``n * [m >= 1]``, and so are ``n`` and ``[m >= 1]``.
     """
@@ -235,7 +235,7 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
 
 
 def broadcast_coords(shape: Shape, result: Shape, facts: Facts) -> dict[int, Number]:
-    """Return where an element of the broadcast result stands in a tensor of ``shape``."""
+    """Return the place in a tensor of ``shape`` that an element of the broadcast result reads."""
     lead = len(result) - len(shape)
     coords: dict[int, Number] = {}
     for d, (extent, target) in enumerate(zip(shape, result[lead:], strict=True)):

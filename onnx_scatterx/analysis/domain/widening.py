@@ -1,4 +1,4 @@
-"""What a tensor holds, in terms that stay short: else its elements get a name of their own."""
+"""A tensor's contents, in terms that stay short: else its elements get a name of their own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _most(t: Term) -> int:
 def _is_tangled(t: Term) -> bool:
     """Return whether a size has both a choice and a quotient by a size, however deep.
 
-    Hardly anything is decided of it, its bounds neither, and it takes many nodes to write.
+    Hardly anything can be proven of it, not even bounds, and it takes many nodes to write.
     """
     atoms = t.all_atoms() if t.piecewise else ()
     return any(isinstance(a, Indicator) for a in atoms) and any(
@@ -48,12 +48,12 @@ def _is_short(t: Term, monomials: int) -> bool:
 
 
 def has_negative_size(shape: Shape | None) -> bool:
-    """Return whether a shape is one that no tensor has."""
+    """Return whether a shape is impossible for a tensor."""
     return any(d.constant is not None and d.constant < 0 for d in shape or ())
 
 
 def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) -> TensorValue:
-    """Give what is not followed, or has grown too long to follow, a name of its own."""
+    """Give a tensor that is not followed, or whose term is too long, a name of its own."""
     shape = found.shape
     if shape is None:
         return found
@@ -62,7 +62,7 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     sizes = [d.constant for d in shape]
     if None not in sizes:
         if has_negative_size(shape):
-            return TensorValue(found.dtype, None)  # no tensor has it: the node does not run
+            return TensorValue(found.dtype, None)  # impossible: the node does not run
         if not found.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
             return found
     else:

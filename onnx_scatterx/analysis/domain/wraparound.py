@@ -1,8 +1,8 @@
-"""Sums that might wrap, seen as sums: an index that the original accepts is small.
+"""Sums that might wrap, treated as sums: an index that the original accepts is small.
 
-An int64 ``Add`` of a position that only the run knows is not followed, as it may leave 64 bits. Its
-result is the sum, but for a multiple of 2**64. As an index it is less than an axis is long, so
-where the sum itself stays well within 2**64 the multiple is none.
+An int64 ``Add`` of a position that is known only at run time is not followed, as it may overflow.
+Its result is the sum modulo 2**64. A valid index is smaller than its axis, so if the sum is well
+within 2**64, it did not wrap.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SIGNS = {"Add": (1, 1), "Sub": (1, -1)}
 
 
 def without_wraparound(index: Term, scope: Scope) -> Term:
-    """Return an index of an axis with the sums written out that it is made of.
+    """Return an index of an axis with its sums written out.
 
-    It is the same number wherever a node has checked that it lies within its axis.
+    It is the same number, provided that a node has checked that it lies within its axis.
     """
     for _ in range(LIMITS.sums):
         larger = _written_out(index, scope)
@@ -73,7 +73,7 @@ def _sum(leaf: Symbol, scope: Scope) -> Term | None:
 
 
 def _at(part: TensorValue | None, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:
-    """Return the element of an operand that the leaf is made of."""
+    """Return the element of an operand that the leaf was computed from."""
     assert whole.shape is not None
     if part is None or part.shape is None or part.index_map is None:
         return None

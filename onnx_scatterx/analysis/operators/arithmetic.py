@@ -1,7 +1,7 @@
 """Transfer functions of the operators that compute: integer arithmetic, comparisons, logic.
 
 Numbers are computed by NumPy in the tensor's own type, so 32-bit chains wrap as they do in the
-model; terms only where no value can leave the type's range.
+model. Terms are used only if no value can leave the type's range.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def truncating_div(a: Term, b: Term) -> Term | None:
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if not np.all(b):  # of floats too: which zero the lesser of both is runtimes see differently
+    if not np.all(b):  # of floats too: runtimes differ in the sign of a zero result
         raise ZeroDivisionError
     if a.dtype.kind == "f":
         return np.asarray(a / b)
@@ -166,7 +166,7 @@ def clip(call: Call) -> Result:
         return None if x is None else [TensorValue(x.dtype, x.shape)]
     numbers = [None if given is None else given.constant for given in call.inputs]
     if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
-        # NaN bounds nothing, or everything; no bound is the type's largest number.
+        # NaN bounds nothing, or everything; an absent bound is the type's largest number.
         return [TensorValue(x.dtype, x.shape)]
     result: Result = [x]
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
@@ -178,7 +178,7 @@ def clip(call: Call) -> Result:
 
 
 def _as_scalar(bound: TensorValue) -> TensorValue:
-    """Return a bound without dims: ONNX Runtime takes one of shape [1], and broadcasts nothing."""
+    """Return a bound without dims: ONNX Runtime takes one of shape [1], without broadcasting."""
     if bound.constant is not None and bound.constant.size == 1:
         return TensorValue(bound.dtype, (), bound.constant.reshape(()))
     return TensorValue(bound.dtype, (), bound.scalar)

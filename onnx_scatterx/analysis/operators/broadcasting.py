@@ -1,8 +1,8 @@
-"""Output shapes where ONNX Runtime broadcasts, and ONNX's shape inference does not.
+"""Output shapes if ONNX Runtime broadcasts, but ONNX's shape inference does not.
 
-PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims that one letter of an
-Einsum stands for, those that are 1 give way. Up to 1.31, a MatMul that sums up nothing takes the
-batch of its left side, which is not broadcast.
+PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims with one letter in an
+Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with an empty sum takes the batch of
+its left side, which is not broadcast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Output shapes of the operators that ONNX Runtime's optimizer writes (``com.microsoft``).
 
-A model that was optimized and saved has them. Where every dim of an output is one of an input, or
-not known, a row of the table says so:
+A model that was optimized and saved has them. If every dim of an output is one of an input, or not
+known, a row of the table says so:
 
     =0       the shape of input 0
     0.1      dim 1 of input 0
@@ -9,8 +9,8 @@ not known, a row of the table says so:
     (empty)  nothing is known
 
 The source of each row is the operator's schema in ONNX Runtime, ``contrib_ops/ContribOperators.md``
-(generated from ``core/graph/contrib_ops/bert_defs.cc`` and ``contrib_defs.cc``); tests hold random
-nodes against what ONNX Runtime computes.
+(generated from ``core/graph/contrib_ops/bert_defs.cc`` and ``contrib_defs.cc``); tests compare
+random nodes with ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _shape(call: Call, output: int, row: str) -> Shape | None:
 
 
 def matmul(call: Call) -> Result:
-    """Transfer FusedMatMul: a product of matrices that may be turned."""
+    """Transfer FusedMatMul: a product of matrices that may be transposed."""
     if call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
         return None
     sides = []
@@ -95,7 +95,7 @@ def matmul(call: Call) -> Result:
 
 
 def gemm(call: Call) -> Result:
-    """Transfer FusedGemm: two matrices that may be turned, an addend and an activation."""
+    """Transfer FusedGemm: two matrices that may be transposed, an addend and an activation."""
     a, b = call.input(0), call.input(1)
     if a is None or b is None or a.shape is None or b.shape is None:
         return None

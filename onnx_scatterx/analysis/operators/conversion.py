@@ -27,7 +27,7 @@ def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
     if to == x.dtype:
         return [x]
     whole = (to.is_integer() and to.bitwidth >= 8) or to == ir.DataType.BOOL
-    # Narrower floats: runtimes round in one step or in two.
+    # Narrower floats: some runtimes round in one step, some in two.
     arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
     known = x.constant
     if (

@@ -33,7 +33,7 @@ def combine(
 ) -> Result:
     """Return the elementwise result of tensors that are broadcast against each other.
 
-    ``selects`` says that the result is one of the inputs' elements, so it has their type's range.
+    If ``selects``, the result is one of the inputs' elements, so it has their type's range.
     """
     if any(i.shape is None for i in inputs):
         return None
@@ -41,7 +41,7 @@ def combine(
     if dtype is None:
         return [TensorValue(None, shape)]
     arrays = [i.constant for i in inputs]
-    # Half types are computed wider in some runtimes: their rounding is not known.
+    # Some runtimes compute half types in wider types: the rounding is not known.
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
         if total <= LIMITS.folded:

@@ -1,11 +1,11 @@
-"""Where Gather, GatherElements and GatherND read: ``output[I] = data[T(I)]``.
+"""The elements that Gather, GatherElements and GatherND read: ``output[I] = data[T(I)]``.
 
     Gather, axis a, indices of rank q     T(I) = I_0 .. I_(a-1), indices[I_a .. I_(a+q-1)], the rest
     GatherElements, axis a                T(I) = I with indices[I] in the place of I_a
     GatherND, b batch dims, k numbers     T(I) = I_0 .. I_(b-1), indices[I_0 .. I_(m-1)], the rest
                                           (indices of rank m + 1)
 
-The interpreter follows contents through this form, and ``lift_reads`` gives it to the rewriting.
+The interpreter follows contents through this form, and ``lift_gather`` passes it to the rewriting.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ READS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 @dataclass(frozen=True)
 class Reading:
-    """The shape of an output, and where in the data its element at ``x0, x1, ...`` comes from.
+    """The shape of an output, and the coordinates in the data of its element at ``x0, x1, ...``.
 
     ``named`` are the axes of the data whose coordinate the indices give; it may be negative, and
     then counts from the end. ``index_dims`` are the dims of the output that the index tensor runs
-    over; no index is looked at where one of ``checked_dims`` is empty.
+    over. ONNX Runtime reads no index if one of ``checked_dims`` is empty.
     """
 
     shape: Shape
@@ -42,9 +42,9 @@ class Reading:
 
 
 def reading(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
-    """Return where a node reads, given its indices as a term over their own coordinates.
+    """Return which elements a node reads, given its indices as a term over their coordinates.
 
-    ValueError where the node is invalid, LookupError where a shape is not known well enough.
+    ValueError if the node is invalid, LookupError if a shape is not known well enough.
     """
     read = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
     return read[call.node.op_type](call, data, indices, formula)
@@ -91,7 +91,7 @@ def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Readin
     after = [coord(last + c) for c in range(len(data) - batch - depth)]
     targets = (*(coord(d) for d in range(batch)), *columns, *after)
     named = range(batch, batch + depth)
-    # ONNX Runtime looks at no index where there is nothing to copy.
+    # ONNX Runtime reads no index if there is nothing to copy.
     return Reading(shape, targets, named, range(last), range(len(shape)))
 
 
@@ -121,7 +121,7 @@ def gather(call: Call) -> Result:
 
 
 def _is_small(call: Call, array: np.ndarray, indices: np.ndarray) -> bool:
-    """Return whether what a node reads from an array is not too large to be computed."""
+    """Return whether a node's read from an array is small enough to be computed."""
     size = indices.size
     if call.node.op_type == "Gather" and array.ndim:
         axis = call.integer("axis", 0) % array.ndim
@@ -135,7 +135,7 @@ def _is_small(call: Call, array: np.ndarray, indices: np.ndarray) -> bool:
 
 
 def _taken(call: Call, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
-    """Return what NumPy reads from an array; None where it cannot, or has no such operation."""
+    """Return what NumPy reads from an array; None if it fails, or lacks the operation."""
     try:
         if call.node.op_type == "Gather":
             return np.asarray(array.take(indices, axis=call.integer("axis", 0)))

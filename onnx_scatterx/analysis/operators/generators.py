@@ -60,7 +60,7 @@ _LITERALS = {
 
 
 def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
-    """Return what is known of a Constant node by its attributes, None references among them."""
+    """Return what is known of a Constant node by its attributes, which may be references."""
     if "value" in attributes:
         return of_tensor(attributes["value"].value)
     for name, (kind, read) in _LITERALS.items():
@@ -121,12 +121,12 @@ def range_(call: Call) -> Result:
 
 
 def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
-    """Return whether doubles hold a span, and the type does."""
+    """Return whether doubles and the type can represent a span."""
     return magnitude(span, call.facts) <= _EXACT and fits(span, dtype, call.facts)
 
 
 def _is_axis(span: Term, call: Call) -> bool:
-    """Return whether a span is what a Shape has read of an axis, whatever term that is."""
+    """Return whether a span is an axis size that a Shape has read, whatever its term."""
     start, limit = call.inputs[0], call.node.inputs[1]
     if start is None or start.constant is None or start.constant.ravel()[0] or limit is None:
         return False
@@ -177,7 +177,7 @@ def cum_sum(call: Call) -> Result:
 
 
 def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
-    """Return sums of numbers that are not negative, if they are known not to wrap."""
+    """Return sums of nonnegative numbers, if they are known not to wrap."""
     if x.index_map is None or x.shape is None or x.dtype is None:
         return None
     low, high = x.index_map.interval()
@@ -230,14 +230,14 @@ def one_hot(call: Call) -> Result:
         index = indices.index_map.at({i: coord(d) for i, d in enumerate(old)})
         if indices.is_integer:
             hit = equals(modulo(index, extent), coord(axis))
-            # Outside [-depth, depth) nothing is hot.
+            # An index outside [-depth, depth) gives a row of "off" values.
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
     return [TensorValue(values.dtype, tuple(shape_), content)]
 
 
 def pad(call: Call) -> Result:
-    """Transfer a Pad whose content is not followed: its shape."""
+    """Transfer the shape of a Pad whose contents are not followed."""
     x = call.inputs[0]
     if x is None or x.shape is None:
         return None

@@ -1,7 +1,7 @@
-"""Transfer functions of the operators that move elements: what they do to coordinates.
+"""Transfer functions of the operators that move elements: their effect on coordinates.
 
-Each gives the new shape, and for every new coordinate the old one that it reads; arrays are moved
-by NumPy itself. A transfer function returns None where nothing can be said.
+Each returns the new shape, and for every new coordinate the old one that it reads. NumPy itself
+moves arrays. A transfer function returns None if nothing is known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def moved(
     coords: Mapping[int, Number],
     array: Callable[[np.ndarray], np.ndarray | None],
 ) -> list[TensorValue]:
-    """Return a tensor of which element ``(x0, x1, ...)`` is the old one at ``coords``."""
+    """Return a tensor whose element ``(x0, x1, ...)`` is the old one at ``coords``."""
     content: np.ndarray | Term | None = None
     if isinstance(x.content, np.ndarray):
         content = array(x.content)
@@ -87,7 +87,7 @@ def unsqueeze(call: Call) -> Result:
 
 
 def beyond(size: Term) -> Term:
-    """Return a term that is >= 0 exactly where a size, which is no less than 0, is not 1."""
+    """Return a term that is >= 0 exactly if a size, which is >= 0, is not 1."""
     return size * (size - 2)
 
 
@@ -103,13 +103,13 @@ def squeeze(call: Call) -> Result:
     axes = call.numbers(1, "axes")
     if not axes:
         if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
-            return [TensorValue(x.dtype, None)]  # which dims go is not known
+            return [TensorValue(x.dtype, None)]  # unknown which dims are removed
         axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
     return [without(x, axes)]
 
 
 def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
-    """Return a tensor without some dims, which are 1."""
+    """Return a tensor without some dims of size 1."""
     assert x.shape is not None
     gone = {a % len(x.shape) for a in axes}
     kept = [d for d in range(len(x.shape)) if d not in gone]
@@ -124,7 +124,7 @@ def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
 
 
 def vector(x: TensorValue | None) -> list[Term] | None:
-    """Return the elements of a small tensor, where it is there and known."""
+    """Return the elements of a small tensor, if it is present and known."""
     return None if x is None else x.vector()
 
 
@@ -203,10 +203,10 @@ def concat(call: Call) -> Result:
 
 
 def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
-    """Return the shape of a Concat of several ranks, which only inputs without elements may have.
+    """Return the shape of a Concat of inputs of different ranks, possible only if some are empty.
 
-    ONNX Runtime goes by the first input with elements, or else by the first one, and adds up the
-    dims at the place of its axis.
+    ONNX Runtime takes the shape of the first input with elements, else of the first input, and adds
+    up the dims on its axis.
     """
     filled = [s for s in shapes if all(d.constant != 0 for d in s)]  # as far as is known
     chosen = filled[0] if filled else shapes[0]
@@ -221,7 +221,7 @@ def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
 
 
 def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Shape:
-    """Return the shape of a Concat: its other dims are those of the inputs that are not empty.
+    """Return the shape of a Concat: its other dims are those of the nonempty inputs.
 
     ONNX Runtime lets an input without elements have any other dims.
     """
@@ -265,7 +265,7 @@ def split(call: Call) -> Result:
 
 
 def sliced(x: TensorValue, axis: int, start: Term, part: Term) -> TensorValue:
-    """Return the part of a tensor that begins somewhere along an axis."""
+    """Return the part of a tensor that begins at a position of an axis."""
     assert x.shape is not None
     shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
     rows = (start.constant, (start + part).constant)

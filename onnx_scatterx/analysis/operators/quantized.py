@@ -1,7 +1,7 @@
 """Output shapes of ONNX Runtime's own quantized operators (``com.microsoft``).
 
 ``onnxruntime.quantization`` writes them in its operator-oriented format (QOperator), and for
-integers that the model's operator set lacks. What they compute with is not followed: shapes are.
+integers that the model's operator set lacks. Only their shapes are followed, not their contents.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onnx_scatterx.symbolic.terms import term
 
 
 def _dtype(call: Call, *places: int) -> ir.DataType | None:
-    """Return the element type of the first of these inputs that is there."""
+    """Return the element type of the first of these inputs that is present."""
     found = (call.input(i) for i in places)
     return next((x.dtype for x in found if x is not None), None)
 
@@ -95,7 +95,7 @@ def global_pool(call: Call) -> Result:
 
 
 def gemm(call: Call) -> Result:
-    """Transfer QGemm, which gives floats unless it has a scale for its result."""
+    """Transfer QGemm, whose result is float unless it has an output scale."""
     a, b = _shape(call, 0), _shape(call, 3)
     if a is None or b is None or len(a) != 2 or len(b) != 2:
         return None
@@ -105,7 +105,7 @@ def gemm(call: Call) -> Result:
 
 
 def matmul(call: Call) -> Result:
-    """Transfer products that give floats: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
+    """Transfer products with float results: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
     found = broadcasting.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
     return None if found is None else [replace(found[0], dtype=ir.DataType.FLOAT)]
 

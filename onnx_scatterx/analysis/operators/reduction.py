@@ -43,7 +43,7 @@ REDUCTIONS = (
 
 
 def reduction(call: Call) -> list[TensorValue] | None:
-    """Transfer a Reduce operator: its shape, and its elements where they are a few integers.
+    """Transfer a Reduce operator: its shape, and its elements if they are a few integers.
 
     ArgMax and ArgMin reduce one axis, to positions on it.
     """
@@ -79,7 +79,7 @@ def reduction(call: Call) -> list[TensorValue] | None:
 
 
 def _may_be_left(call: Call, shape: Shape) -> bool:
-    """Return whether negative axes may be left as they are, as there may be no elements."""
+    """Return whether negative axes may be kept, since there may be no elements."""
     if call.versions is Versions.NEWER:
         return False
     facts = call.older_facts
@@ -87,7 +87,7 @@ def _may_be_left(call: Call, shape: Shape) -> bool:
 
 
 def _if_left(call: Call, shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
-    """Return the dims of a result that keeps what is reduced."""
+    """Return the dims of a result that keeps the reduced dims."""
     filled = step(math.prod(shape, start=term(1)) - 1)
     left = shape if call.versions is Versions.OLDER else call.unknown_shape(len(shape))
     return tuple(
@@ -97,7 +97,7 @@ def _if_left(call: Call, shape: Shape, gone: set[int], unreduced: set[int]) -> S
 
 
 def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
-    """Return the elements with the reduced dims kept, or None where they are not known."""
+    """Return the elements with the reduced dims kept, or None if they are not known."""
     if x.element_exprs is None or x.dtype is None or op not in _FOLDS:
         return None
     if x.dtype == ir.DataType.BOOL and op in _STARTS:
@@ -115,9 +115,9 @@ def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarra
 
 
 def _is_exact(elements: Iterable[Term], results: Iterable[Term], op: str, facts: Facts) -> bool:
-    """Return whether doubles hold all that is added up or multiplied, in any order.
+    """Return whether doubles represent every partial sum or product exactly, in any order.
 
-    That is how ONNX Runtime computes with 64 bits.
+    ONNX Runtime computes int64 that way.
     """
     sizes = [magnitude(t, facts) for t in elements]
     whole = sum(sizes) if op == "ReduceSum" else math.prod(max(s, 1) for s in sizes)

@@ -50,7 +50,7 @@ def reshape(call: Call) -> Result:
         return reshaped(x, tuple(target))
     (place,) = (i for i, t in enumerate(target) if t.constant == -1)
     others = target[:place] + target[place + 1 :]
-    # Where a 0 is no 0, no product of 0 is accepted beside a -1.
+    # If a 0 does not copy, a zero product is not accepted beside a -1.
     found = _beside_zeros if as_written else _quotient
     inferred = found(x.shape, others, call.facts)
     target[place] = call.unknown_shape(len(target))[place] if inferred is None else inferred
@@ -79,9 +79,9 @@ def _quotient(sizes: Iterable[Term], others: Iterable[Term], _: Facts | None = N
 
 
 def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | None:
-    """Return the size that a -1 stands for beside sizes of which a 0 is a 0; None if not known.
+    """Return the size that a -1 stands for if zeros do not copy; None if it is not known.
 
-    ONNX Runtime leaves the zeros of both shapes out where one is asked for::
+    ONNX Runtime ignores the zeros of both shapes if one is requested::
 
         prod(sizes) / prod(others)               no other is 0
         prod'(sizes) / prod'(others)             one is; prod' is the product of what is not 0
@@ -124,7 +124,7 @@ def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | 
 
 
 def _or_one(size: Term, facts: Facts) -> Term:
-    """Return a size, or 1 where it is 0."""
+    """Return a size, or 1 if it is 0."""
     return size if facts.is_nonnegative(size - 1) else size + equals(size, 0)
 
 
@@ -143,11 +143,11 @@ def _copied(target: Term, extent: Term, facts: Facts) -> Term:
 
 
 def may_copy(target: Term, extent: Term, facts: Facts) -> bool:
-    """Return whether a number of a Reshape's shape may be 0 where the dim that it copies is not."""
+    """Return whether a number of a Reshape's shape may be 0 if the dim that it copies is not."""
     if target is extent or target.constant is not None or target.interval()[0] > 0:
         return False
     if extent.constant is None and (_multiple(target, extent) or _divides(target, extent)):
-        return False  # 0 only where the copied dim is 0 too
+        return False  # 0 only if the copied dim is 0 too
     return not facts.is_nonnegative(target - 1)
 
 
@@ -225,7 +225,7 @@ def _item(monomial: Monomial, c: int) -> Term:
 
 
 def axis_groups(old: Shape, new: Shape) -> list[tuple[range, range]] | None:
-    """Return the groups of dims that a Reshape splits or merges, or None where they are not seen.
+    """Return the groups of dims that a Reshape splits or merges, or None if they are not known.
 
     >>> n = term(5)
     >>> axis_groups((n, term(6)), (n, term(2), term(3)))

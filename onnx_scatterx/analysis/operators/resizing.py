@@ -1,4 +1,4 @@
-"""Output shapes of Resize: the sizes that it is given, or what the scales make of known dims."""
+"""Output shapes of Resize: the given sizes, or known dims times the scales."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SCALES, _SIZES = 2, 3  # the places of the inputs since operator set 11
 def resize(call: Call) -> Result:
     """Sizes become the dims of their axes, and a scale of float32 is multiplied in float32.
 
-    Where the ratio of an image is to be kept, other sizes are made of the ones that are given; a
-    region of interest may have a part in what scales make.
+    If the aspect ratio of an image is kept, the result's sizes differ from the given ones. A region
+    of interest may change the effect of scales.
     """
     x = call.inputs[0]
     policy = call.string("keep_aspect_ratio_policy", "stretch")
@@ -41,7 +41,7 @@ def resize(call: Call) -> Result:
 
 
 def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None] | None:
-    """Return the dims of these extents under known scales, None in the place of others."""
+    """Return the dims of these extents under known scales, None for the others."""
     known = scales.constant
     if known is None or known.size != len(extents) or not np.isfinite(known).all():
         return None

@@ -33,7 +33,7 @@ def scatter_nd(call: Call) -> Result:
 def _written(
     call: Call, places: Callable[[np.ndarray, int], Iterator[tuple[Index, Index]]]
 ) -> Result:
-    """Return data with updates written; ``places`` gives for each where it stands and goes."""
+    """Return data with updates written; ``places`` gives the source and the target of each."""
     data, indices, updates = call.inputs
     if data is None or indices is None or updates is None:
         return None

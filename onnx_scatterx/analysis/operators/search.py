@@ -1,6 +1,6 @@
-"""Transfer functions of the operators that say where something is: NonZero and TopK.
+"""Transfer functions of the operators that return positions: NonZero and TopK.
 
-What they find only the run knows, but positions count from the start, so none is negative.
+The positions are known only at run time, but they count from the start, so none is negative.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def position_of(call: Call, output: int, rank: int, size: int | None = None) -> 
 
 
 def top_k(call: Call) -> Result:
-    """Transfer a TopK: shapes, and that its second output holds positions."""
+    """Transfer a TopK: its shapes, and its second output as positions."""
     x = call.inputs[0]
     if x is None or not x.shape:
         return None

@@ -1,8 +1,8 @@
 """Transfer functions of sequences.
 
 TorchScript writes ``nonzero(as_tuple=True)`` with them: ``SequenceAt(SplitToSequence(x, 1, axis=d,
-keepdims=0), i)`` is x with i in the place of x_d. A list that a Loop fills has any length: of its
-tensors it is known what they have in common.
+keepdims=0), i)`` is x with i in the place of x_d. A list that a Loop fills has any length: only
+the common dims of its tensors are known.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from onnx_scatterx.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.analysis.operators.movement import concat, sliced, without
 from onnx_scatterx.symbolic.terms import term
 
-_LONG = 64  # tensors of a sequence that are told apart
+_LONG = 64  # tensors of a sequence that are followed one by one
 
 
 def common(dims: Iterable[Dims | None]) -> Dims | None:
-    """Return the dims that are the same in all of these shapes; None where ranks differ.
+    """Return the dims that are the same in all of these shapes; None if ranks differ.
 
     >>> common([(term(2), term(3)), (term(2), term(4))])
     (2, None)
@@ -47,7 +47,7 @@ def any_of(dtype: ir.DataType | None, dims: Dims | None) -> TensorValue:
 
 
 def joined(sequences: Iterable[TensorValue]) -> TensorValue:
-    """Return a sequence that may be any of these; those without tensors say nothing of them."""
+    """Return a sequence that may be any of these; an empty one tells nothing of its tensors."""
     found = list(sequences)
     dtypes = {s.dtype for s in found}
     filled = [s for s in found if s.parts != ()]
@@ -65,8 +65,8 @@ def is_sequence(x: TensorValue) -> bool:
 def split_to_sequence(call: Call) -> Result:
     """Cut a tensor: into pieces of one length (the last may be shorter), or of given ones.
 
-    Pieces of length 1 lose their dim if ``keepdims`` is 0; ONNX Runtime does so even where their
-    length is given, which ONNX does not say.
+    Pieces of length 1 lose their dim if ``keepdims`` is 0. ONNX Runtime does so even if their
+    length is given, which ONNX does not specify.
     """
     x, given = call.inputs[0], call.input(1)
     if x is None or not x.shape:
@@ -99,7 +99,7 @@ def split_to_sequence(call: Call) -> Result:
 def _pieces_of_any_length(
     x: TensorValue, axis: int, given: TensorValue | None, keeps: bool
 ) -> Result:
-    """Return as many pieces as the run has, if it is known whether they keep their dim."""
+    """Return an unknown number of pieces, if it is known whether they keep their dim."""
     one = given is None or (given.shape == () and given.scalar == 1)
     if not one and not keeps:
         return None
@@ -162,7 +162,7 @@ def sequence_length(call: Call) -> Result:
 
 
 def concat_from_sequence(call: Call) -> Result:
-    """Put the tensors of a sequence side by side, or (``new_axis``) on top of each other."""
+    """Concatenate the tensors of a sequence, or (``new_axis``) stack them."""
     sequence = call.input(0)
     if sequence is None:
         return None

@@ -24,7 +24,7 @@ from onnx_scatterx.symbolic.terms import (
 def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
     """Return (first, count) of a Slice along one axis: negative ends wrapped, then clamped.
 
-    ``first`` is exact wherever ``count`` is not 0.
+    ``first`` is exact if ``count`` is not 0.
     """
     # A start or an end far before the axis is clamped to its begin.
     first = wrapped(start, extent) if (start.constant or 0) > -AXIS_LIMIT else term(0)
@@ -37,16 +37,16 @@ def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Ter
         return first, pos(floor_div(last - first + stride - 1, stride))
     if (start.constant or 0) >= AXIS_LIMIT:
         first = extent - 1
-    # Not as NumPy: a start before the axis is clamped into it (unless the axis is empty).
+    # Unlike NumPy: a start before the axis is clamped into it (unless the axis is empty).
     first = maximum(minimum(first, extent - 1), 0)
-    # Nor here: the largest ends mean "up to the edge", which is the first element.
+    # Also unlike NumPy: the largest ends mean "up to the edge", which is the first element.
     to_edge = end.constant in (2**31 - 1, 2**63 - 1) or (end.constant or 0) <= -AXIS_LIMIT
     last = term(-1) if to_edge else maximum(wrapped(end, extent), -1)
     return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
 
 
 def _may_be_edge(end: Term, facts: Facts) -> bool:
-    """Return whether an end that only the run knows may be one of the largest numbers."""
+    """Return whether an end that is known only at run time may be one of the largest numbers."""
     return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
 
 

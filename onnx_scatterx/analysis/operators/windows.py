@@ -1,4 +1,4 @@
-"""Output shapes of operators that slide a window, for sizes that are not known."""
+"""Output shapes of operators that slide a window, for symbolic sizes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onnx_scatterx.symbolic.terms import Term, floor_div, pos, term
 def _windows(call: Call, extents: Shape, kernel: list[Term]) -> tuple[Term, ...] | None:
     """Return ``(extent + pads - dilation (kernel - 1) - 1) / stride + 1`` for each axis.
 
-    The quotient is rounded down where it is not negative, as it always is for Conv, and towards
-    zero in ONNX Runtime's pools.
+    The quotient is rounded down if it is not negative, as it always is for Conv, and towards zero
+    in ONNX Runtime's pools.
     """
     if call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or call.integer("ceil_mode", 0):
         return None

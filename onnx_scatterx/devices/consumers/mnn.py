@@ -1,8 +1,8 @@
 """MNN, on the CPU: its converter writes a file of its own, which is run as a module.
 
 The script `mnnconvert` installs a package by itself after a conversion, with the first pip on the
-PATH. What does the work is the extension module beside it, and that is what is called here; the
-PATH is empty nevertheless.
+PATH. So the extension module beside it, which does the work, is called here; the PATH is empty as
+well.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _variable(expr: Any, array: np.ndarray) -> Any:
 
 
 def _reason(text: str) -> str:
-    """Return the line that says what is wrong, or the last one."""
+    """Return the line with the error, or the last one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     signs = ("Not Support", "not support", "rror", "Can't", "can't", "Don't", "nvalid", "ailed")
     wrong = [line for line in lines if any(sign in line for sign in signs)]

@@ -1,6 +1,6 @@
 """ncnn, on the CPU: pnnx converts the file, and the network that it writes is run.
 
-Weights and numbers are kept as float32, so that what differs is the work of a layer.
+Weights and numbers are kept as float32, so that differences come from a layer.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
         check=False,
     )
     sys.stderr.write(done.stdout)
-    # The plainest sign: what pnnx could not translate is written as a layer that ncnn has not.
+    # The plainest sign: a layer that pnnx could not translate is written, but ncnn lacks it.
     lost = re.findall(r"^ignore (\S+) (\S+)", done.stdout, re.MULTILINE)
     if lost:
         operators = ", ".join(dict.fromkeys(operator for operator, _ in lost))

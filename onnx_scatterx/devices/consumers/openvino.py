@@ -36,7 +36,7 @@ class OpenVINO(Adapter):
 def _by_place(places: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
     """Return the inputs by their places.
 
-    An input that nothing is done to has lost its name to an output: these come in order.
+    An unused input has lost its name to an output: these come in order.
     """
     named = {place: name for place in places for name in place.names if name in feeds}
     others = iter([name for name in feeds if name not in named.values()])

@@ -1,6 +1,6 @@
 """Qualcomm's NPU, by ONNX Runtime's plugin of QNN; on x86-64 by the simulator of its HTP.
 
-Nothing may be left to the CPU: a node that would be is a refusal, which names it.
+Nothing may be left to the CPU: a node that would be is reported as a refusal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """RKNN-Toolkit2: the compiler of Rockchip's NPUs, and its simulator of the rk3588.
 
-Beside the network it writes a table that tells where each layer runs: on the NPU, or on the CPU of
-the chip. What is on the CPU is told as left to the host.
+Besides the network it writes a table that says where each layer runs: on the NPU, or on the CPU of
+the chip. Layers on the CPU are reported as left to the host.
 """
 
 from __future__ import annotations

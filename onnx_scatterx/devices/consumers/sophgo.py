@@ -1,8 +1,8 @@
 """tpu-mlir: the compiler of Sophgo's TPUs, and its simulator of the bm1684x, in float32.
 
-Its wheels are for Python 3.10, so it lives in an environment of its own (``--python PATH``). They
-bring a C library along, which programs of a newer system do not start with: the system's is put in
-front of it, and nothing of the installation is changed.
+Its wheels are for Python 3.10, so it needs an environment of its own (``--python PATH``). They
+contain a C library with which programs of a newer system do not start: the system's library is put
+in front of it, and the installation is not changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from onnx_scatterx.devices.adapter import Adapter, Answer
 
-# The package sets the path of libraries when it is imported: what was there is put back.
+# The package changes the path of libraries when it is imported: the old path is restored.
 _START = """
 import os, runpy, sys
 libraries = os.environ["LD_LIBRARY_PATH"]
@@ -110,7 +110,7 @@ def _environment(directory: Path) -> dict[str, str]:
 
 
 def _loaded_libraries() -> dict[str, str]:
-    """Return where the parts of the C library are that this process runs with."""
+    """Return the locations of the C library that this process runs with."""
     import ctypes
 
     parts = ("libc.so.6", "libm.so.6", "libpthread.so.0")
@@ -128,7 +128,7 @@ def _loaded_libraries() -> dict[str, str]:
 def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the outputs by their names, behind which the compiler puts the operator.
 
-    A Cast that it drops takes its name along: such outputs are what is left, in their order.
+    A Cast that it removes takes its name along: such outputs are the remaining ones, in order.
     """
     found: dict[str, np.ndarray] = {}
     for name in names:
@@ -140,7 +140,7 @@ def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndar
 
 
 def _reason(text: str) -> str:
-    """Return the line that says what is wrong, or the last one."""
+    """Return the line with the error, or the last one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     signs = ("rror:", "Exception:", "ssertion", "not support", "UNREACHABLE", "LLVM ERROR")
     wrong = [

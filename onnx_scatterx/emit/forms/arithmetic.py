@@ -23,7 +23,7 @@ _TRIANGLES = 1 << 12  # elements of the triangles
 
 
 def exclusive_sum(request: Request) -> ir.Value | None:
-    """Take each element from the sum that has it; of int64 as int32, if no sum leaves that."""
+    """Subtract each element from its inclusive sum; int64 as int32, if no sum overflows that."""
     dtype, w, x = request.dtype, request.writer, request.input(0)
     if dtype not in _INTEGERS:
         return None  # of floats the sum rounds
@@ -47,7 +47,7 @@ def exclusive_sum(request: Request) -> ir.Value | None:
 def sum_by_product(request: Request) -> ir.Value | None:
     """Multiply by triangles of ones, if all sums are exact as floats.
 
-    The line is cut into rows. A sum is that within its row, and that of all rows before.
+    The line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
     """
     dtype, w = request.dtype, request.writer
     shape, axis, most = request.shape(0), request.numbers(1), _largest_sum(request)
@@ -98,7 +98,7 @@ def _largest_sum(request: Request) -> int | None:
 
 
 def remainder(request: Request) -> ir.Value | None:
-    """Take the multiple below from a number, if neither it nor the divisor is negative."""
+    """Subtract the multiple below from a number, if number and divisor are not negative."""
     dtype, w = request.dtype, request.writer
     least = [bounds(t, request) for t in request.known]
     if dtype not in _INTEGERS or any(b is None or b[0] < 0 for b in least):
@@ -111,7 +111,7 @@ def remainder(request: Request) -> ir.Value | None:
 
 
 def negative(request: Request) -> ir.Value | None:
-    """Take an integer from 0."""
+    """Subtract an integer from 0."""
     dtype, w = request.dtype, request.writer
     if dtype not in _INTEGERS or not request.takes("Sub"):
         return None

@@ -1,9 +1,9 @@
-"""An operator on an element type that the target does not take of it, by way of another type.
+"""An operator on an element type that the target does not take for it, by way of another type.
 
     Pad(x: bool)        =   Cast(Pad(Cast(x, int32)), bool)
     Equal(a, b: int64)  =   Equal(Cast(a, int32), Cast(b, int32))
 
-Holds for bools, and for integers that are known to stay within the other type, as does the result.
+Holds for bools, and for integers if they and the result are known to fit into the other type.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _COMPARES = {"Equal", "Less", "Greater"}
 
 
 def by_another_type(request: Request) -> ir.Value | None:
-    """Cast what it reads to a type that the target takes, and the result back."""
+    """Cast the inputs to a type that the target takes, and the result back."""
     places, w = _DATA.get(request.op), request.writer
     if places is None:
         return None
@@ -67,7 +67,7 @@ def by_another_type(request: Request) -> ir.Value | None:
 
 
 def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> bool:
-    """Return whether the target takes a type, and it holds every element."""
+    """Return whether the target takes a type, and every element fits into it."""
     taken = request.takes(request.op, kind) and request.takes("Cast", kind)
     if not taken or not request.takes("Cast", dtype):
         return False

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.forms.request import Request
 
-_MOST = 1 << 16  # elements of a constant that stands for a node
+_MOST = 1 << 16  # elements of a constant that replaces a node
 
 
 def folded(request: Request) -> ir.Value | None:

@@ -51,7 +51,7 @@ def _combined(request: Request, op: str) -> ir.Value | None:
 
 
 def _numbers(request: Request, op: str) -> ir.DataType | None:
-    """Return an element type that the target takes of an operator, and casts bools to and from."""
+    """Return an element type that the target takes for an operator, and casts from and to bools."""
     for kind in _NUMBERS:
         taken = request.takes(op, kind) and request.takes("Cast", kind)
         if taken and request.takes("Cast", _BOOL) and request.writer.has_kernel(op, kind):
@@ -60,7 +60,7 @@ def _numbers(request: Request, op: str) -> ir.DataType | None:
 
 
 def swapped(request: Request) -> ir.Value | None:
-    """Compare the other way round."""
+    """Swap the operands of a comparison."""
     other, known = _SWAPPED[request.op], request.known[0]
     if known is None or not request.takes(other, known.dtype):
         return None
@@ -68,7 +68,7 @@ def swapped(request: Request) -> ir.Value | None:
 
 
 def is_nan(request: Request) -> ir.Value | None:
-    """Find what does not equal itself."""
+    """Find the elements that do not equal themselves."""
     known = request.known[0]
     dtype = None if known is None else known.dtype
     if dtype is None or not request.takes("Equal", dtype):

@@ -6,8 +6,8 @@
     Expand(x, s)     =   Tile(x, s / shape of x)
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result
 
-They hold where the sizes are known numbers. No Reshape is written with a 0, which copies a size:
-compilers differ in what they make of it.
+They hold if the sizes are known numbers. No Reshape is written with a 0, which copies a size:
+compilers interpret it differently.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def strided_slice(request: Request) -> ir.Value | None:
 
 
 def _positions(start: int, end: int, step: int, size: int) -> range:
-    """Return the positions that a Slice takes of an axis; ONNX clamps what Python leaves out."""
+    """Return the positions that a Slice takes on an axis; Python drops bounds that ONNX clamps."""
     start, end = (n + size if n < 0 else n for n in (start, end))
     if size == 0:
         return range(0)
@@ -68,7 +68,7 @@ def _positions(start: int, end: int, step: int, size: int) -> range:
 def _taker(
     request: Request, shape: tuple[int, ...], axis: int, pick: range, may_reshape: bool
 ) -> str | None:
-    """Return by which operators these positions of an axis can be taken, if by any."""
+    """Return the operators by which these positions of an axis can be taken, if any."""
     slices = request.takes("Slice")
     if slices and (pick.step == 1 or not pick):
         return "Slice"
@@ -84,7 +84,7 @@ def _taker(
 
 
 def _window(pick: range, size: int) -> tuple[int, int] | None:
-    """Return where rows of ``step`` elements begin that hold one position each, and its column."""
+    """Return the start of rows of ``step`` elements that hold one position each, and its column."""
     step = pick.step
     if step < 1 or not pick:
         return None

@@ -56,7 +56,7 @@ def concat(request: Request) -> ir.Value | None:
 
 
 def _fill(request: Request) -> np.ndarray | None:
-    """Return what is padded with, or None if it is not known."""
+    """Return the padding value, or None if it is not known."""
     assert request.dtype is not None
     if len(request.inputs) < 3 or request.inputs[2] is None:
         return np.zeros((), request.dtype.numpy())

@@ -4,7 +4,7 @@
     Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
     GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
 
-They hold where the sizes are known numbers.
+They hold if the sizes are known numbers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def gathered_rows(request: Request) -> ir.Value | None:
 
 
 def _slices(request: Request, found: np.ndarray, axis: int, size: int) -> ir.Value | None:
-    """Write one Slice for each run of rows, if they are few; a scalar index takes its axis away."""
+    """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
     runs = _runs([int(i) + (size if i < 0 else 0) for i in found.ravel()])
     result, dtype = request.result.static_shape, request.dtype
     if not runs or len(runs) > _PARTS or found.ndim > 1 or dtype is None:
@@ -75,7 +75,7 @@ def _slices(request: Request, found: np.ndarray, axis: int, size: int) -> ir.Val
 
 
 def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """Return where runs of rows that follow each other start and end."""
+    """Return the starts and ends of runs of consecutive rows."""
     runs: list[tuple[int, int]] = []
     for row in rows:
         if runs and runs[-1][1] == row:

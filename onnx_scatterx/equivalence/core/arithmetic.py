@@ -1,4 +1,4 @@
-"""Integers: polynomials in normal form, and intervals that they do not leave."""
+"""Integers: polynomials in normal form, and intervals that contain them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def lowest(term: Term) -> int:
 
 
 def _at_limits(term: Term, sign: int) -> Term:
-    """Put ``limit - 1`` for each coordinate where that makes the term larger (or smaller: -1).
+    """Substitute ``limit - 1`` for each coordinate if that makes the term larger (or smaller: -1).
 
     It does so if all monomials with the coordinate have coefficients of this sign and otherwise
     factors that are not negative: then the term is monotone in it.
@@ -156,5 +156,5 @@ def maximum(a: Term, b: Term) -> Term:
 
 
 def content(term: Term) -> int:
-    """Return the greatest common divisor of the coefficients but that of the constant."""
+    """Return the greatest common divisor of the coefficients, without the constant."""
     return math.gcd(*(c for m, c in monomials(term).items() if m))

@@ -60,7 +60,7 @@ def _split(a: Term, b: Term) -> tuple[Term, Term | None]:
         return a, None
     parts = monomials(b)
     if len(parts) != 1:
-        # Only a multiple of the whole sum counts: what is left must stay below it.
+        # Only a multiple of the whole sum counts: the rest must stay below it.
         if a is b and b.low >= 1:
             return ONE, None
         return (ZERO, None) if _fits(a, b) else (ZERO, a)

@@ -16,7 +16,7 @@ _RUNS = 64
 
 
 class Encoder:
-    """Terms of one solver in Z3, each made once."""
+    """Terms of one solver in Z3, each created once."""
 
     def __init__(self) -> None:
         self.context = z3.Context()
@@ -41,7 +41,7 @@ class Encoder:
         return self._made[root]
 
     def typing(self, term: Term) -> list[Any]:
-        """Return what holds of a term by itself: its interval, its limit, what division is."""
+        """Return the facts of a term itself: its interval, its limit, what division is."""
         if term not in self._typing:
             self._typing[term] = self._holds(term)
         return self._typing[term]
@@ -158,7 +158,7 @@ def _positive(term: Term) -> bool:
 
 
 def _runs(table: Table) -> list[int]:
-    """Return where runs of equal elements begin."""
+    """Return the starts of runs of equal elements."""
     array = table.array
     if array.dtype.kind == "f":
         array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")

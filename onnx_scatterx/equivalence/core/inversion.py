@@ -1,9 +1,9 @@
-"""Which update goes to an element: the equation ``T(I) = c`` solved for I.
+"""The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
 an affine function of it; a column of T is a constant table of it; columns of T are the places of
-a mask at it; no column depends on it, so the last one wins; else by a search, of which is only
-known what a search means.
+a mask at it; no column depends on it, so the last one wins; else by a search, about which only the
+properties of a search are known.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Step = Callable[[Sequence[Term], dict[int, Term]], Term]
 
 @dataclass
 class Origin:
-    """The update that an element gets.
+    """The update that is written to an element.
 
-    ``hit`` says whether there is one, ``point`` which. ``simpler`` are equations that hold where
-    there is one.
+    ``hit`` says whether there is one, ``point`` which. ``simpler`` are equations that hold if there
+    is one.
     """
 
     hit: Term
@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass
 class Inversion:
-    """Where updates go: ``target`` maps I in the box ``dims`` to coordinates, for ``name``."""
+    """The targets of updates: ``target`` maps I in the box ``dims`` to coordinates of ``name``."""
 
     dims: tuple[Term, ...]
     target: Target
@@ -188,7 +188,7 @@ class Inversion:
         return True
 
     def all_origins(self, c: Sequence[Term]) -> list[Origin]:
-        """Return all updates that go to the element at these coordinates, in their order."""
+        """Return all updates of the element at these coordinates, in their order."""
         if self.unique:
             return [self.origin(c)]
         if not self.layers:
@@ -201,7 +201,7 @@ class Inversion:
         return found
 
     def origin(self, c: Sequence[Term]) -> Origin:
-        """Return the update that goes to the element at these coordinates: the last one."""
+        """Return the update of the element at these coordinates: the last one."""
         found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
         tests: list[Term] = []
         simpler: dict[Term, Term] = {}
@@ -239,5 +239,5 @@ def _always(value: Term) -> Step:
 
 
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
-    """Return some coordinates, 0 where there is none to pick."""
+    """Return some coordinates, 0 if there are none to pick."""
     return tuple(ZERO if j is None else c[j] for j in among)

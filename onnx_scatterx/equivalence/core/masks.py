@@ -5,9 +5,9 @@ For a mask m of n elements in row-major order, with N of them true:
     place(p)    the p-th true element,        0 <= p < N:   m[place(p)] and rank(place(p)) = p
     rank(c)     how many are true before c,   m[c]:         rank(c) < N and place(rank(c)) = c
 
-NonZero gives the places, the sum of the mask is N, its running sum is the rank. Masks that are
-known to be equal, of whichever shape, share these functions; a mask that does not change along its
-last axes is taken as one without them, each true element of which counts for all of theirs.
+NonZero returns the places, the sum of the mask is N, its running sum is the rank. Masks that are
+known to be equal, of any shape, share these functions. A mask that does not change along its last
+axes is treated as one without them: each of its true elements counts for all elements along them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def most(d: Term) -> int:
-    """Return the greatest coordinate that an axis can have."""
+    """Return the greatest coordinate of an axis."""
     return max(0, d.high - 1)
 
 
@@ -50,7 +50,7 @@ class Mask:
 
     @property
     def count(self) -> Term:
-        """How many elements are true."""
+        """The number of true elements."""
         return apply(f"count {self.name}", (), "integer", 0, LARGEST_SIZE)
 
     def places(self, p: Term) -> Coordinates:
@@ -70,18 +70,18 @@ class Mask:
         return both(*limits)
 
     def count_facts(self, count: Term) -> list[Term]:
-        """Return what holds of the count."""
+        """Return what holds for the count."""
         return [at_most(count, multiply(*self.dims))]
 
     def place_facts(self, place: Term) -> list[Term]:
-        """Return what holds of a place."""
+        """Return what holds for a place."""
         (p,) = place.args
         at = self.places(p)
         exists = both(at_most(ZERO, p), below(p, self.count))
         return [implies(exists, both(self.inside(at), self.at(at), equal(self.rank(at), p)))]
 
     def rank_facts(self, rank: Term) -> list[Term]:
-        """Return what holds of a rank."""
+        """Return what holds for a rank."""
         at = rank.args
         inside = self.inside(at)
         true = self.at(at)
@@ -96,10 +96,10 @@ class Mask:
 
 @dataclass(frozen=True)
 class View:
-    """A mask as a tensor of some shape has it.
+    """A mask in the shape of some tensor.
 
-    ``inner`` are the last dims, along which it does not change; ``outward`` and ``inward`` lead
-    from the coordinates on the others to those of the mask, and back.
+    ``inner`` are the last dims, along which it does not change. ``outward`` and ``inward`` map the
+    coordinates on the others to those of the mask, and back.
     """
 
     mask: Mask
@@ -110,12 +110,12 @@ class View:
 
     @property
     def each(self) -> Term:
-        """For how many elements one of the mask counts."""
+        """The number of elements that one element of the mask counts for."""
         return multiply(*self.inner)
 
     @property
     def count(self) -> Term:
-        """How many elements are true."""
+        """The number of true elements."""
         return multiply(self.mask.count, self.each)
 
     def places(self, p: Term) -> Coordinates:
@@ -132,7 +132,7 @@ class View:
         return add(before, self._within(at))
 
     def _within(self, at: Coordinates) -> Term:
-        """Return how many elements that a true one counts for come before this one, if it is."""
+        """Return how many of a true element's repetitions come before this one."""
         cut = len(self.dims) - len(self.inner)
         own = self.mask.at(self.outward(at[:cut]))
         return multiply(from_condition(own), flattened(at[cut:], self.inner))
@@ -147,7 +147,7 @@ class View:
         return self.mask.at(self.outward(at[: len(self.dims) - len(self.inner)]))
 
     def back(self, at: Coordinates) -> dict[Term, Term]:
-        """Return what the functions of the mask are at the rank of a true element."""
+        """Return the values of the mask's functions at the rank of a true element."""
         outer = self.outward(at[: len(self.dims) - len(self.inner)])
         rank = self.mask.rank(outer)
         pairs = zip(self.mask.places(rank), outer, strict=True)
@@ -163,7 +163,7 @@ class Masks:
     views: list[View] = field(default_factory=list)
 
     def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
-        """Return a mask of a tensor, one that is known already if it is equal to it."""
+        """Return the mask of a tensor; a known one if it is equal."""
         cut = self._cut(dims, at)
         outer, inner = dims[:cut], dims[cut:]
 
@@ -186,7 +186,7 @@ class Masks:
     def placing(
         self, p: Term, columns: Mapping[int, Term], length: Term
     ) -> tuple[View, tuple[int | None, ...]] | None:
-        """Return a mask of which some columns are the p-th place, and the column for each axis.
+        """Return a mask whose p-th place is in some columns, and the column for each axis.
 
         ``length`` is the number of places; the column is None for an axis of size 1.
         """

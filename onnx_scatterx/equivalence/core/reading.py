@@ -1,4 +1,4 @@
-"""A model as a list of nodes, its local functions put in their places."""
+"""A model as a list of nodes, with its local functions inlined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RANDOM |= {f"Random{kind}{like}" for kind in ("Normal", "Uniform") for like in 
 
 @dataclass(frozen=True)
 class Node:
-    """One node: what it does, on which values, by their names ("" where there is none)."""
+    """One node: its operation, and its values by their names ("" for an absent one)."""
 
     op: str
     domain: str
@@ -41,7 +41,7 @@ class Node:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What it does, apart from its inputs: equal for nodes that do the same."""
+        """Its operation, apart from its inputs: equal for nodes that compute the same function."""
         attributes = sorted(
             (a.name, a.SerializeToString(deterministic=True)) for a in self.proto.attribute
         )
@@ -77,7 +77,7 @@ class Input:
 class Graph:
     """A model: its inputs, constants, nodes in order, and the names of its outputs.
 
-    ``defaults`` are of the inputs that a caller may leave out.
+    ``defaults`` are values of the inputs that a caller may omit.
     """
 
     inputs: tuple[Input, ...]
@@ -95,7 +95,7 @@ def dtype_name(element: int) -> str:
 
 
 def read(model: onnx.ModelProto) -> Graph:
-    """Return a model as the judge reads it; UnsupportedError if it does not."""
+    """Return a model as the judge reads it; UnsupportedError if that is impossible."""
     graph = _flat(model).graph
     if graph.sparse_initializer:
         raise UnsupportedError("sparse initializers")
@@ -187,7 +187,7 @@ def _draws(node: onnx.NodeProto) -> bool:
 
 
 def constant_of(node: Node) -> tuple[np.ndarray, str] | None:
-    """Return what a Constant node gives."""
+    """Return the value of a Constant node."""
     if node.op != "Constant" or not node.standard:
         return None
     if "value" in node.attributes:

@@ -1,4 +1,4 @@
-"""Terms made anew with other parts."""
+"""Terms rebuilt with other parts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from onnx_scatterx.equivalence.core.terms import Term, make
 
 
 def rebuild(term: Term, done: dict[Term, Term]) -> Term:
-    """Return a term with the parts that ``done`` names replaced; ``done`` is added to."""
+    """Return a term with the parts in ``done`` replaced; new replacements are added to ``done``."""
     found = done.get(term)
     if found is not None:
         return found

@@ -1,7 +1,7 @@
-"""An update that is searched for: of it is only known what a search means.
+"""An update that is found by a search: only the properties of a search are known.
 
-If it hits, the update that it gives goes to the element; and if any update goes there, it hits,
-and gives that one or a later one.
+If it hits, the update that it returns is written to the element. If any update is, it hits, and
+returns that one or a later one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def searched(
     limit: Term,
     world: World,
 ) -> tuple[Term, Term]:
-    """Return whether an update goes to an element, and the coordinate of the last on one axis.
+    """Return whether an element has an update, and the coordinate of the last one on one axis.
 
     ``others`` are its coordinates on the other axes, and ``limit`` is the length of this one.
     """
@@ -41,7 +41,7 @@ def searched(
     def goes(arguments: Sequence[Term], candidate: Term) -> Term:
         own, point = arguments[: len(at)], list(arguments[len(at) :])
         point.insert(axis, candidate)
-        # Asked anew, so that what is known of these elements is told too.
+        # Asked again, so that the facts about these elements are added too.
         equations = (equal(t, v) for t, v in zip(target(point), own, strict=True))
         return both(within(candidate, ZERO, limit), *equations)
 

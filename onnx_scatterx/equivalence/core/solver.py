@@ -23,7 +23,7 @@ QUICK, FULL, ALL = 400_000, 8_000_000, 120_000_000
 
 @dataclass
 class Answer:
-    """What Z3 says of a statement; where it may be wrong, a model of that."""
+    """Z3's answer about a statement; if the statement may be wrong, a model of that."""
 
     status: Status
     model: Any = None
@@ -68,7 +68,7 @@ class Solver:
         return self._check([*hypotheses, negation(goal)], quick)
 
     def against(self, goal: Term, wanted: Sequence[Term]) -> Answer:
-        """Ask for what speaks against a statement with all facts: "refuted", with a model."""
+        """Ask for a counterexample to a statement under all facts: "refuted", with a model."""
         return self._check([negation(goal), *wanted], False, everything=True)
 
     def satisfiable(self, wanted: Iterable[Term] = ()) -> Answer:
@@ -108,14 +108,14 @@ class Solver:
         return Answer("limit")
 
     def value(self, model: Any, term: Term) -> Any:
-        """Return what a term is in a model."""
+        """Return the value of a term in a model."""
         found = model.eval(self.encode(term), model_completion=True)
         if term.sort == "condition":
             return z3.is_true(found)
         return found.as_long() if term.sort == "integer" else found
 
     def _relevant(self, roots: Sequence[Term]) -> list[Term]:
-        """Return the facts that share unknowns with a question, directly or by others."""
+        """Return the facts that share unknowns with a question, directly or through other facts."""
         known: set[Term] = set()
         for root in roots:
             known |= self._unknowns(root)

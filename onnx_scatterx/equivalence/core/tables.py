@@ -34,7 +34,7 @@ def entry(table: Table, index: Term) -> Term:
     """Return the element of a table at a flat index."""
     at = number(index)
     if at is not None:
-        inside = min(max(at, 0), len(table.array) - 1)  # outside, any value may stand
+        inside = min(max(at, 0), len(table.array) - 1)  # outside, any value is correct
         return constant(table.array[inside], table.dtype)
     sort = sort_of(table.dtype)
     low = high = 0
@@ -81,7 +81,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def affine(array: np.ndarray) -> tuple[int, ...] | None:
-    """Return by how much an array grows along each axis, if that is the same everywhere."""
+    """Return the step of an array along each axis, if that is the same everywhere."""
     wide = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
     first = int(wide.reshape(-1)[0])
     steps, made = [], np.full(array.shape, first, wide.dtype)

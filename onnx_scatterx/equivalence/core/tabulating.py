@@ -1,4 +1,4 @@
-"""Terms of constants and coordinates on a whole box at once, as arrays, and back from them."""
+"""Terms of constants and coordinates as arrays over a whole box, and the reverse."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Inverse:
-    """From which places of a box the coordinates are reached that columns of constants give.
+    """The places of a box whose columns of constants give some coordinates.
 
-    ``last`` has the last place for each of the coordinates, which are below ``extents``, -1 where
-    there is none. If coordinates are reached from several places, ``layers`` has the first, the
-    second and so on (nothing, if they are too many).
+    ``last`` has the last place for each of the coordinates, which are below ``extents``; -1 if
+    there is none. If coordinates have several places, ``layers`` has the first, the second and so
+    on (nothing, if they are too many).
     """
 
     sizes: list[int]
@@ -78,7 +78,7 @@ def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None
 
 
 def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
-    """Return the first, second, ... position of each number, -1 where there is none."""
+    """Return the first, second, ... position of each number, -1 if there is none."""
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
     nth = np.arange(len(flat)) - np.searchsorted(ordered, ordered)

@@ -16,12 +16,12 @@ Coordinates = tuple[Term, ...]
 
 
 class UnsupportedError(Exception):
-    """What the judge does not model; says what."""
+    """An operation that the judge does not model; the message names it."""
 
 
 @dataclass
 class Allowance:
-    """How many elements may still be looked at for a pair of models."""
+    """How many more elements may be examined for a pair of models."""
 
     left: int = 0
 
@@ -31,7 +31,7 @@ allowance = Allowance(ELEMENTS)
 
 
 def spend() -> None:
-    """Look at one more element; UnsupportedError if that is one too many."""
+    """Examine one more element; UnsupportedError if that is one too many."""
     allowance.left -= 1
     if allowance.left < 0:
         raise UnsupportedError("too many elements to look at")
@@ -41,9 +41,9 @@ def spend() -> None:
 class Tensor:
     """A tensor: its type, its dims as integers (None if the rank is not known), its elements.
 
-    ``define`` gives the element at coordinates within the dims; what it gives elsewhere is of no
-    meaning. ``array`` is the content of a constant. ``watchers`` are told of each element that is
-    asked for.
+    ``define`` returns the element at coordinates within the dims; its result for others is
+    meaningless. ``array`` is the contents of a constant. ``watchers`` are called with each element
+    that is read.
     """
 
     dtype: str
@@ -78,7 +78,7 @@ class Tensor:
         return found
 
     def watch(self, watcher: Callable[[Coordinates, Term], None]) -> None:
-        """Tell a function of each element that was and will be asked for."""
+        """Call a function with each element that was and will be read."""
         self.watchers.append(watcher)
         for key, found in list(self._known.items()):
             watcher(key, found)
@@ -91,7 +91,7 @@ class Tensor:
         return [self.at((integer(i),)) for i in range(length)]
 
     def points(self, name: str) -> Coordinates:
-        """Return coordinates that stand for all of them."""
+        """Return coordinates that represent all of them."""
         return tuple(
             ZERO if number(d) == 1 else variable(f"{name}{axis}", limit=d)
             for axis, d in enumerate(self.shape)

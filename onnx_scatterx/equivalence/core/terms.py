@@ -1,11 +1,11 @@
-"""Terms: integers, conditions and data of which the models' elements are made.
+"""Terms: the integers, conditions and data that the models' elements consist of.
 
-A term is what an element of a tensor is, said with sizes, coordinates and elements of the inputs.
-There are three sorts: integers (unbounded), conditions, and data, which are floats and strings and
-of which nothing is known but equality. Equal terms are one object. Each integer has an interval
-that it never leaves, so most questions on sizes are answered when the term is made.
+A term is the value of a tensor's element, in sizes, coordinates and elements of the inputs. There
+are three sorts: integers (unbounded), conditions, and data. Data are floats and strings: of these
+only equality is known. Equal terms are one object. Each integer has an interval that always
+contains it, so most questions on sizes are answered when the term is created.
 
-A coordinate (`variable` with a `limit`) stands for any number in ``0 <= c < limit``; a term may be
+A coordinate (`variable` with a `limit`) stands for any number in ``0 <= c < limit``. A term may be
 simplified with that, so a question must never use a coordinate for anything else.
 """
 
@@ -26,9 +26,9 @@ _known: weakref.WeakValueDictionary[tuple[Any, ...], Term] = weakref.WeakValueDi
 
 
 class Term:
-    """One term; make it with the functions of the modules `arithmetic` and `logic`.
+    """One term; create it with the functions of the modules `arithmetic` and `logic`.
 
-    ``op`` is what it is, ``args`` its parts, ``data`` what else tells it apart; an integer is in
+    ``op`` is its operation, ``args`` its parts, ``data`` the rest of its key; an integer is in
     ``low <= t <= high``.
     """
 
@@ -71,7 +71,7 @@ def make(
 
 
 def variable(name: str, low: int = 0, high: int = LARGEST_SIZE, limit: Term | None = None) -> Term:
-    """Return an integer that may be anything in its interval, below the limit if there is one."""
+    """Return an integer with any value in its interval, below the limit if there is one."""
     if limit is not None:
         high = min(high, max(limit.high - 1, low))
         return make("variable", (limit,), name, "integer", low, high)
@@ -81,7 +81,7 @@ def variable(name: str, low: int = 0, high: int = LARGEST_SIZE, limit: Term | No
 def apply(
     name: str, args: Iterable[Term], sort: Sort = "data", low: int = 0, high: int = 0
 ) -> Term:
-    """Return the value of a function of which nothing else is known."""
+    """Return the value of an otherwise unknown function."""
     return make("apply", tuple(args), (name,), sort, low, high)
 
 
@@ -91,7 +91,7 @@ def literal(dtype: str, bits: bytes) -> Term:
 
 
 def limit_of(term: Term) -> Term | None:
-    """Return what a coordinate stays below."""
+    """Return the upper limit of a coordinate."""
     return term.args[0] if term.op == "variable" and term.args else None
 
 
@@ -109,7 +109,7 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
 
 
 def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:
-    """Return a term with others in the place of some of its parts, simplified anew."""
+    """Return a term with some of its parts replaced, simplified again."""
     from onnx_scatterx.equivalence.core.rebuild import rebuild
 
     return rebuild(term, dict(replaced))

@@ -16,7 +16,7 @@ RANGES = {
 
 
 def sort_of(dtype: str) -> Sort:
-    """Return of which sort the elements of a type are."""
+    """Return the sort of a type's elements."""
     if dtype == "bool":
         return "condition"
     return "integer" if dtype in RANGES else "data"
@@ -28,9 +28,9 @@ def range_of(dtype: str) -> tuple[int, int]:
 
 
 def wrapped(value: Term, dtype: str) -> Term:
-    """Return an integer as a type holds it: modulo the number of values that it has.
+    """Return an integer wrapped to a type: modulo the number of values of the type.
 
-    So what was wrapped within a sum or a product need not have been.
+    So wrapping within a sum or a product can be dropped.
     """
     low, high = range_of(dtype)
     if value.op == "polynomial" and any(a.op == "wrap" and a.data == dtype for a in value.args):
@@ -60,7 +60,7 @@ def constant(element: np.generic, dtype: str) -> Term:
 
 
 def float_constant(dtype: str, value: float) -> Term | None:
-    """Return a number as a type of floats that NumPy has; None for other types."""
+    """Return a number in a floating-point type of NumPy; None for other types."""
     try:
         kind = np.dtype(dtype)
     except TypeError:

@@ -1,9 +1,9 @@
-"""Functions that are known by what holds of them: facts of one value, and facts for all points.
+"""Functions known only by their properties: facts about one value, and facts for all points.
 
 A scatter that finds its update by a search, the greatest element along an axis, the positions of a
-mask: each is a function of which a solver is told something where it is used. What holds for every
-point of an axis is told for some points only, those that the question speaks of; whichever are
-chosen, all that is told is true.
+mask: each is a function whose properties are added to a question that uses it. A property of every
+point of an axis is added for some points only, those that the question names. Every added fact is
+true, whichever points are chosen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GUESSES = 10
 
 @dataclass(frozen=True)
 class Universal:
-    """Something that holds for every point of an axis."""
+    """A property of every point of an axis."""
 
     limit: Term
     instance: Callable[[Term], Term]
@@ -30,9 +30,9 @@ class Universal:
 
 @dataclass(frozen=True)
 class Definition:
-    """What holds of a function: at its arguments, and for all points; the axis that it points into.
+    """The properties of a function: at its arguments, and for all points; the axis of its value.
 
-    ``limit`` is given if the value is a point of an axis of that length, one worth telling others.
+    ``limit`` is given if the value is a point of an axis of that length, useful to other facts.
     """
 
     facts: Callable[[Term], Iterable[Term]]
@@ -42,19 +42,19 @@ class Definition:
 
 @dataclass
 class Witnesses:
-    """All functions that are known by what holds of them, and what is known of single terms."""
+    """All functions with known properties, and what is known of single terms."""
 
     definitions: dict[str, Definition] = field(default_factory=dict)
     attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
 
     def define(self, name: str, definition: Definition) -> None:
-        """Say what holds of a function."""
+        """Add the properties of a function."""
         self.definitions.setdefault(name, definition)
 
     def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
-        """Tell a fact of an element wherever one of the unknown values within it is spoken of.
+        """Add a fact about an element to every question that names one of its unknown values.
 
-        The fact rests on there being such an element, though it may not name its coordinates.
+        The fact assumes that the element exists, though it may not name its coordinates.
         """
         rests = frozenset(coordinates(fact, *at))
         for part in walk([element]):
@@ -62,10 +62,10 @@ class Witnesses:
                 self.attached.setdefault(part, {})[fact, rests] = None
 
     def told(self, roots: Iterable[Term]) -> list[Term]:
-        """Return what is told along with a question.
+        """Return the facts that are added to a question.
 
-        Nothing is told of coordinates that the question does not speak of: that one exists says
-        that an axis is not empty.
+        No fact is added about coordinates that the question does not name: the existence of a
+        coordinate means that an axis is not empty.
         """
         roots = list(roots)
         spoken = frozenset(coordinates(*roots))
@@ -104,7 +104,7 @@ class Witnesses:
                         used.add((i, point))
                         made.append(universal.instance(point))
             made = [f for f in made if spoken.issuperset(coordinates(f))]
-            made += attached(seen)  # last, because what was made may have attached more
+            made += attached(seen)  # last, because new terms may have attached more
             facts.update(dict.fromkeys(made))
             fresh = [t for t in walk(made) if t not in seen]
             if not fresh or len(facts) > _MOST:
@@ -114,7 +114,7 @@ class Witnesses:
 
 
 def coordinates(*terms: Term) -> list[Term]:
-    """Return the coordinates that terms speak of."""
+    """Return the coordinates that terms contain."""
     return [t for t in walk(terms) if limit_of(t) is not None]
 
 

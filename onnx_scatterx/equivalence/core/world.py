@@ -1,4 +1,4 @@
-"""What is assumed of the first model, and what is owed for the second."""
+"""What is assumed for the first model, and what must be proven for the second."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Debt:
 class World:
     """The facts so far, the questions that they answer, and the debts of the second model.
 
-    While ``owing`` is false, what a node needs to run is a fact: only inputs on which the first
-    model runs count. While it is true, it is a debt.
+    While ``owing`` is false, a node's requirement is a fact: only inputs on which the first model
+    runs count. While it is true, it is a debt.
     """
 
     solver: Solver = field(default_factory=Solver)
@@ -45,7 +45,7 @@ class World:
         self.solver.witnesses = self.witnesses
 
     def need(self, condition: Term, what: str) -> None:
-        """Take a condition as what the present node needs to run."""
+        """Add a requirement of the present node."""
         if condition is TRUE:
             return
         if self.owing:
@@ -54,15 +54,15 @@ class World:
             self.solver.assume(condition)
 
     def need_all(self, points: tuple[Term, ...], condition: Term, what: str) -> None:
-        """Take a condition as needed for all that some coordinates stand for.
+        """Add a requirement for all points that some coordinates stand for.
 
-        As a fact it is told by others, of single points: a coordinate is no one point.
+        As a fact it is added by others, for single points: a coordinate is not one point.
         """
         if self.owing or not any(limit_of(p) is not None for p in points):
             self.need(condition, what)
 
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
-        """Tell a fact of each element of a tensor that is asked for, if it is one of its own."""
+        """Add a fact about each element of a tensor that is read, if it is one of its own."""
 
         def told(at: Coordinates, element: Term) -> None:
             there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))
@@ -71,7 +71,7 @@ class World:
         tensor.watch(told)
 
     def decide(self, condition: Term) -> bool | None:
-        """Return whether a condition follows from the facts, or its contrary; else None."""
+        """Return whether a condition follows from the facts, or its negation; else None."""
         if condition in (TRUE, FALSE):
             return condition is TRUE
         if self.solver.telling:  # a question must not lead to another
@@ -99,5 +99,5 @@ class World:
         return self._names.setdefault((id(tensor), besides), str(len(self._names)))
 
     def assume(self, text: str) -> None:
-        """Note what the answer rests on besides."""
+        """Note another assumption of the answer."""
         self.assumed[text] = None

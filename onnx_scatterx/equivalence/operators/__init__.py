@@ -1,7 +1,7 @@
-"""The operators, by family: each says what an element of its output is, and what it needs to run.
+"""The operators, by family: each defines the elements of its output, and its requirements.
 
-A function takes the node, its inputs (None where there is none) and the world, and returns the
-outputs. It raises UnsupportedError for what is not modelled.
+A function takes the node, its inputs (None for an absent one) and the world, and returns the
+outputs. It raises UnsupportedError for a case that is not modelled.
 """
 
 from __future__ import annotations

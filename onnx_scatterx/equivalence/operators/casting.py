@@ -36,13 +36,13 @@ def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     to = dtype_name(node.get("to"))
     if a.dtype == to:
         return [a]
-    # Small floats saturate or round by attributes, which mean nothing for others.
+    # Small floats saturate or round by attributes, which other types ignore.
     way = f"{to}{node.kind[3]}" if to.startswith(("float8", "float4")) else to
     return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
 
 
 def converted(x: Term, dtype: str, to: str, way: str) -> Term:
-    """Return an element as another type has it; ``way`` names the conversion."""
+    """Return an element in another type; ``way`` names the conversion."""
     target = sort_of(to)
     low, high = range_of(to)
     if x.op == "choose":

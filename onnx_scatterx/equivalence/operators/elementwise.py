@@ -86,7 +86,7 @@ def _known_branch(term: Term, neutral: Term) -> bool:
 
 
 def float_binary(name: str, dtype: str, a: Term, b: Term) -> Term:
-    """Return an operator on two floats, by the identities where they help."""
+    """Return an operator on two floats, by the identities if they help."""
     sides = {"Mul": (1.0, True), "Add": (-0.0, True), "Sub": (0.0, False)}
     if name in sides:
         value, both_ways = sides[name]

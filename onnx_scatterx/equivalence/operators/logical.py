@@ -53,7 +53,7 @@ def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
-    """Return a comparison of floats or strings, of which nothing else is known."""
+    """Return a comparison of floats or strings, an otherwise unknown function."""
     return apply(f"{name} {dtype}", (x, y), "condition")
 
 

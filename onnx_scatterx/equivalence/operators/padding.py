@@ -50,7 +50,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     for d, low, high in zip(a.shape, before, after, strict=True):
         dims.append(add(low, d, high))
         world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
-        if world.owing:  # what ONNX Runtime refuses at least, and at most
+        if world.owing:  # ONNX Runtime refuses at least or at most these
             for amount in (low, high):
                 rest = add(d, minimum(amount, ZERO))
                 world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")

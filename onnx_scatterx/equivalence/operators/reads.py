@@ -12,7 +12,7 @@ from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operato
 
 
 def counted_from_front(index: Term, d: Term, world: World) -> Term:
-    """Return an index, that from the end as one from the front."""
+    """Return an index counted from the front."""
     negative = below(index, ZERO)
     if negative.op == "false" or world.decide(negative) is False:
         return index
@@ -20,7 +20,7 @@ def counted_from_front(index: Term, d: Term, world: World) -> Term:
 
 
 def in_range(index: Term, d: Term) -> Term:
-    """Return that there is an element at an index."""
+    """Return the condition that an element exists at an index."""
     return both(at_most(scale(d, -1), index), below(index, d))
 
 
@@ -32,9 +32,9 @@ def need_in_range(
     column: int | None = None,
     read: Term = TRUE,
 ) -> None:
-    """Take it as needed that all elements of a tensor, or of one column, are in range.
+    """Require that all elements of a tensor, or of one column, are in range.
 
-    Where ``read`` is false, they are not looked at.
+    If ``read`` is false, they are not read.
     """
     if indices.array is not None:
         part = indices.array if column is None else indices.array[..., column]
@@ -54,7 +54,7 @@ def need_in_range(
         return implies(both(own, read), in_range(element, d))
 
     world.hold(indices, told)
-    # What holds for all positions holds for the first and the last: facts on the sizes.
+    # A condition for all positions holds for the first and the last: facts on the sizes.
     for corner in ({ZERO}, {ONE}):
         at = [
             c if number(c) is not None else (ZERO if ZERO in corner else add(n, scale(ONE, -1)))

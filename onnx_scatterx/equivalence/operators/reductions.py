@@ -196,7 +196,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     world.witnesses.define(point_name, Definition(facts, universals, lambda _: limit))
 
     def define(at: Coordinates) -> Term:
-        # Wherever the value is spoken of, so is the point: their facts name both.
+        # A question that names the value also names the point: their facts name both.
         return value_at(at)
 
     return [Tensor(a.dtype, dims, define)]

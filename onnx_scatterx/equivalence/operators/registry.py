@@ -18,7 +18,7 @@ OPERATORS: dict[str, Operator] = {}
 
 
 def operator(*names: str) -> Callable[[Operator], Operator]:
-    """Enter a function under the names of its operators."""
+    """Register a function under the names of its operators."""
 
     def enter(function: Operator) -> Operator:
         for name in names:
@@ -29,12 +29,12 @@ def operator(*names: str) -> Callable[[Operator], Operator]:
 
 
 def given(inputs: Inputs, position: int) -> Tensor | None:
-    """Return an input, None if it is left out."""
+    """Return an input, None if it is absent."""
     return inputs[position] if position < len(inputs) else None
 
 
 def needed(inputs: Inputs, position: int) -> Tensor:
-    """Return an input that must be there."""
+    """Return a required input."""
     found = given(inputs, position)
     if found is None:
         raise UnsupportedError("an input that is left out")

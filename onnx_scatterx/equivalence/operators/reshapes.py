@@ -1,4 +1,4 @@
-"""Reshape and Flatten, and what is a Reshape besides: DepthToSpace, SpaceToDepth."""
+"""Reshape and Flatten, and special cases of Reshape: DepthToSpace, SpaceToDepth."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
-    """Return a size, that of the input in the place of a 0."""
+    """Return a size; for a 0, that of the input."""
     if d.low > 0 or d.high < 0:
         return d
     zero = equal(d, ZERO)
@@ -63,7 +63,7 @@ def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
 
 
 def _open(a: Tensor, others: list[Term], world: World) -> Term:
-    """Return the size that is left open: what the others leave of the number of elements."""
+    """Return the size for -1: the number of elements divided by the other sizes."""
     product = multiply(*others)
     world.need(negation(equal(product, ZERO)), "Reshape: the open size is determined")
     left = list(a.shape)

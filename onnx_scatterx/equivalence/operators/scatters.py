@@ -1,4 +1,4 @@
-"""ScatterND, ScatterElements and TensorScatter: at a point, the update that goes there, or data."""
+"""ScatterND, ScatterElements and TensorScatter: at a point, the update for it, or the data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, 
 
 
 def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
-    """Return what is written over an element."""
+    """Return the new value of an element."""
     mode = node.get("reduction", b"none").decode()
     if mode == "none":
         return new

@@ -66,7 +66,7 @@ def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
-    """Return where a slice of an axis of size d begins, and how many elements it has."""
+    """Return the start of a slice of an axis of size d, and how many elements it has."""
     last = subtract(d, ONE)
     start = choose(below(start, ZERO), add(start, d), start)
     # With an empty axis and a negative step there is nothing to clamp to: no element is taken.

@@ -1,4 +1,4 @@
-"""What plans are compared by: the nodes that they write, or the time that these take."""
+"""The cost of plans: the nodes that they write, or the time that these take."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from onnx_scatterx.targets.cost_model.sizes import Sizes
 class Work:
     """Elements that a node writes: a box of these extents, in runs.
 
-    A run is contiguous in what is read and in what is written: it spans the extents from
-    ``outer`` on.
+    A run is contiguous in the input and in the output: it spans the extents from ``outer`` on.
     """
 
     kind: str
@@ -30,7 +29,7 @@ _STRING = 32  # bytes that ONNX Runtime moves for one
 
 
 class Costs(Protocol):
-    """A way to weigh plans."""
+    """A way to compare plans."""
 
     def weigh(self, nodes: float, work: Sequence[Work], dtype: ir.DataType) -> float:
         """Return the weight of some nodes that do some work."""

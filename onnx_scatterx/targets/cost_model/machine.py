@@ -1,9 +1,9 @@
-"""How fast a machine runs ONNX Runtime's operators: a few constants for each kind of work.
+"""The speed of a machine in ONNX Runtime's operators: a few constants for each kind of work.
 
     nanoseconds of a node = launch + bytes * byte[op] + runs * run[op]
 
-``bytes`` is what the node writes, ``runs`` in how many contiguous pieces. The constants that come
-with the package are those of one core of a server; ``onnx-scatterx calibrate`` measures yours.
+``bytes`` is the size of the node's output, ``runs`` its number of contiguous pieces. The packaged
+constants are those of one core of a server; ``onnx-scatterx calibrate`` measures yours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onnx_scatterx.system.record import note_read
 
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
-"""The kinds of work that are told apart."""
+"""The kinds of work that are distinguished."""
 WAYS = ("lines", "turns", "moves", "memcpy", "no-prefetch", "no-blocks", "no-panels")
 """The words by which the ScatterX library is told its ways, also in the variable SCATTERX_COPY."""
 
@@ -28,7 +28,7 @@ WAYS = ("lines", "turns", "moves", "memcpy", "no-prefetch", "no-blocks", "no-pan
 class Machine:
     """A machine's constants, in nanoseconds: per node, per byte and per run of each kind.
 
-    ``kernel`` has the words for the ways that are fastest in the ScatterX library there.
+    ``kernel`` has the words for the fastest ways of copying in the ScatterX library there.
     """
 
     launch: float
@@ -41,7 +41,7 @@ class Machine:
         return size * self.byte[kind] + runs * self.run[kind]
 
     def to_toml(self) -> str:
-        """Return the constants as text, the way back from ``read``."""
+        """Return the constants as text, the inverse of ``read``."""
         tables = [
             "\n".join([f"\n[{name}]", *(f"{k} = {v:.4g}" for k, v in sorted(table.items()))])
             for name, table in (("byte", self.byte), ("run", self.run))
@@ -51,7 +51,7 @@ class Machine:
 
     @classmethod
     def read(cls, path: Path) -> Machine:
-        """Return the constants in a file; ScatterXError where it does not hold them."""
+        """Return the constants in a file; ScatterXError if it does not hold them."""
         note_read(path, "the file of the machine's times")
         content = read_toml(path)
         again = "measure it again with 'onnx-scatterx calibrate'"

@@ -1,4 +1,4 @@
-"""What a symbolic size is taken to be where only its cost matters: a hint, or a usual number."""
+"""Values of symbolic sizes for cost estimates only: a hint, or a usual number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = (
 )
 """Words in the names of sizes, and what such a size is."""
 OTHER = 256  # any other size
-_NUMBER = 1  # any other number that only the run knows
+_NUMBER = 1  # any other run-time number
 
 
 def known_sizes(model: ir.Model) -> dict[str, str]:
@@ -41,7 +41,7 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
 
 
 def check_sizes(model: ir.Model, sizes: Mapping[str, int] | None) -> dict[str, int]:
-    """Return hints by their names in terms; ScatterXError where the model has no such size."""
+    """Return hints by their names in terms; ScatterXError if the model has no such size."""
     known = known_sizes(model)
     for name in sizes or ():
         if name not in known:

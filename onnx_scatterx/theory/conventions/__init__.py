@@ -1,1 +1,1 @@
-"""How frameworks say "scatter", each convention put into the one equation."""
+"""The scatters of frameworks, each convention written as the one equation."""

@@ -1,4 +1,4 @@
-"""A transformer from what is said of each axis of data: a dim of the updates, or numbers.
+"""A transformer from a source for each axis of data: a dim of the updates, or numbers.
 
     J_c = I_d              axis c is told by the dim d: it is taken by p2
     J_c = numbers_c[I]     axis c is told by an array: it is a column of f

@@ -25,6 +25,6 @@ def check_dtype(name: str, array: NDArray[Any], allowed: frozenset[str] | set[st
 
 
 def check_same_dtype(name: str, array: NDArray[Any], other: str, data: NDArray[Any]) -> None:
-    """Raise ``ValueError`` if an array has not the type of another."""
+    """Raise ``ValueError`` if the types of two arrays differ."""
     if array.dtype != data.dtype:
         raise ValueError(f"{name} holds {array.dtype.name}, and {other} holds {data.dtype.name}")

@@ -1,6 +1,6 @@
 """Results that are one scattering and a step after it.
 
-What is asked of the transformer (verdict, collisions) is asked of the scattering inside.
+Questions about the transformer (verdict, collisions) are answered by the scattering inside.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ class Mean:
 
 
 def without_self(data: NDArray[Any], transformer: XTransformer, start: Any) -> NDArray[Any]:
-    """Return data whose elements that updates meet hold a start value instead.
+    """Return data in which each element with an update holds a start value instead.
 
     >>> T = XTransformer.from_provision(np.array([[1], [1]]), (3,))
     >>> without_self(np.array([7, 8, 9]), T, 0)

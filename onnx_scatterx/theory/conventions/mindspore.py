@@ -2,8 +2,8 @@
 
     p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
 
-The updates have the shape of the index. Negative indices count from the end. What MindSpore raises
-is a ``ValueError``, and so is an index outside, for which it promises nothing.
+The updates have the shape of the index. Negative indices count from the end. MindSpore's errors are
+a ``ValueError`` here. So is an index out of bounds, for which MindSpore guarantees nothing.
 """
 
 from typing import Any, TypeAlias

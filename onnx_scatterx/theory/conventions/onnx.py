@@ -9,7 +9,7 @@
     GatherND, batch_dims b            first m dims   indices[I1..Im], k numbers   batch, the rest
 
 p is the identity for ScatterND and moves f's number to place a for the others; GatherND's moves the
-numbers behind the batch. Whatever ONNX Runtime refuses is a ``ValueError`` that names the argument.
+numbers behind the batch. All refusals of ONNX Runtime are a ``ValueError`` that names the argument.
 """
 
 from typing import Any
@@ -48,7 +48,7 @@ def scatter_nd(
         raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
     if updates.shape != (expected := indices.shape[:-1] + data.shape[k:]):
         raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
-    # Where data[indices[I]] is empty, there is no update to find these by.
+    # If data[indices[I]] is empty, no update can be used to find these.
     for axis, size in enumerate(data.shape[:k]):
         check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)

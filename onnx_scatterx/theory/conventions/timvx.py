@@ -1,7 +1,7 @@
 """TIM-VX's scatter and reads, whose index tuples are reversed.
 
-TIM-VX counts axes from the fastest one, W, H, C, N. The arrays here lie in memory as its tensors
-do: the last axis of an array is TIM-VX's axis 0. What it says in numbers of axes stays in its own
+TIM-VX counts axes from the fastest one, W, H, C, N. The arrays here have the memory layout of its
+tensors: the last axis of an array is TIM-VX's axis 0. Arguments that are axis numbers keep TIM-VX's
 order: ``shape``, ``axis``, and the tuples on the last axis of ``indices`` (TIM-VX's axis 0), which
 name the last of TIM-VX's axes, the fastest of these first.
 
@@ -10,8 +10,8 @@ name the last of TIM-VX's axes, the fastest of these first.
     GatherND, indices [q.., k]     first m dims   indices[I1..Im] reversed          the rest
     Gather, axis a, b batch dims   batch dims and those of indices                  the rest
 
-The kernels of GatherND that come with TIM-VX read the tuples so. Those of ScatterND read theirs
-from the slowest axis on, as ONNX does: what is given to them is ``indices[..., ::-1]`` here.
+TIM-VX's kernels of GatherND read the tuples in this order. Those of ScatterND read theirs from the
+slowest axis on, as ONNX does: their input is ``indices[..., ::-1]`` here.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
     p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
 
-The updates have the shape of index: what src has beyond it is not looked at. Indices are not
+The updates have the shape of index: src may be larger, but the rest is not used. Indices are not
 negative. An index without elements writes nothing, whatever its shape.
 """
 
@@ -216,7 +216,7 @@ def _empty(shape: tuple[int, ...], data_shape: tuple[int, ...]) -> XTransformer:
 
 
 def _start(reduction: Reduction, dtype: np.dtype[Any]) -> Any:
-    """Return what a reduction starts from that has met nothing."""
+    """Return the start value of a reduction without operands."""
     if reduction in (Reduction.ADD, Reduction.MUL):
         return int(reduction is Reduction.MUL)
     lowest = reduction is Reduction.MAXIMUM

@@ -2,7 +2,7 @@
 
     p1 = the dims of index tensors and of slices    f(p1(I)) = their numbers    p2 = whole axes
 
-What the items of an index say of the axes is in ``places.py``.
+``places.py`` explains the items of an index.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the items of a PyTorch index say of the axes of data.
+"""The meaning of a PyTorch index's items for the axes of data.
 
 Each axis is one of
 
@@ -6,10 +6,10 @@ Each axis is one of
     a number                   J_c = that number
     told by an index tensor    J_c = tensor[I_a..I_b]
 
-All index tensors broadcast to one shape, whose dims I_a..I_b stand where the tensors stand, or
-first if a slice stands between them. A mask counts as the coordinates of its true elements: as
-many tensors as it has dims. None is a dim of extent 1 that is no axis; a bool is an index tensor
-of no axis, with one element or none. Numbers count from the end if they are negative.
+All index tensors broadcast to one shape, whose dims I_a..I_b are in the place of the tensors, or
+first if a slice is between them. A mask counts as the coordinates of its true elements: as many
+tensors as it has dims. None is a dim of extent 1 without an axis. A bool is an index tensor without
+an axis, with one element or none. Negative numbers count from the end.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def is_mask(tensor: Array) -> bool:
 
 @dataclass(frozen=True)
 class _Slice:
-    """A dim of the result: a slice of an axis, or one of extent 1 that is no axis."""
+    """A dim of the result: a slice of an axis, or one of extent 1 without an axis."""
 
     axis: int | None
     numbers: Integers
@@ -47,7 +47,7 @@ class _Slice:
 
 @dataclass(frozen=True)
 class _Tensor:
-    """An index tensor of an axis, or of none: then it only gives the result its shape."""
+    """An index tensor of an axis, or of no axis: then it only gives the result its shape."""
 
     axis: int | None
     numbers: Integers
@@ -151,14 +151,14 @@ class Places:
         return common
 
     def _before(self) -> int:
-        """Count the slices before the dims of the tensors: none, if slices stand between them."""
+        """Count the slices before the dims of the tensors: none, if slices are between them."""
         at = [place for place, dim in enumerate(self.dims) if isinstance(dim, _Tensor)]
         together = bool(at) and at[-1] - at[0] == len(at) - 1
         return at[0] if together else 0
 
 
 def _consumed(item: Item) -> int:
-    """Count the axes of data that an item stands for."""
+    """Count the axes of data that an item indexes."""
     if isinstance(item, np.ndarray):
         return item.ndim if is_mask(item) else 1
     return int(not (item is None or item is Ellipsis or isinstance(item, bool)))

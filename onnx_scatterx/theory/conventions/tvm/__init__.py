@@ -1,7 +1,7 @@
 """TVM's scatters and reads: the calls of ``tvm.topi``, and what Relay called them.
 
-TVM checks little: an index outside, or a tensor that is too small, reads and writes whatever stands
-there. Here these are a ``ValueError``, as is what TVM refuses to build.
+TVM checks little: with an index out of bounds, or a tensor that is too small, it reads and writes
+other memory. Here these are a ``ValueError``, as are TVM's own refusals.
 """
 
 from onnx_scatterx.theory.conventions.tvm.reads import gather, gather_nd, take

@@ -5,7 +5,7 @@
     gather_nd, indices [k, q1..qm]        J = I1..Ib ++ indices[:, I1..Im] ++ the rest of I
     take, axis a, b batch dims            J = I before a, indices[I1..Ib, Ia..], the rest of I
 
-The tuples of ``gather_nd`` stand on the first axis of ``indices``, not on the last one.
+The tuples of ``gather_nd`` are on the first axis of ``indices``, not on the last one.
 """
 
 import math
@@ -93,7 +93,7 @@ def take(
     Without an axis, ``a`` is read as if flattened. With ``batch_dims``, each index of the first
     dims of ``a`` has its own ``indices``, in the mode "clip" only. An index outside is taken as the
     nearest one in the mode "clip", around the axis in "wrap", and is refused in "fast", where TVM
-    does not check, and in "nan", where TVM gives what is no element of ``a``.
+    does not check, and in "nan", where TVM's result is not an element of ``a``.
 
     >>> a = np.array([[1, 2, 3], [4, 5, 6]])
     >>> take(a, np.array([2, 9, -1]), 1, mode="clip").run()

@@ -4,7 +4,7 @@
     scatter_elements, axis a            all dims       indices[I], one number        all but a
     scatter_nd, indices [k, q1..qm]     first m dims   indices[:, I1..Im], k numbers the rest
 
-The tuples of ``scatter_nd`` stand on the first axis of ``indices``, not on the last one.
+The tuples of ``scatter_nd`` are on the first axis of ``indices``, not on the last one.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """TVM's writes of slices.
 
-Both calls say, for every coordinate i of an axis, whether it is written, and by which coordinate of
-the updates. The updates are read so first; then what is written on the axis is a table.
+Both calls define, for every coordinate i of an axis, whether it is written, and by which coordinate
+of the updates. So the updates are read by these first, and the written positions are a table.
 
     slice_scatter   start <= i < end, (i - start) mod step = 0
                     from clip((i - start + step - 1) div step, 0, size - 1)
