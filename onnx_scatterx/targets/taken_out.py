@@ -1,13 +1,13 @@
 """Nodes that every compiler removes from a model before it looks at operators.
 
 what no output of the model needs
-what is computed from constants alone: it is computed once, and becomes a constant
+what is computed from constants and known sizes alone: it is computed once, and becomes a constant
 Identity, and Dropout in inference
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import onnx_ir as ir
 
@@ -26,6 +26,8 @@ _NOT_FOLDED = frozenset(
 class TakenOut:
     """Finds the nodes of one model that compilers remove.
 
+    ``is_sized`` says whether all sizes of a value are known numbers.
+
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
     ...         e = Erf (w)  s = Sin (x)  i = Identity (x)  y = Mul (e, i) }''')
@@ -34,8 +36,11 @@ class TakenOut:
     ['Erf', 'Sin', 'Identity']
     """
 
-    def __init__(self, model: ir.Model) -> None:
+    def __init__(
+        self, model: ir.Model, is_sized: Callable[[ir.Value], bool] = lambda _: False
+    ) -> None:
         self.model = model
+        self._is_sized = is_sized
         self._live: dict[ir.Graph, set[ir.Node]] = {}
         self._constant: dict[ir.Value, bool] = {}
         overridable = (model.ir_version or 0) >= 4
@@ -74,7 +79,7 @@ class TakenOut:
         return self._live[graph]
 
     def _is_constant(self, value: ir.Value) -> bool:
-        """Return whether a value is computed from constants alone; without recursion."""
+        """Return whether a value is computed from constants and sizes; without recursion."""
         stack = [value]
         while stack:
             top = stack[-1]
@@ -90,6 +95,9 @@ class TakenOut:
                 self._constant[top] = False
                 continue
             read = [v for v in node.inputs if v is not None]
+            if node.op_type in ("Shape", "Size") and all(map(self._is_sized, read)):
+                self._constant[top] = True
+                continue
             unknown = [v for v in read if v not in self._constant]
             if unknown:
                 stack += unknown

@@ -1,7 +1,7 @@
 """The parts of a model that its target does not take: operators, uses, ranks, sizes, opsets.
 
 Nodes that every compiler removes first are not reported: unused nodes, nodes that compute with
-constants alone, Identity, and Dropout that drops nothing.
+constants and known sizes alone, Identity, and Dropout that drops nothing.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Checker:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
                     yield Violation(value.name or "?", "input", main, why)
-        taken_out = TakenOut(model)
+        taken_out = TakenOut(model, lambda value: self.of(value).static_shape is not None)
         for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
             for node in graph:

@@ -39,6 +39,12 @@ def told(text: str, target: str | Target = TARGET) -> list[str]:
         ("e = ConstantOfShape (two)  y = Add (x, e)", []),
         ("e = Reshape (w, four)  f = Squeeze (e)  y = Add (x, f)", []),  # of 4 dims, once
         ("e = Reshape (x, four)  y = Squeeze (e)", ["e Reshape", "y Squeeze"]),
+        ("s = Shape (x)  e = ConstantOfShape (s)  y = Add (x, e)", []),  # of sizes
+        (
+            "n = NonZero (x)  s = Shape (n)  e = ConstantOfShape (s)  f = ReduceSum (e)  "
+            "y = Add (x, f)",
+            ["e ConstantOfShape"],
+        ),
         ("i = Identity (x)  y = Neg (i)", []),
         ("i = Dropout (x)  y = Neg (i)", []),
         ("i = Dropout (x, half)  y = Neg (i)", []),
