@@ -16,6 +16,7 @@ import contextlib
 import io
 import re
 import shlex
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -23,11 +24,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import onnx
-from export import anonymous, export
-from followed_sources import TRUE, examples
 
 import onnx_scatterx
 from onnx_scatterx.cli import main as run
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+
+from export import anonymous, export
+from followed_sources import TRUE, examples
 
 MOST = 5  # commands that are pasted
 EXPORTERS = {"dynamo_dynamic": "dynamo", "ts_dynamic": "TorchScript"}

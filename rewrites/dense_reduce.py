@@ -43,7 +43,7 @@ class DenseReduceRule(ScatterRule):
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if scatter.reduction == "none":
+        if scatter.reduction in ("none", "mul"):  # no operator multiplies a row in its order
             return Refusal(Reason.NO_RULE)
         search = search_of(scatter, context)
         if search is None:
@@ -51,8 +51,6 @@ class DenseReduceRule(ScatterRule):
         layout = search.layout
         extremes = scatter.reduction in ("max", "min")
         work = allow(_elements(search), search)
-        if scatter.reduction == "mul":
-            return Refusal(Reason.NO_KERNEL, "a product of factors in their order")
 
         def write() -> ir.Value:
             hit, x, u = _side_by_side(search)

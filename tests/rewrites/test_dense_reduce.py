@@ -72,7 +72,7 @@ def test_a_write(refuses: Refuses) -> None:
 
 
 def test_a_product(refuses: Refuses) -> None:
-    refuses(nd("5", "N", "mul"), Reason.NO_KERNEL)
+    refuses(nd("5", "N", "mul"), Reason.UNKNOWN_INDICES)
 
 
 def test_many_of_both(refuses: Refuses) -> None:
