@@ -126,11 +126,17 @@ def test_a_key_that_was_given_is_not_given_again() -> None:
         assert all("max_rank" not in w.command.partition("max_rank")[2] for w in found.ways)
 
 
+def test_an_operator_that_is_missing() -> None:
+    """A product at known positions takes Mul, and nothing else that rknn lacks."""
+    text = HEAD + TWICE.replace("ND (x", 'ND <reduction = "mul"> (x')
+    (found,) = advise(onnx.parser.parse_model(text), target='rknn, remove = ["Mul"]')
+    assert [way.condition for way in found.ways] == ["if your compiler has Mul"]
+
+
 def test_what_nothing_removes() -> None:
-    (found,) = advise(
-        onnx.parser.parse_model(HEAD + TWICE.replace("ND (x", 'ND <reduction = "mul"> (x')),
-        target='rknn, remove = ["Mul"]',
-    )
+    text = """g (float[8] x, int64[3, 1] i, float[3] u) => (float[8] y) {
+        y = ScatterND <reduction = "mul"> (x, i, u) }"""
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="rknn")
     first, second = found.lines()
     assert first.startswith("y stays: ")
     assert second.startswith("  no option removes it; missing: ")
