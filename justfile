@@ -40,7 +40,7 @@ kernel:
     .ci/kernel
 
 # The kernel with sanitizers, and fuzzed.
-sanitize SECONDS="15":
+sanitize SECONDS="10":
     .ci/sanitizers {{SECONDS}}
 
 # Files with mistakes in them, given to every command.
