@@ -1,7 +1,7 @@
-"""The theory in one place: the paper's definitions, and their names here. It needs only NumPy.
+"""The theory of the paper in NumPy: its definitions, and the names of the functions for them.
 
 Wuming Pan, "Tensor Data Scattering and the Impossibility of Slicing Theorem" (2020). The paper
-has two Definitions 2 and two Definitions 10; the first of each is marked with an a.
+numbers two definitions as 2, and two as 10. Here the first of each has the letter a.
 
     Definition 1    tensor, I_S                NumPy arrays; ``indices``
     Definition 2a   tuple <-> tensor           ``index_of``; ``np.array``
@@ -23,8 +23,8 @@ has two Definitions 2 and two Definitions 10; the first of each is marked with a
     Definition 10   disseminated slice         ``disseminated_slices``
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
-Reads are not in the paper: ``Gathering`` is their form. docs/errata.md lists the corrections of the
-paper, with reasons.
+The paper does not define reads; here they are a ``Gathering``. docs/errata.md lists the corrections
+of the paper, with reasons.
 """
 
 from onnx_scatterx.theory.algorithm import (

@@ -6,8 +6,8 @@
     scatter_x(...)                   both
     tensorflow_scatter(...)          tf.tensor_scatter_nd_update by scatter_x
 
-It is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster, and know
-reductions. docs/errata.md lists the corrections.
+This code is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster,
+and have reductions. docs/errata.md lists the corrections.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def traverse(shape: Sequence[int], action: Callable[[Index], object]) -> None:
-    """Do the action on every index of a shape: once on ``()``, not at all if an extent is 0.
+    """Call the action with every index of a shape: once with ``()``, never if an extent is 0.
 
     >>> traverse((2, 2), print)
     (0, 0)
@@ -40,9 +40,10 @@ def provision_x_transformer(
 ) -> NDArray[np.int64]:
     """Compute the provision tensor of the x-transformer with these picks and this f.
 
-    ``f`` has the shape that p1 takes of ``shape``, and a row of numbers at each of its indices.
-    Here p is any pick of the numbers of f and p2, as in Definition 10. ``ValueError`` if p does
-    not give data's axes a number each, ``IndexError`` if f or an index is too short.
+    ``f`` has the shape ``p1(shape)`` and one more axis, which holds the numbers of an index.
+    Here p is any pick of the numbers of f and p2, as in Definition 10. If p does not give each axis
+    of data a number, this is a ``ValueError``. If f or an index is too short, it is an
+    ``IndexError``.
 
     >>> f = np.array([[3], [1]])
     >>> provision_x_transformer((2, 2), (4, 2), f, Pick((0,)), Pick((1,)), Pick((0, 1))).tolist()
@@ -61,10 +62,10 @@ def provision_x_transformer(
 
 
 def scatter(data: NDArray[Any], updates: NDArray[Any], provision: Integers) -> NDArray[Any]:
-    """Write updates where the provision tensor says, into a copy of data; of several the last.
+    """Write updates into a copy of data, where the provision tensor says; the last one wins.
 
-    Negative numbers count from the end. ``ValueError`` if the shapes do not agree, ``IndexError``
-    if an update is out of bounds.
+    Negative numbers count from the end. If the shapes do not agree, this is a ``ValueError``. If an
+    update is out of bounds, it is an ``IndexError``.
 
     >>> scatter(np.zeros(4), np.array([5.0, 6.0]), np.array([[1], [-1]]))
     array([0., 5., 0., 6.])

@@ -7,9 +7,10 @@
     AffineModulo(a, s, d, m)      (a + s * I_d) mod m
     Table(dims, values)           values[I_d for d in dims]
 
-The numbers may be Python ints or symbolic terms: they are only compared by ``==``, except in the
-last two functions, which are about arrays. A component is canonical if it is the first form that
-fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``; then ``==`` means "the same function".
+The numbers may be Python ints or symbolic terms, because they are only compared by ``==``. The last
+two functions are an exception: they take arrays. A component is canonical if it is the first form
+that fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``; then ``==`` means "the same
+function".
 """
 
 from collections.abc import Sequence
@@ -81,7 +82,7 @@ class AffineModulo(Generic[N]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Any function of some dims, ascending: an array over them, or something opaque elsewhere.
+    """Any function of some dims, in ascending order: an array over them, or an opaque object.
 
     An array is copied unless it is read-only.
 
@@ -135,9 +136,9 @@ def coordinate(component: Component[N]) -> int | None:
 def normal_picks(components: Sequence[Component[N]]) -> tuple[Pick, Pick, Pick]:
     """Return the picks p1, p2, p of the normal form.
 
-    p2 takes the coordinates that are components themselves, in the order of the axes; p1 takes,
-    ascending, the dims of all other components, which are the columns of f in the order of the
-    axes; p puts both into the order of the axes.
+    p2 takes the coordinates that are components themselves, in the order of the axes. p1 takes the
+    dims of all other components, in ascending order. These components are the columns of f, in the
+    order of the axes. p puts both into the order of the axes.
 
     >>> normal_picks([Affine(5, 2, 1), Affine(0, 1, 0), Constant(7)])
     (Pick((1,)), Pick((0,)), Pick((0, 2, 1)))
@@ -157,7 +158,7 @@ def split_picks(
 
 
 def without_repeats(array: NDArray[Any]) -> NDArray[Any]:
-    """Undo broadcasting: a view with an extent of 1 wherever the array repeats itself in memory."""
+    """Undo broadcasting: return a view with extent 1 on each axis of stride 0."""
     return array[tuple(slice(None) if stride else slice(1) for stride in array.strides)]
 
 
@@ -165,9 +166,9 @@ def fit_component(values: NDArray[np.integer[Any]], size: int | None) -> Compone
     """Find the first form that fits: constant, affine, affine modulo the size, table.
 
     ``values`` has the shape of updates; ``size`` is the size of the data axis. Negative values
-    count from the end. Values out of bounds stay as they are. With the size unknown (None) nothing
-    is counted from the end and nothing is a ring. A dim of extent 1 is never essential, and no
-    values at all are ``Constant(0)``.
+    count from the end. Values out of bounds are kept. If the size is unknown (None), no value
+    counts from the end, and no component is a ring. No component depends on a dim of extent 1. If
+    ``values`` is empty, the component is ``Constant(0)``.
 
     >>> fit_component(np.array([[3, 3], [1, 1], [-4, -4]]), size=10)
     Table(dims=(0,), values=array([3, 1, 6]))
@@ -209,7 +210,7 @@ def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] 
 
 
 def evaluate(component: Component[int], shape: Sequence[int]) -> NDArray[np.int64]:
-    """Compute the values over updates of a shape, with extent 1 on every dim they are free of.
+    """Compute the values over updates of a shape; the extent is 1 on dims that do not matter.
 
     >>> evaluate(Affine(1, 2, 1), (4, 3))
     array([[1, 3, 5]])

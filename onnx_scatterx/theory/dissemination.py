@@ -1,6 +1,6 @@
 """Disseminated slices: the slices that move as one piece (section 7.1).
 
-If p1 and p2 are disjoint, f is one number for all of a slice that p1 picks (Definition 4):
+If p1 and p2 are disjoint, f is constant on each slice that p1 picks (Definition 4):
 
     for K in I_S / p1 (I):      T(K) = p( f(p1(I)) ++ p2(K) )
 
@@ -17,7 +17,7 @@ from onnx_scatterx.theory.transformer import XTransformer
 class DisseminatedSlice:
     """One piece: the updates ``source[i]`` go to the data indices ``target[i]``.
 
-    ``taken`` is what p1 takes of every index of the piece.
+    ``taken`` is ``p1(I)``, the same for every index I of the piece.
     """
 
     taken: Index
@@ -28,8 +28,8 @@ class DisseminatedSlice:
 def disseminated_slices(transformer: XTransformer) -> tuple[DisseminatedSlice, ...]:
     """Return the pieces of updates, in row-major order, and the target of each.
 
-    The representation of the transformer is the one that counts: ``ValueError`` unless its p1 and
-    p2 are disjoint and p2 takes something. ``disjoint_representation`` finds such a one.
+    The transformer must be represented by disjoint p1 and p2, and p2 must not be empty; otherwise
+    this is a ``ValueError``. ``disjoint_representation`` finds such a representation.
 
     >>> from onnx_scatterx.theory.picks import Pick
     >>> rows = XTransformer((2, 2), (4, 2), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))

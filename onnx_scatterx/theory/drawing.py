@@ -1,9 +1,10 @@
 """Drawings: the element of data that each update is written to, as SVG.
 
-Updates are drawn on the left, data on the right, a cell for each element. A cell of updates has its
-index, a cell of data the index of the update that is written to it (the last one, and how many more
-there are). Each slice that moves as one has one colour. If nothing moves as one, the witness is
-outlined. The drawing has no background; its greys are as far from white as from a dark page.
+Updates are drawn on the left, data on the right, with a cell for each element. A cell of updates
+shows its index. A cell of data shows the index of the last update that is written to it, and how
+many more updates there are. Each slice that moves in one piece has one colour. If no slice does,
+the witness is outlined. The background is transparent; the greys have the same contrast on a white
+page and on a dark one.
 """
 
 import textwrap
@@ -39,7 +40,7 @@ _BETWEEN, _EDGE = 64, 12
 
 
 class Drawing(str):
-    """SVG text, which a notebook shows as what it draws."""
+    """SVG text, which a notebook shows as a drawing."""
 
     __slots__ = ()
 

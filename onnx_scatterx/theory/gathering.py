@@ -17,9 +17,9 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 @dataclass(frozen=True, eq=False)
 class Gathering:
-    """Elements on their way out of data.
+    """A read of elements of data, by a transformer.
 
-    ``data`` has the transformer's ``data_shape``; an element that is read outside it is a
+    ``data`` has the transformer's ``data_shape``. If an element outside of it is read, this is a
     ``ValueError``.
 
     >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))

@@ -1,10 +1,10 @@
-"""The nondeterminism of applying a transformer: all the results it may have (Definitions 5 and 7).
+"""The nondeterminism of applying a transformer: all possible results (Definitions 5 and 7).
 
     for every K in T(I):     B[K] = A[J] for some J with T(J) = K
-    for every other K:       B[K] = X[K], or anything at all if there is no X
+    for every other K:       B[K] = X[K], or any value without X
 
-Only updates with the same target leave a choice (Proposition 1). With a reduction the choice is the
-order in which they are combined.
+Only updates with the same target allow several results (Proposition 1). With a reduction, the
+results come from the orders in which these updates are combined.
 """
 
 import itertools
@@ -25,8 +25,9 @@ from onnx_scatterx.theory.transformer import XTransformer
 class Outcomes:
     """A set of tensors: iterate over it, ask ``in`` or ``count``.
 
-    ``choices`` has the possible values of each target, bit for bit, in the order of the updates;
-    every other element is that of ``rest``, or anything if ``rest`` is masked.
+    ``choices`` has the possible values of each target, bit for bit, in the order of the updates.
+    Every other element is that of ``rest``. If ``rest`` is masked there, the element may have any
+    value.
     """
 
     rest: NDArray[Any]
@@ -34,7 +35,7 @@ class Outcomes:
 
     @property
     def count(self) -> int:
-        """How many results there are, if every element is determined or a choice."""
+        """The number of results, if every element is determined or has finitely many values."""
         return prod(map(len, self.choices.values()))
 
     @property
@@ -71,12 +72,13 @@ def outcomes(
     data: NDArray[Any] | None = None,
     reduction: Reduction | str = Reduction.NONE,
 ) -> Outcomes:
-    """Find every result of applying a transformer to updates, onto data if there is any.
+    """Find every result of applying a transformer to updates, onto data if data is given.
 
-    Without data this is T(A) of Definition 5, of the transformer's ``data_shape`` and masked where
-    nothing determines it; with data, a scattering (Definition 7). Indices that only one of
-    ``updates`` and the transformer has count for nothing. ``ValueError`` if an update is out of
-    bounds, data has another shape or element type, or there is a reduction and no data.
+    Without data, the result is T(A) of Definition 5. It has the transformer's ``data_shape``, and
+    is masked where no update determines it. With data, it is a scattering (Definition 7). If only
+    one of ``updates`` and the transformer has an index, the index is ignored. It is a
+    ``ValueError`` if an update is out of bounds, if data has another shape or element type, or if a
+    reduction is given without data.
 
     >>> T = XTransformer.from_provision(np.array([[2], [0], [2]]), (4,))
     >>> results = outcomes(T, np.array([1, 2, 3]))
@@ -95,7 +97,7 @@ def outcomes(
         unknown = np.zeros(transformer.data_shape, updates.dtype)
         rest: NDArray[Any] = np.ma.MaskedArray(unknown, mask=True)
     else:
-        # Said of no update, the checks of a scattering are those of data, types and reduction.
+        # Without updates, a scattering checks only data, types and reduction.
         none = np.empty((0, len(transformer.data_shape)), np.int64)
         nothing = XTransformer.from_provision(none, transformer.data_shape)
         rest = Scattering(data, np.empty(0, updates.dtype), nothing, reduction).run()
@@ -107,7 +109,7 @@ def outcomes(
 
 
 def bits(value: Any) -> object:
-    """Return a key that is equal for elements that are the same bit for bit: NaN, but not -0.0."""
+    """Return a key that is equal for elements of the same bits: equal for NaN, not for -0.0."""
     array = np.asarray(value)
     return array.item() if _is_string(array) else array.tobytes()
 

@@ -15,8 +15,8 @@ T = TypeVar("T")
 class Pick:
     """A finite function from places to coordinates, used as an operation on indices and shapes.
 
-    The paper lets a pick take negative values; they would count from the end of an index whose
-    length is not known here, so they are refused with a ``ValueError``.
+    The paper allows negative values in a pick. They would count from the end of an index, whose
+    length a pick does not know. So here they are a ``ValueError``.
 
     >>> p = Pick((4, 6, 7))
     >>> p((0, 10, 20, 30, 40, 50, 60, 70))
@@ -71,7 +71,7 @@ class Pick:
         return Pick(sorted(range(len(self)), key=self.coordinates.__getitem__))
 
     def among(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Operate on a set of integers: which of them are taken.
+        """Return which integers of a set are taken.
 
         >>> sorted(Pick((4, 6, 7)).among(range(5, 9)))
         [6, 7]
@@ -85,7 +85,7 @@ class Pick:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether consecutive places take consecutive coordinates, rising."""
+        """Whether consecutive places take consecutive coordinates, in ascending order."""
         return all(b == a + 1 for a, b in zip(self, self.coordinates[1:], strict=False))
 
     @property

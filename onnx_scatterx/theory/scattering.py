@@ -19,11 +19,11 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 
 class Reduction(enum.StrEnum):
-    """How an update is combined with the element that it meets.
+    """How an update is combined with the element that it is written to.
 
-    The first five are ONNX's. The others differ from ``min`` and ``max`` in floats alone, where a
-    number is NaN or zeros of both signs meet: ``minimum`` and ``maximum`` are PyTorch's, ``less``
-    and ``greater`` TensorFlow's.
+    The first five are ONNX's. The others differ from ``min`` and ``max`` only for floats, if a
+    number is NaN or if zeros of both signs are compared. ``minimum`` and ``maximum`` are PyTorch's,
+    ``less`` and ``greater`` are TensorFlow's.
 
         reduction            result              x is NaN    u is NaN    x and u are equal
         min, max             x < u ? x : u       u           u           u
@@ -44,11 +44,11 @@ class Reduction(enum.StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Scattering:
-    """Updates on their way into data.
+    """A write of updates into data, by a transformer.
 
     ``data`` has the transformer's ``data_shape``, ``updates`` its ``shape``; both have one element
     type: a NumPy number, bool, bfloat16, or strings (of any NumPy kind), which cannot be reduced.
-    Anything else, and an update that is out of bounds, is a ``ValueError``.
+    Another element type, or an update that is out of bounds, is a ``ValueError``.
 
     >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
     >>> Scattering(np.zeros(4), np.array([1.0, 2.0, 3.0]), T).run()
@@ -82,8 +82,8 @@ class Scattering:
     def run(self) -> NDArray[Any]:
         """Compute the output, a new array.
 
-        Updates of different targets do not meet, so that their order is of no account, and those
-        of one target keep theirs: round k makes the k-th update of every target, all at once.
+        The order of updates of different targets does not matter. Updates of one target keep their
+        order: round k writes the k-th update of every target, all at once.
         """
         output = self._copy_of_data()
         flat, updates = output.reshape(-1), self.updates.reshape(-1)
@@ -94,7 +94,7 @@ class Scattering:
         return output
 
     def run_in_order(self) -> NDArray[Any]:
-        """Compute the output word for word as the equation says it, slowly: judge of ``run``."""
+        """Compute the output exactly as the equation says, slowly: the judge of ``run``."""
         output = self._copy_of_data()
         for index in np.ndindex(self.updates.shape):
             target = self.transformer(index)
@@ -112,10 +112,10 @@ class Scattering:
 def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """One step of a reduction, elementwise.
 
-    As ONNX Runtime does it, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: where
-    either is NaN, or they are zeros of both signs, the update stays; ``Reduction`` has the others.
-    Integers wrap. Bools add by "or" and multiply by "and". The half types are computed in float32
-    and rounded every time.
+    As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``. So the
+    result is the update if either is NaN, or if they are zeros of both signs. ``Reduction`` lists
+    the others. Integers wrap. Bools add by "or" and multiply by "and". The half types are computed
+    in float32 and rounded every time.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])
@@ -150,7 +150,7 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
 
 
 def _rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the positions of updates: round k has the k-th of every target.
+    """Yield the positions of updates: round k has the k-th update of every target.
 
     >>> [chosen.tolist() for chosen in _rounds(np.array([5, 3, 5, 5, 3]))]
     [[1, 0], [4, 2], [3]]

@@ -31,7 +31,7 @@ def indices(shape: Sequence[int]) -> tuple[Index, ...]:
 def index_of(tensor: NDArray[Any]) -> Index:
     """Change a one-dimensional tensor of integers to a tuple: the paper's tau (Definition 2).
 
-    ``np.array`` changes it back. Any other tensor is a ``ValueError``.
+    ``np.array`` is the inverse. Any other tensor is a ``ValueError``.
 
     >>> index_of(np.array([4, 6, 7]))
     (4, 6, 7)
@@ -44,8 +44,8 @@ def index_of(tensor: NDArray[Any]) -> Index:
 def slice_of(tensor: NDArray[Any], picks: Sequence[Pick]) -> NDArray[Any]:
     """Compute the slice E[p_0, p_1, ...] of a tensor, with one pick for each axis (Definition 3).
 
-    Its shape is the lengths of the picks. ``ValueError`` if there is not one pick for each axis,
-    ``IndexError`` if one takes a coordinate that the axis lacks.
+    Its shape is the lengths of the picks. If the number of picks is not the rank, this is a
+    ``ValueError``. If a pick takes a coordinate that the axis lacks, it is an ``IndexError``.
 
     >>> slice_of(np.arange(12).reshape(3, 4), [Pick((2, 0)), Pick.identity(1, 3)]).tolist()
     [[9, 10], [1, 2]]
@@ -92,10 +92,11 @@ def subtensor(tensor: NDArray[Any], prefix: Sequence[int]) -> NDArray[Any]:
 
 
 def picked_slices(shape: Sequence[int], pick: Pick) -> dict[Index, tuple[Index, ...]]:
-    """Part the indices of a shape into the slices that a pick picks (Definition 4).
+    """Divide the indices of a shape into the slices that a pick picks (Definition 4).
 
-    The keys are what the pick takes of the indices of a slice, in row-major order of the first of
-    these. ``IndexError`` if the pick takes a coordinate that they lack.
+    The key of a slice is what the pick takes of its indices. The keys are in row-major order of the
+    first index of each slice. If the pick takes a coordinate that the indices lack, this is an
+    ``IndexError``.
 
     >>> picked_slices((2, 2), Pick((1,)))
     {(0,): ((0, 0), (1, 0)), (1,): ((0, 1), (1, 1))}

@@ -1,12 +1,12 @@
-"""Theorem 1, the impossibility of slicing, as a function: a representation, or why there is none.
+"""Theorem 1, the impossibility of slicing, as a function: a representation, or a witness.
 
     T(I) = p( f(p1(I)) ++ p2(I) )      p a permutation, p2 nonempty, p1 and p2 disjoint
 
 Let p2 take dim d. Then some component of T is I_d. Any component that depends on I_d is I_d too:
 f does not see I_d, so it comes from p2. An *obstacle* to d is a proof of the contrary: indices
-where no component is I_d, or where a component that is not I_d changes with I_d alone. If every
-dim has one, p2 cannot take any. Conversely, a dim without obstacle can be taken, and f gets the
-dims on which the other components depend.
+where no component is I_d, or where a component that is not I_d changes with I_d alone. If every dim
+has an obstacle, p2 cannot take a dim. Conversely, p2 can take each dim without an obstacle, and f
+gets the dims on which the other components depend.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from onnx_scatterx.theory.verdict import Obstacle
 
 @dataclass(frozen=True, slots=True)
 class Impossibility:
-    """That no representation has disjoint picks, with a witness: an obstacle for each dim."""
+    """A proof that no representation has disjoint picks: an obstacle for each dim."""
 
     witness: tuple[Obstacle, ...]
 
     def holds(self, transformer: XTransformer) -> bool:
-        """Whether the witness is a proof for this transformer; only its few indices are tried."""
+        """Whether the witness is a proof for this transformer; only the indices in it are tried."""
         dims = range(len(transformer.shape))
         return tuple(o.dim for o in self.witness) == tuple(dims) and all(
             _stands(o, transformer) for o in self.witness
@@ -34,7 +34,7 @@ class Impossibility:
 
 
 def disjoint_representation(transformer: XTransformer) -> XTransformer | Impossibility:
-    """Return the transformer with a nonempty p2 that is disjoint from p1, or why that cannot be.
+    """Return the transformer with a nonempty p2 disjoint from p1, or why this is impossible.
 
     The p2 of a sliceable transformer is its largest sliceable end pick, and p is the identity.
 
@@ -72,5 +72,5 @@ def _stands(o: Obstacle, transformer: XTransformer) -> bool:
             and {d for d, i in enumerate(before) if i != after[d]} == {o.dim}
             and transformer(before)[o.component] != transformer(after)[o.component]
         )
-    except (IndexError, ValueError):  # no index of this transformer's updates
+    except (IndexError, ValueError):  # not an index of this transformer's updates
         return False

@@ -33,9 +33,9 @@ class XTransformer:
     """The transformer of updates of a shape into data of a shape.
 
     ``f`` holds integers in the shape ``p1(shape) + (rank of data - len(p2),)`` and is copied; ``p``
-    is a permutation. Negative components count from the end. A transformer may point out of
-    bounds; ``check_bounds`` says so. Two are equal if they are the same function between the same
-    shapes, however they are represented.
+    is a permutation. Negative components count from the end. A target may be out of bounds;
+    ``check_bounds`` reports it. Two transformers are equal if they are the same function between
+    the same shapes. Their representations may differ.
 
     >>> rows = XTransformer((2, 3), (4, 3), [[1], [-1]], Pick((0,)), Pick((1,)), Pick.identity(2))
     >>> rows((1, 2))
@@ -73,9 +73,9 @@ class XTransformer:
     def from_provision(
         cls, provision: NDArray[np.integer[Any]], data_shape: Sequence[int]
     ) -> "XTransformer":
-        """Make the transformer provisioned by E (Definition 6): ``T(I) = E[I]``.
+        """Make the transformer with the provision tensor E (Definition 6): ``T(I) = E[I]``.
 
-        E has the shape of updates and one more dim, as long as data has axes.
+        E has the shape of updates and one more dim, whose extent is the rank of data.
         """
         dims = np.ndim(provision) - 1
         if dims < 0:
@@ -85,7 +85,7 @@ class XTransformer:
         return cls(shape, tuple(data_shape), np.asarray(provision), p1, Pick(), p)
 
     def __call__(self, index: Sequence[int]) -> Index:
-        """Return the target J of an update index I; ``IndexError`` if I is none of updates."""
+        """Return the target J of an update index I; ``IndexError`` if I is not in updates."""
         if len(index) != len(self.shape) or not all(
             0 <= i < n for i, n in zip(index, self.shape, strict=True)
         ):
@@ -97,7 +97,7 @@ class XTransformer:
 
     @cached_property
     def components(self) -> tuple[Component[int], ...]:
-        """What each coordinate of the target is, in canonical form."""
+        """Each coordinate of the target as a function of I, in canonical form."""
         if 0 in self.shape:
             return (Constant(0),) * len(self.data_shape)
         return tuple(map(self._component, range(len(self.data_shape))))
@@ -175,21 +175,21 @@ class XTransformer:
     def transpose_updates(self, perm: Sequence[int]) -> "XTransformer":
         """Return the transformer of ``updates.transpose(perm)``: it folds into p1 and p2.
 
-        The order of the updates changes; where they collide, so may the result of a scattering.
+        The order of the updates changes. If updates collide, the result of a scattering may change.
         """
         pick = _permutation(perm, len(self.shape))
         back = pick.inverse()
         return replace(self, shape=pick(self.shape), p1=self.p1 @ back, p2=self.p2 @ back)
 
     def provision(self) -> NDArray[np.int64]:
-        """Compute the provision tensor E, ``E[I] = T(I)``, counted from 0 if it is in bounds."""
+        """Compute the provision tensor E, ``E[I] = T(I)``; numbers in bounds are not negative."""
         provision = np.empty((*self.shape, len(self.data_shape)), np.int64)
         for axis, component in enumerate(self.components):
             provision[..., axis] = evaluate(component, self.shape)
         return provision
 
     def out_of_bounds(self) -> tuple[Index, ...]:
-        """Find the update indices that are sent outside data, in row-major order."""
+        """Find the update indices whose target is out of bounds, in row-major order."""
         mask = np.zeros(self.shape, np.bool_)
         for component, size in zip(self.components, self.data_shape, strict=True):
             values = evaluate(component, self.shape)
@@ -197,7 +197,7 @@ class XTransformer:
         return tuple(map(_index, np.argwhere(mask)))
 
     def check_bounds(self) -> None:
-        """Raise ``ValueError`` if an update is sent outside data."""
+        """Raise ``ValueError`` if the target of an update is out of bounds."""
         if 0 in self.shape:
             return
         for axis, (t, size) in enumerate(zip(self.components, self.data_shape, strict=True)):

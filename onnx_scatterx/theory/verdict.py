@@ -5,11 +5,11 @@
 - *weakly sliceable*: T(I) = p(T'(p1(I)) ++ p2(I)) with p a permutation and a nonempty p2 that is
   disjoint from p1, Definition 9. (With an empty p2, everything would be weakly sliceable.) p2 can
   take a dim d exactly if some component is I_d, and only such components depend on d.
-- *not sliceable*: neither, which is Theorem 1. Every dim has an obstacle.
+- *not sliceable*: not sliceable in either sense (Theorem 1). Every dim has an obstacle.
 
-This is about functions: on a dim of extent 1 the coordinate is the constant 0, as it would be if
-the extent were not known. An empty tensor of updates is judged as if all its extents were 1: a
-statement about no index is true.
+This is about functions: on a dim of extent 1 the coordinate is the constant 0. An empty tensor of
+updates is judged as if all its extents were 1, because a statement about all of its indices is
+true.
 """
 
 import enum
@@ -50,11 +50,12 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why no slice lies along a dim; with indices that prove it if the components are numbers.
+    """Why no slice lies along a dim. If the components are numbers, indices prove it.
 
-    ``component`` is None: no component is I_dim. ``at[c]`` is an index where component c is not.
-    Else: that component depends on I_dim and is not I_dim. ``at[0]`` is an index where it is not,
-    and ``apart`` are two indices that differ in that dim alone and are sent apart in it.
+    If ``component`` is None, no component is I_dim; ``at[c]`` is an index at which component c is
+    not I_dim. Otherwise that component depends on I_dim and is not I_dim; ``at[0]`` is an index at
+    which it is not I_dim, and ``apart`` are two indices that differ only in that dim and have
+    different values of the component.
     """
 
     dim: int
@@ -80,9 +81,9 @@ class Obstacle:
 class Verdict:
     """The sliceability with its proof.
 
-    ``end_pick`` is the largest sliceable end pick, empty if there is none. ``picks`` are p1, p2, p
-    of a representation with disjoint p1 and p2 (that of Definition 8 if sliceable), or None;
-    ``witness`` has the obstacles, one for each dim, if not sliceable.
+    ``end_pick`` is the largest sliceable end pick, or empty. ``picks`` are p1, p2, p of a
+    representation with disjoint p1 and p2 (that of Definition 8 if sliceable), or None. If the
+    transformer is not sliceable, ``witness`` has the obstacles, one for each dim.
     """
 
     sliceability: Sliceability
@@ -94,8 +95,8 @@ class Verdict:
 def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verdict:
     """Judge a transformer of updates of a rank from its components alone.
 
-    ``wide`` are the dims whose extent is, or for all one knows may be, 2 or more. The obstacles
-    come without indices; ``prove`` finds them where the components are numbers.
+    ``wide`` are the dims whose extent may be 2 or more. The obstacles do not have indices; if the
+    components are numbers, ``prove`` finds the indices.
 
     >>> from onnx_scatterx.theory.components import Affine
     >>> judge([Constant(3), Affine(0, 1, 0)], 1, {0}).end_pick
@@ -144,7 +145,7 @@ def _obstacle(components: Sequence[Component[N]], d: int, wide: Set[int]) -> Obs
 
 
 def prove(verdict: Verdict, components: Sequence[Component[int]], shape: Sequence[int]) -> Verdict:
-    """Put indices into the obstacles; the components are canonical and numbers.
+    """Add indices to the obstacles; the components are canonical and numbers.
 
     >>> from onnx_scatterx.theory.components import Affine
     >>> components = [Affine(0, 2, 0)]

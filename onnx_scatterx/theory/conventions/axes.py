@@ -1,7 +1,7 @@
 """A transformer from a source for each axis of data: a dim of the updates, or numbers.
 
-    J_c = I_d              axis c is told by the dim d: it is taken by p2
-    J_c = numbers_c[I]     axis c is told by an array: it is a column of f
+    J_c = I_d              axis c comes from the dim d: p2 takes it
+    J_c = numbers_c[I]     axis c comes from an array: it is a column of f
 
 p1 takes the dims that some array depends on, and p puts both into the order of the axes.
 """
@@ -41,5 +41,5 @@ def by_axes(
 
 
 def nothing(data_shape: Sequence[int]) -> XTransformer:
-    """Make the transformer of no updates at all."""
+    """Make the transformer of empty updates."""
     return by_axes((0,), data_shape, [np.zeros(0, np.int64)] * len(data_shape))

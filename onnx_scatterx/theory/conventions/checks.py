@@ -17,7 +17,7 @@ def check_range(name: str, values: Integers, low: int, high: int) -> None:
 
 
 def check_dtype(name: str, array: NDArray[Any], allowed: frozenset[str] | set[str]) -> None:
-    """Raise ``ValueError`` if an array is of none of these types."""
+    """Raise ``ValueError`` if the type of an array is not among these types."""
     if array.dtype.name not in allowed:
         raise ValueError(
             f"{name} holds {array.dtype.name}, and may hold {', '.join(sorted(allowed))}"

@@ -1,4 +1,4 @@
-"""Results that are one scattering and a step after it.
+"""Calls that are a scattering and one more step after it.
 
 Questions about the transformer (verdict, collisions) are answered by the scattering inside.
 """
@@ -40,7 +40,7 @@ class Rounded:
 def rounded_once(
     data: NDArray[Any], updates: NDArray[Any], transformer: XTransformer, reduction: Reduction
 ) -> Scattering | Rounded:
-    """Sum up and multiply the half types in float32; all else is an ordinary scattering."""
+    """Add and multiply the half types in float32; other cases are an ordinary scattering."""
     half = data.dtype.name in ("float16", "bfloat16")
     if not half or reduction not in (Reduction.ADD, Reduction.MUL):
         return Scattering(data, updates, transformer, reduction)
@@ -52,7 +52,7 @@ def rounded_once(
 class Mean:
     """A sum divided by a count; both have one transformer.
 
-    What has the count 0 is divided by 1. Integers are divided downwards.
+    Elements with the count 0 are divided by 1. Quotients of integers are rounded down.
 
     >>> T = XTransformer.from_provision(np.array([[1], [1]]), (3,))
     >>> total = Scattering(np.array([7, 0, 7]), np.array([2, 3]), T, "add")

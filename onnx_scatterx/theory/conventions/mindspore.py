@@ -3,7 +3,8 @@
     p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
 
 The updates have the shape of the index. Negative indices count from the end. MindSpore's errors are
-a ``ValueError`` here. So is an index out of bounds, for which MindSpore guarantees nothing.
+a ``ValueError`` here. An index out of bounds is a ``ValueError``, too; MindSpore guarantees nothing
+for it.
 """
 
 from typing import Any, TypeAlias
@@ -40,10 +41,11 @@ def scatter_(
 ) -> Scattering:
     """``Tensor.scatter_`` in its four overloads: ``src`` or ``value``, with ``reduce`` or without.
 
-    ``index`` has the rank of ``self`` and ``src``, both of which are at least as large on every
-    dim; what ``src`` has beyond it is not looked at. ``value`` is converted to the type of
-    ``self``. ``reduce`` is "add" or "multiply". An ``index`` without elements writes nothing,
-    whatever its shape. Ranks go up to 8. What MindSpore writes into ``self`` is the output.
+    ``index``, ``self`` and ``src`` have one rank. On every dim, ``self`` and ``src`` are at least
+    as large as ``index``. The rest of ``src`` is not read. ``value`` is converted to the type of
+    ``self``. ``reduce`` is "add" or "multiply". An ``index`` without elements may have any shape,
+    and writes nothing. The rank is at most 8. MindSpore writes into ``self``; here the new ``self``
+    is the output.
 
     >>> self, index = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1, 0], [1, 0]])
     >>> scatter_(self, 1, index, np.array([[4.0, 3.0], [2.0, 1.0]])).run()
@@ -85,10 +87,10 @@ def scatter_(
 def scatter(
     input: NDArray[Any], axis: int, index: Integers, src: NDArray[Any] | float
 ) -> Scattering:
-    """``mindspore.ops.scatter``, as its CPU kernels have it.
+    """``mindspore.ops.scatter``, as its CPU kernels compute it.
 
-    ``index`` has the shape of ``src`` and the rank of ``input``, whose shape it exceeds at most on
-    ``axis``. No tensor is empty. A float is rounded to float32 before it is converted.
+    ``index`` has the shape of ``src`` and the rank of ``input``. Only on ``axis`` it may be larger
+    than ``input``. No tensor is empty. A float is rounded to float32 before it is converted.
 
     >>> input, index = np.zeros((1, 4)), np.array([[1, -1]])
     >>> scatter(input, 1, index, np.array([[5.0, 6.0]])).run()
@@ -117,8 +119,8 @@ def tensor_scatter_elements(
 ) -> Scattering:
     """``mindspore.ops.tensor_scatter_elements``; ``reduction`` is "none" or "add".
 
-    ``indices`` and ``updates`` have one shape, of the rank of ``input_x``, whose shape they exceed
-    at most on ``axis``.
+    ``indices`` and ``updates`` have one shape, of the rank of ``input_x``. Only on ``axis`` they
+    may be larger than ``input_x``.
 
     >>> input_x, indices = np.array([[1, 2, 3, 4, 5]]), np.array([[2, 4]])
     >>> tensor_scatter_elements(input_x, indices, np.array([[8, 8]]), 1, "add").run()

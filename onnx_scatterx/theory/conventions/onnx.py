@@ -9,7 +9,8 @@
     GatherND, batch_dims b            first m dims   indices[I1..Im], k numbers   batch, the rest
 
 p is the identity for ScatterND and moves f's number to place a for the others; GatherND's moves the
-numbers behind the batch. All refusals of ONNX Runtime are a ``ValueError`` that names the argument.
+numbers behind the batch. If ONNX Runtime refuses a call, this is a ``ValueError`` that names the
+argument.
 """
 
 from typing import Any
@@ -48,7 +49,7 @@ def scatter_nd(
         raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
     if updates.shape != (expected := indices.shape[:-1] + data.shape[k:]):
         raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
-    # If data[indices[I]] is empty, no update can be used to find these.
+    # If data[indices[I]] is empty, no update shows that an index is out of bounds.
     for axis, size in enumerate(data.shape[:k]):
         check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
@@ -65,8 +66,8 @@ def scatter_elements(
 ) -> Scattering:
     """ScatterElements (opset 11 to 18), and Scatter (opset 9) with no reduction.
 
-    ``indices`` and ``updates`` have one shape, of the rank of ``data``, which is exceeded at most
-    on ``axis``.
+    ``indices`` and ``updates`` have one shape, of the rank of ``data``. Only on ``axis`` they may
+    be larger than ``data``.
 
     >>> scatter_elements(np.zeros((1, 4)), np.array([[1, -1]]), np.array([[5.0, 6.0]]), 1).run()
     array([[0., 5., 0., 6.]])
@@ -93,9 +94,9 @@ def tensor_scatter(
 ) -> Scattering:
     """TensorScatter (opset 24).
 
-    ``update`` has the shape of ``past_cache`` but for ``axis``, where it is not longer. Each
-    sample of the batch is written from ``write_indices[sample]`` on, 0 if there are none; they
-    are not negative. The mode "circular" goes on at 0 after the end of the axis.
+    ``update`` has the shape of ``past_cache``, but may be shorter on ``axis``. Each sample of the
+    batch is written from ``write_indices[sample]`` on. These numbers are not negative; without
+    ``write_indices`` they are 0. In the mode "circular", position 0 follows the end of the axis.
 
     >>> ring = tensor_scatter(np.zeros((1, 4)), np.ones((1, 2)), np.array([3]), 1, "circular")
     >>> ring.run()
@@ -143,7 +144,7 @@ def gather(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
 
 
 def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
-    """GatherElements (opset 11 to 13): ``indices`` exceeds ``data`` at most on ``axis``.
+    """GatherElements (opset 11 to 13): only on ``axis`` ``indices`` may be larger than ``data``.
 
     >>> gather_elements(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, -1]]), 1).run()
     array([[2, 2], [3, 4]])

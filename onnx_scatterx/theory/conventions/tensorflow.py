@@ -7,9 +7,10 @@
     gather_nd, batch_dims b                   first m dims      batch I1..Ib and       the rest
                                                                 indices[I1..Im], k
 
-p is the identity for all but gather, where it moves f's number to place a. Whatever TensorFlow
-refuses is a ``ValueError`` that names the argument: negative indices, and those out of bounds. The
-updates are written in row-major order; TensorFlow leaves open which of two colliding updates stays.
+For gather, p moves f's number to place a; for the other calls, p is the identity. If TensorFlow
+refuses a call, this is a ``ValueError`` that names the argument. Negative indices and indices out
+of bounds are refused. The updates are written in row-major order; TensorFlow does not define which
+of two colliding updates wins.
 """
 
 from typing import Any
@@ -99,7 +100,7 @@ def gather(
 ) -> Gathering:
     """``tf.gather``: slices along an axis, ``batch_dims`` if none is given.
 
-    For axis 0, given or not, TensorFlow does not look at ``batch_dims``.
+    For axis 0, given or not, TensorFlow ignores ``batch_dims``.
 
     >>> gather(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]]), batch_dims=1).run()
     array([[2, 2], [3, 4]])
@@ -136,7 +137,7 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
     m, k = indices.ndim - 1, indices.shape[-1]
     if not 0 <= batch_dims <= m:
         raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {m}]")
-    if not k and batch_dims < params.ndim:  # then the batch of indices is not looked at
+    if not k and batch_dims < params.ndim:  # then the batch of indices is ignored
         shape = params.shape[:batch_dims] + indices.shape[batch_dims:]
         indices = np.empty(shape, indices.dtype)
     batch = _batch(params, indices, batch_dims)

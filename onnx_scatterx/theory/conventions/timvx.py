@@ -10,8 +10,8 @@ name the last of TIM-VX's axes, the fastest of these first.
     GatherND, indices [q.., k]     first m dims   indices[I1..Im] reversed          the rest
     Gather, axis a, b batch dims   batch dims and those of indices                  the rest
 
-TIM-VX's kernels of GatherND read the tuples in this order. Those of ScatterND read theirs from the
-slowest axis on, as ONNX does: their input is ``indices[..., ::-1]`` here.
+TIM-VX's kernels of GatherND read the tuples in this order. The kernels of ScatterND read the tuples
+from the slowest axis on, as ONNX does. So their input is ``indices[..., ::-1]`` here.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from onnx_scatterx.theory.scattering import Reduction, Scattering
 def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -> Scattering:
     """ScatterND: a new tensor of ``shape``, W first, of zeros and ``updates``.
 
-    Updates that meet add up.
+    Updates that collide are added.
     ``indices`` has shape q1, ..., qm, k, and ``updates`` the shape q1, ..., qm and the extents of
     the axes that no tuple names.
 
@@ -90,7 +90,7 @@ def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 
 
 
 def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:
-    """Return the numbers for each of the first axes of data, which a tuple names in reverse."""
+    """Return the numbers for each of the first axes of data; a tuple names them in reverse."""
     _check_integers(indices)
     if indices.ndim == 0:
         raise ValueError("indices must have rank 1 or more: its last axis holds the tuples")

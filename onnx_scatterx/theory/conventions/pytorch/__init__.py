@@ -8,9 +8,10 @@
     masks.py       masked_scatter, masked_fill                       each true element of a mask
     slices.py      slice_scatter, select_scatter, diagonal_scatter   nothing, or a line
 
-The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). Whatever PyTorch
-refuses is a ``ValueError`` that names the argument. Where updates collide, PyTorch leaves open who
-is last; here it is the last one in row-major order, as on PyTorch's CPU with one thread.
+The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). If PyTorch refuses
+a call, this is a ``ValueError`` that names the argument. If updates collide, PyTorch does not
+define which one wins. Here the last one in row-major order wins, as on PyTorch's CPU with one
+thread.
 """
 
 from onnx_scatterx.theory.conventions.pytorch.elements import (

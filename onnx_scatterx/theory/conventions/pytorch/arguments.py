@@ -23,13 +23,13 @@ INDICES = frozenset({"int32", "int64"})
 def check_tensor(array: Array, copied: bool = False) -> None:
     """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type of an input.
 
-    What is only copied may be unsigned and wide.
+    If the tensor is only copied, wide unsigned types are taken, too.
     """
     check_dtype("input", array, COPIED if copied else TENSORS)
 
 
 def converted(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
-    """Convert a tensor as a copy does: fractions and imaginary parts are cut off."""
+    """Convert a tensor as a copy does: fractions and imaginary parts are dropped."""
     check_dtype(name, array, COPIED)
     if np.iscomplexobj(array) and dtype.kind not in "cb":
         array = array.real
@@ -60,7 +60,7 @@ def vector(name: str, index: Integers) -> Integers:
 def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
     """Convert a number; ``ValueError`` if it is too large for the type.
 
-    Fractions are cut off, anything that is not 0 is true, and a negative integer wraps in uint8.
+    Fractions are dropped, every number but 0 is true, and a negative integer wraps in uint8.
 
     >>> as_scalar("value", 2.7, np.dtype(np.int8)), as_scalar("value", -1, np.dtype(np.uint8))
     (array(2, dtype=int8), array(255, dtype=uint8))

@@ -1,9 +1,9 @@
-"""PyTorch's calls with an index for every element: scatter and its kin, and gather.
+"""PyTorch's calls with an index for every element: scatter, gather and related calls.
 
     p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
 
 The updates have the shape of index: src may be larger, but the rest is not used. Indices are not
-negative. An index without elements writes nothing, whatever its shape.
+negative. An index without elements may have any shape, and writes nothing.
 """
 
 from typing import Any
@@ -82,9 +82,9 @@ def scatter_reduce(
 ) -> Scattering | Rounded | Mean:
     """``torch.scatter_reduce``: ``reduce`` is "sum", "prod", "mean", "amax" or "amin".
 
-    "max" and "min", which PyTorch takes as well, are other names of the last two.
-    Without ``include_self``, the elements that are met start from 0, 1, or the least or greatest
-    number of the type. A mean is the sum and the count of what was added.
+    "max" and "min" are other names of the last two, as in PyTorch.
+    Without ``include_self``, the elements with updates start from 0, 1, or the least or greatest
+    number of the type. A mean is a ``Mean``: a sum and a count.
 
     >>> data, index, src = np.array([9, 9]), np.array([0, 0]), np.array([1, 4])
     >>> scatter_reduce(data, 0, index, src, "amax", include_self=False).run()
@@ -127,7 +127,8 @@ def gather(input: Array, dim: int, index: Integers) -> Gathering:
 def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> Gathering:
     """``torch.take_along_dim``: input and indices broadcast to each other on all other dims.
 
-    Indices are taken modulo the size of the dim; without a dim they are not, and not negative.
+    Indices are taken modulo the size of the dim. Without a dim they are not, and negative indices
+    are refused.
 
     >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
     array([[2], [3]])

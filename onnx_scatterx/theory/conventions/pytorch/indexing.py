@@ -26,7 +26,7 @@ from onnx_scatterx.theory.scattering import Reduction, Scattering
 def index_put(
     input: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Scattering:
-    """``torch.index_put``; as in ``torch.ops.aten``, an index None is a whole axis.
+    """``torch.index_put``; the index None is a whole axis, as in ``torch.ops.aten``.
 
     >>> index_put(np.zeros((2, 2)), (np.array([0, 0]), np.array([1, 1])), np.ones(2), True).run()
     array([[0., 2.], [0., 0.]])
@@ -48,7 +48,7 @@ def index_put(
 
 
 def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar) -> Scattering:
-    """``input[index] = value``, with all that PyTorch takes for an index.
+    """``input[index] = value``, with every index that PyTorch takes.
 
     >>> x = np.zeros((2, 3), int)
     >>> setitem(x, (Ellipsis, slice(1, None)), 5).run()
@@ -67,7 +67,8 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
         check_tensor(input)
     transformer = Places("index", input.shape, items).transformer()
     if not isinstance(value, np.ndarray):
-        # The half types are made from double, where all numbers but large integers fit.
+        # PyTorch converts to the half types from double, which holds all numbers but large
+        # integers.
         if isinstance(value, int) and value >= 2**63:
             raise ValueError(f"value is {value}, which 64 bits cannot hold")
         half = input.dtype.name in ("float16", "bfloat16")
@@ -84,7 +85,7 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
 
 
 def _is_fill(name: str, tensors: Sequence[Array | bool]) -> bool:
-    """Whether PyTorch writes one number by masked_fill, which takes masks of bool alone."""
+    """Whether PyTorch writes one number by masked_fill, which takes only masks of bool."""
     if len(tensors) != 1 or isinstance(tensors[0], bool) or not is_mask(tensors[0]):
         return False
     check_dtype(name, tensors[0], {"bool"})
@@ -92,7 +93,7 @@ def _is_fill(name: str, tensors: Sequence[Array | bool]) -> bool:
 
 
 def _number(item: Item) -> Item:
-    """Take a tensor of rank 0 for a number or, as a mask, a bool."""
+    """Return a tensor of rank 0 as a number or, if it is a mask, as a bool."""
     if not isinstance(item, np.ndarray) or item.ndim or item.dtype.kind not in "biu":
         return item
     return bool(item) if is_mask(item) else int(item)

@@ -22,7 +22,7 @@ _MASKS = frozenset({"bool"})
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Scattering:
-    """``torch.masked_scatter``: the elements of source in order; some may be left over.
+    """``torch.masked_scatter``: the elements of source in order; source may have more of them.
 
     >>> masked_scatter(np.zeros(3), np.array([True, False, True]), np.array([1.0, 2.0, 3.0])).run()
     array([1., 0., 2.])

@@ -4,7 +4,7 @@ Each axis is one of
 
     a slice                    J_c = start + step * I_d
     a number                   J_c = that number
-    told by an index tensor    J_c = tensor[I_a..I_b]
+    given by an index tensor J_c = tensor[I_a..I_b]
 
 All index tensors broadcast to one shape, whose dims I_a..I_b are in the place of the tensors, or
 first if a slice is between them. A mask counts as the coordinates of its true elements: as many
@@ -41,7 +41,7 @@ class _Slice:
     numbers: Integers
 
     def is_whole(self, size: int) -> bool:
-        """Whether this is all of an axis of a size; its numbers rise."""
+        """Whether this is the whole of an axis of a size, in ascending order."""
         return self.numbers.size == size
 
 
@@ -54,7 +54,7 @@ class _Tensor:
 
 
 class Places:
-    """The items of an index, one by one put on the axes of a shape."""
+    """Assigns the items of an index, one by one, to the axes of a shape."""
 
     def __init__(self, name: str, shape: tuple[int, ...], items: Sequence[Item]) -> None:
         self.name, self.shape = name, shape
@@ -134,7 +134,7 @@ class Places:
         return by_axes(shape, self.shape, [axes[c] for c in range(len(self.shape))])
 
     def _told(self) -> list[tuple[int, Integers]]:
-        """List the axes that tensors tell, with the tensors."""
+        """List the axes that index tensors give, with the tensors."""
         tensors = [dim for dim in self.dims if isinstance(dim, _Tensor)]
         return [(t.axis, t.numbers) for t in tensors if t.axis is not None]
 
@@ -151,7 +151,7 @@ class Places:
         return common
 
     def _before(self) -> int:
-        """Count the slices before the dims of the tensors: none, if slices are between them."""
+        """Count the slices before the dims of the tensors: 0 if slices are between the tensors."""
         at = [place for place, dim in enumerate(self.dims) if isinstance(dim, _Tensor)]
         together = bool(at) and at[-1] - at[0] == len(at) - 1
         return at[0] if together else 0

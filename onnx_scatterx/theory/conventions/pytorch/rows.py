@@ -1,8 +1,8 @@
-"""PyTorch's calls with one index for each slice along a dim: index_copy and its kin.
+"""PyTorch's calls with one index for each slice along a dim, such as index_copy.
 
     p1 = dim    f(p1(I)) = index[I_dim], one number    p2 = all but dim    p puts f's number to dim
 
-Indices may be negative in index_fill alone.
+Only index_fill takes negative indices.
 """
 
 import numpy as np
@@ -111,7 +111,7 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
 def _rows(
     input: Array, dim: int, index: Integers, low: int = 0, always: bool = False
 ) -> XTransformer:
-    """Return the transformer; index is looked at ``always``, or only if something is written."""
+    """Return the transformer; check index ``always``, or only if something is written."""
     shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :])
     if always or 0 not in shape:
         check_range("index", index, low, extent(input, dim) - 1)

@@ -1,7 +1,7 @@
-"""TVM's scatters and reads: the calls of ``tvm.topi``, and what Relay called them.
+"""TVM's scatters and reads: the calls of ``tvm.topi``, and their names in Relay.
 
-TVM checks little: with an index out of bounds, or a tensor that is too small, it reads and writes
-other memory. Here these are a ``ValueError``, as are TVM's own refusals.
+TVM checks little: if an index is out of bounds, or a tensor is too small, it reads and writes other
+memory. Here both are a ``ValueError``. So is every call that TVM itself refuses.
 """
 
 from onnx_scatterx.theory.conventions.tvm.reads import gather, gather_nd, take

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 
 def wrap(name: str, axis: int, rank: int) -> int:
-    """Count an axis from the start; ``ValueError`` if there is no such axis."""
+    """Count an axis from the start; ``ValueError`` if the axis does not exist."""
     if not -rank <= axis < rank:
         raise ValueError(f"{name} is {axis}, and must be in [{-rank}, {rank - 1}]")
     return axis % rank

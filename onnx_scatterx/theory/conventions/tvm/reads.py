@@ -25,8 +25,8 @@ _MODES = ("fast", "clip", "wrap", "nan")
 def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
     """``topi.gather``, and ``relay.gather``.
 
-    ``indices`` has the rank of ``data``, whose shape it exceeds at most on ``axis``, where it has
-    an extent of 1 or more. Indices are not negative.
+    ``indices`` has the rank of ``data``. Only on ``axis`` it may be larger than ``data``; there its
+    extent is 1 or more. Indices are not negative.
 
     >>> gather(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, 1]])).run()
     array([[2, 2], [3, 4]])
@@ -51,9 +51,9 @@ def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
 def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Gathering:
     """``topi.gather_nd``, and ``relay.gather_nd``.
 
-    ``indices`` has shape k, q1, ..., qm, where the first ``batch_dims`` of the q are not larger
-    than those of ``a``; the output has the shape ``(q1, ..., qm) + a.shape[batch_dims + k:]``.
-    Indices are not negative; fractions are cut off.
+    ``indices`` has shape k, q1, ..., qm. The first ``batch_dims`` of the q are not larger than
+    those of ``a``. The output has the shape ``(q1, ..., qm) + a.shape[batch_dims + k:]``. Indices
+    are not negative; fractions are dropped.
 
     >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 0], [2, 0]])).run()
     array([6, 1])
@@ -88,12 +88,13 @@ def take(
     batch_dims: int = 0,
     mode: str = "fast",
 ) -> Gathering:
-    """``topi.take``, and ``relay.take``, where the mode is "clip" if none is given.
+    """``topi.take``, and ``relay.take``, whose default mode is "clip".
 
     Without an axis, ``a`` is read as if flattened. With ``batch_dims``, each index of the first
-    dims of ``a`` has its own ``indices``, in the mode "clip" only. An index outside is taken as the
-    nearest one in the mode "clip", around the axis in "wrap", and is refused in "fast", where TVM
-    does not check, and in "nan", where TVM's result is not an element of ``a``.
+    dims of ``a`` has its own ``indices``, in the mode "clip" only. For an index out of bounds, the
+    mode "clip" takes the nearest one, and "wrap" counts around the axis. The modes "fast" and "nan"
+    refuse it here: TVM does not check it in "fast", and its result in "nan" is not an element of
+    ``a``.
 
     >>> a = np.array([[1, 2, 3], [4, 5, 6]])
     >>> take(a, np.array([2, 9, -1]), 1, mode="clip").run()

@@ -35,9 +35,9 @@ def scatter_elements(
 ) -> Scattering:
     """``topi.scatter_elements``; ``reduction`` is "update", "add", "mul", "min" or "max".
 
-    ``indices`` and ``updates`` have one shape, that of ``data`` but for ``axis``. Negative indices
-    count from the end. The reduction "mean" halves the sum at every update, which no scattering
-    does.
+    ``indices`` and ``updates`` have one shape: that of ``data``, except on ``axis``. Negative
+    indices count from the end. The reduction "mean" is refused: it halves the sum at every update,
+    which a scattering cannot do.
 
     >>> data, indices = np.zeros((1, 4)), np.array([[1, -1]])
     >>> scatter_elements(data, indices, np.array([[5.0, 6.0]]), 1).run()
@@ -89,7 +89,7 @@ def scatter_nd(
     """``topi.scatter_nd``; ``mode`` is "update", "add", "mul", "min" or "max".
 
     ``indices`` has shape k, q1, ..., qm, and ``updates`` must have the shape
-    ``(q1, ..., qm) + data.shape[k:]`` and hold something. Indices are not negative.
+    ``(q1, ..., qm) + data.shape[k:]`` and at least one element. Indices are not negative.
 
     >>> scatter_nd(np.zeros((2, 3)), np.array([[1, 0], [2, 0]]), np.array([5.0, 6.0])).run()
     array([[6., 0., 0.],

@@ -1,12 +1,13 @@
 """TVM's writes of slices.
 
 Both calls define, for every coordinate i of an axis, whether it is written, and by which coordinate
-of the updates. So the updates are read by these first, and the written positions are a table.
+of the updates. So the updates are first gathered by these coordinates, and the written positions
+are a table.
 
     slice_scatter   start <= i < end, (i - start) mod step = 0
                     from clip((i - start + step - 1) div step, 0, size - 1)
     strided_set     begin <= i < end, (i - begin) mod stride = 0, from (i - begin) div stride,
-                    and for strides below 0 the mirror of it
+                    and for strides below 0 the mirror image
 """
 
 from typing import Any
@@ -64,8 +65,8 @@ def strided_set(
     """``topi.strided_set``: ``a[begin:end:strides] = v``, axis by axis.
 
     ``begin``, ``end`` and ``strides`` are vectors of int32, one number for each of the first axes;
-    on the others everything is written. Numbers below 0 count from the end, once. ``v`` may be
-    larger than what is written. As TVM has it, strides below -1 are counted from ``end`` and not
+    on the other axes everything is written. Numbers below 0 count from the end, once. ``v`` may be
+    larger than the written region. As in TVM, strides below -1 are counted from ``end`` and not
     from ``begin``: 6:0:-2 writes 5, 3 and 1.
 
     >>> begin, end = np.array([1], np.int32), np.array([5], np.int32)
