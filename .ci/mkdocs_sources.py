@@ -1,7 +1,7 @@
-"""A hook of MkDocs: what a page links to outside of docs/ becomes a page of the site.
+"""A hook of MkDocs: if a page links to a file outside of docs/, the file becomes a page, too.
 
-A file is shown as it is, and a folder as a list of its files. A Markdown page of the project keeps
-its form. A link to what does not exist is an error of a strict build.
+The page of a file shows its text, and the page of a folder lists its files. A Markdown page of the
+project is rendered. In a strict build, a link to a missing file is an error.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     pip install torch==2.13.0 transformers
 
-A layer is like the next one, so two show what a scatter is worth beside the layers around it.
-Vocabularies are cut: they are one product at the end. What is exported has the inputs that a
-server would give it: a step of decoding with its caches, a page, a clip, a graph.
+All layers are alike, so two of them show how much a scatter matters beside its layers. Vocabularies
+are small, because they are one product at the end. Each export has the inputs that a server would
+give it: a step of decoding with its caches, a page, a clip, a graph.
 """
 
 import sys
@@ -24,7 +24,7 @@ _WORDS = 4096  # of each vocabulary
 
 
 class Only(nn.Module):
-    """A module of which one result is asked for, by named inputs."""
+    """Calls a module with named inputs, and returns one of its results."""
 
     def __init__(self, inner: nn.Module, names: tuple[str, ...], result: str) -> None:
         super().__init__()

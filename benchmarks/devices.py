@@ -2,11 +2,11 @@
 
     just devices models [--only NAME,NAME] [--python PATTERN] [--list FILE] [--json FILE]
 
-Every model is run as it is, optimized for `standard`, and for each consumer's own profile, and
-compared with ONNX Runtime. PATTERN is the interpreter of a consumer, with {} for its name, such as
-`build/{}/bin/python`: many consumers want a virtual environment of their own. FILE of --list has
-the names of the models to take, one a line; by default those of which all sizes are numbers.
---page writes the table into a page, between its marks.
+Every model is run in three forms: the original, optimized for `standard`, and optimized for the
+consumer's own profile. Each is compared with ONNX Runtime. PATTERN is the interpreter of a
+consumer, with {} for its name, such as `build/{}/bin/python`: many consumers want a virtual
+environment of their own. FILE of --list names the models to run, one in each line; by default, all
+models with fixed sizes are run. --page writes the table into a page, between its marks.
 """
 
 from __future__ import annotations

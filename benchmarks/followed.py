@@ -1,12 +1,12 @@
-"""Follows what the tool prints: dynamic exports of small modules, each brought to three targets.
+"""Follows the printed commands: dynamic exports of small modules, optimized for three targets.
 
     pip install torch==2.13.0 onnxscript
     python benchmarks/followed.py [--page docs/it_stays.md] [--only WORD] [--commands]
 
-The modules are those of ``followed_sources.py``. Of what `optimize` prints, the first command is
-pasted as it stands whose promises are true of the module, and which names no operator that the
-compiler does not have. This goes on until no such command is printed. The result is compared with
-the export in ONNX Runtime, and `--strict` says what the target does not take of it.
+The modules are those of ``followed_sources.py``. `optimize` prints commands. The first one is
+pasted whose promises are true of the module, and which does not add an operator to the target. This
+is repeated until no such command is printed. The result is compared with the export in ONNX
+Runtime, and the nodes that the target does not take are listed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ operators = [
 
 
 class Followed(NamedTuple):
-    """What was pasted, and what came of it."""
+    """The pasted commands, and the outcome."""
 
     commands: list[str]
     outcome: str
@@ -65,14 +65,14 @@ def ways(printed: str) -> Iterator[str]:
 
 
 def is_true(command: str, name: str) -> bool:
-    """Return whether all that a command promises is so."""
+    """Return whether all promises of a command are true of the module."""
     words = shlex.split(command)
     promised = {words[i + 1] for i, word in enumerate(words) if word == "--assume"}
     return promised <= TRUE.get(name, set()) and not re.search(r"\b(add|max_rank) = ", command)
 
 
 def pasted(command: str) -> tuple[int, str, str]:
-    """Run a command in this process; return its status, and what it prints."""
+    """Run a command in this process; return its status, its stdout and its stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(shlex.split(command)[1:])
@@ -80,7 +80,7 @@ def pasted(command: str) -> tuple[int, str, str]:
 
 
 def follow(name: str, model: str, target: str) -> Followed:
-    """Paste what is printed until nothing more is."""
+    """Paste the printed commands until no new command is printed."""
     commands = [f"onnx-scatterx optimize {model} -o out.onnx --target {target}"]
     while True:
         status, out, err = pasted(commands[-1])
@@ -99,7 +99,7 @@ def follow(name: str, model: str, target: str) -> Followed:
 
 
 def outcome(report: onnx_scatterx.Report) -> str:
-    """Return in a few words what the target does not take of a result."""
+    """Return in a few words which nodes of a result the target does not take."""
     scatters = {s.node for s in report.scatters}
     left = dict.fromkeys(v.op for v in report.violations if v.node not in scatters)
     host = all(v.on_host for v in report.violations if v.node not in scatters)

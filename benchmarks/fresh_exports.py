@@ -4,9 +4,10 @@
     python benchmarks/fresh_exports.py [CLASS ...] [--exporter ts] [--limit 60] [--save FOLDER]
 
 A class is the name of a model, ``MixtralModel`` say, that takes token ids and a mask, or an image.
-Each is exported in a process of its own, which the limit ends, with all but the channels free. The
-table has the scatters before and after, why some stay, and what ``verify`` says of the two models
-on drawn inputs of many sizes. ``docs/fresh_exports.md`` has such a table of many more.
+Each is exported in a process of its own, which ends at the limit. All dims but the channels are
+symbolic. The table has the numbers of scatters before and after, why some are kept, and the answer
+of ``verify`` on drawn inputs of many sizes. ``docs/fresh_exports.md`` has such a table of many more
+models.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ CLASSES = [
     "MBartForSequenceClassification", "MixtralModel", "OlmoeModel", "RecurrentGemmaModel",
     "RwkvModel", "SegformerModel", "XmodModel",
 ]  # fmt: skip
-# What a configuration has of these is set, whatever the architecture calls it.
+# Each of these names is set if a configuration has it; architectures use different names.
 WIDTH = 32
 SMALL = {
     **dict.fromkeys(("hidden_size", "n_embd", "d_model", "embed_dim", "embedding_size"), WIDTH),

@@ -23,7 +23,7 @@ _ROOT = Path(__file__).parents[1]
 
 
 def one(name: str, target: str) -> None:
-    """Optimize one model and print what it took."""
+    """Optimize one model, and print its time and memory."""
     sys.path.insert(0, str(_ROOT))
     import onnx_scatterx
     from onnx_scatterx.errors import ScatterXError

@@ -1,4 +1,4 @@
-"""Times whole models: the original against what each target, and each other tool, makes of it.
+"""Times whole models: the original, and the results of each target and of each other tool.
 
     pip install torch==2.13.0 transformers onnxsim onnxslim
     python benchmarks/models.py [--only WORD] [--threads 1] [--rounds 25] [--json FILE] [--regions]
@@ -8,8 +8,8 @@ spot. With ``--regions`` the regions around the scatters of each are timed, too.
 
 All variants of a model are open in one process and take turns; in each round, a variant's time is
 divided by the original's, and the median of these ratios is printed with its quartiles (above 1 is
-faster). Tools that are not installed are left out; one that breaks a model, or changes its outputs,
-is told by a word.
+faster). Tools that are not installed are left out. If a tool breaks a model, or changes its
+outputs, a word says so.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "Scatter
 
 
 def by_onnxsim(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return what onnxsim makes of a model."""
+    """Return the model that onnxsim makes of a model."""
     import onnxsim
 
     return onnxsim.simplify(model)[0]
 
 
 def by_onnxslim(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return what onnxslim makes of a model."""
+    """Return the model that onnxslim makes of a model."""
     import onnxslim
 
     return onnxslim.slim(model)
 
 
 def by_onnxscript(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return what onnxscript's optimizer makes of a model."""
+    """Return the model that onnxscript's optimizer makes of a model."""
     import onnxscript.optimizer
 
     return onnxscript.optimizer.optimize(model)
@@ -66,7 +66,7 @@ TOOLS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxscript": by_onnxsc
 
 @dataclass
 class Variant:
-    """What a tool made of a model: its counts, a call that runs it once, or what went wrong."""
+    """The result of a tool: the counts of its nodes, a call that runs it once, or an error."""
 
     nodes: int = 0
     scatters: int = 0

@@ -1,9 +1,9 @@
-"""Small faults put into an optimized model: what a judge of models must find.
+"""Small faults put into an optimized model, which a judge of models must find.
 
 A mutant changes one node that the optimizer wrote: a bound off by one, the inputs of a Concat
 swapped or one left out, another axis, the branches of a Where swapped, a write dropped, `<` for
-`<=`, a Squeeze of another axis, And for Or, Add for Sub. It counts only if it is seen to differ
-from the original, or to fail where that runs, on some input.
+`<=`, a Squeeze of another axis, And for Or, Add for Sub. A mutant counts only if, on some input, it
+differs from the original, or fails and the original does not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Feed = dict[str, np.ndarray]
 
 
 def key(node: onnx.NodeProto) -> tuple[object, ...]:
-    """Return what tells nodes apart."""
+    """Return a key that distinguishes nodes."""
     attributes = tuple(sorted(a.SerializeToString(deterministic=True) for a in node.attribute))
     return node.op_type, node.domain, tuple(node.input), tuple(node.output), attributes
 
@@ -53,7 +53,7 @@ def new_nodes(before: onnx.ModelProto, after: onnx.ModelProto) -> list[int]:
 def mutate(
     before: onnx.ModelProto, after: onnx.ModelProto, rng: random.Random
 ) -> tuple[str, onnx.ModelProto] | None:
-    """Return a mutant of the second model and what was done; None if the try came to nothing."""
+    """Return a mutant of the second model and its fault; None if the model has no such place."""
     places = new_nodes(before, after)
     if not places:
         return None

@@ -3,13 +3,13 @@
     python benchmarks/prove.py models CORPUS/models [--mutants 300] [--jobs 2] [-v]
 
 Every model is optimized for the target standard and judged against its original. A region is a
-value that both models name and compute differently; one is said to reduce if the scatters that it
-stands for have a reduction. Models that run on no input (the facts of the original contradict each
-other) are told apart. Seconds are of the processor.
+value that both models name and compute differently. A region reduces if its scatters have a
+reduction. Models that run on no input (the facts of the original contradict each other) are counted
+separately. Seconds are CPU seconds.
 
-With --mutants, faults are put into the optimized models (`mutants.py`), each seen to change what
-ONNX Runtime computes; none may be proven. A mutant is refuted if what the solver finds is run and
-differs.
+With --mutants, faults are put into the optimized models (`mutants.py`). Each fault changes an
+output in ONNX Runtime, so no mutant may be proven. A mutant is refuted if the solver finds inputs,
+and the outputs differ when these inputs are run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TRIES, ROUNDS, LARGE = 12, 9, 400_000
 
 
 def reduces(before: onnx.ModelProto, after: onnx.ModelProto, value: str) -> bool:
-    """Return whether a scatter with a reduction is among what a region stands for."""
+    """Return whether a region contains a scatter with a reduction."""
     makers = {o: n for n in before.graph.node for o in n.output}
     kept = {o for n in after.graph.node for o in n.output}
     waiting, seen = [value], set()
@@ -63,7 +63,7 @@ def reduces(before: onnx.ModelProto, after: onnx.ModelProto, value: str) -> bool
 
 
 def alone(function: Callable[[Any], Any], task: Any) -> Any:
-    """Return what a function gives in a process of its own; None if that dies or takes too long.
+    """Call a function in a process of its own; return None if this dies or takes too long.
 
     ONNX Runtime may take the process with it: a division by 0 ends it at once.
     """

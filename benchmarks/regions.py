@@ -1,7 +1,7 @@
 """The region of a model around each of its scatters, as a model of its own with the same values.
 
-So what a rewrite is worth can be told apart from what stands around it: the region is what
-``onnx_scatterx.extract`` cuts out, and its inputs are what the whole model computes for them.
+So the gain of a rewrite can be measured without the nodes around it. The region is the part that
+``onnx_scatterx.extract`` cuts out. Its inputs are the values that the whole model computes.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def regions(
 def inputs_of(
     part: onnx.ModelProto, model: onnx.ModelProto, feeds: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return what the inputs of a part are when the whole model runs."""
+    """Return the inputs of a part, as the whole model computes them."""
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     found = dict(feeds)
     missing = []

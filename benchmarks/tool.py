@@ -45,7 +45,7 @@ LAYER = """
 
 
 def seconds(run: Callable[[onnx.ModelProto], object], model: onnx.ModelProto) -> float:
-    """Return the least CPU seconds of a tool on a model; infinite where it fails."""
+    """Return the least CPU seconds of a tool on a model; infinite if it fails."""
     best = math.inf
     for _ in range(3):
         copy = onnx.ModelProto()
@@ -115,7 +115,7 @@ def weights(gigabytes: int) -> None:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Run the measurements that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--weights", type=int, metavar="GB")

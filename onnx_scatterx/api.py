@@ -46,8 +46,8 @@ class Result(Generic[M]):
         model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
         report: what was done with each scatter.
         source_path: the file that the model came from, if it came from one.
-        read: the files that were read, by their paths, and what each is.
-        verification: the answer of ``verify``, if it was asked for.
+        read: the files that were read, by their paths, each with its role.
+        verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
 
     """
 
@@ -160,15 +160,15 @@ def optimize(
         opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
             newer one if each of its nodes means the same there.
         fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
-            "x": [4, 3, 224, 224]}``: all that depends on them is folded, and the result is right at
-            these sizes.
+            "x": [4, 3, 224, 224]}``: all values that depend only on them are folded, and the result
+            is right at these sizes.
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
         strict: raise an error if the target does not take all of the result.
         progress: is called with the name of a stage, how much of it is done, and of how much (0 if
             unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
-            and, if it was asked for, "verifying".
+            and, with ``verify``, "verifying".
         watch: is called after each pass of the pipeline, with the name of the pass and the model as
             it is then.
 
@@ -240,7 +240,7 @@ def optimize(
 def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
-    """Return the answer of ``verify``, or raise what it asks for."""
+    """Return the answer of ``verify``; raise an error if the models differ."""
     from onnx_scatterx.errors import VerifyError
     from onnx_scatterx.verification import verify
 
@@ -298,7 +298,7 @@ def inspect(
 def inspect_accounts(
     model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Return the report of ``inspect``, and what it was made of."""
+    """Return the report of ``inspect``, and the records from which it was made."""
     opened, loaded = _opened(model, observer)
     report, accounts = optimize_ir(
         loaded, settings, planned=True, details=details, observer=observer
@@ -320,12 +320,12 @@ def _about(
 
 
 def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
-    """Return a copy of a model as onnx_ir has it."""
+    """Return a copy of a model as an ``onnx_ir.Model``."""
     return _opened(model, observer)[1]
 
 
 def _opened(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
-    """Return what a model came as, and the model in a form that may be changed."""
+    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
     observer.stage("reading", what=Given.of(model).source or "")
     opened = model_io.open_model(model)
     return opened, cloned(opened.model) if opened.message is None else opened.model

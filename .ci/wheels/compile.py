@@ -24,7 +24,7 @@ def compile_library(source: Path, platform: Platform, work: Path) -> bytes:
 
 
 def compile_all(source: Path, target: Target, build: Path, *, tests: bool = False) -> Path:
-    """Compile for one target, with the kernel's tests if asked; return where it all is."""
+    """Compile for one target, also the kernel's tests if ``tests``; return the folder."""
     compiler = [sys.executable, "-m", "ziglang", "c++", "-target", target.triple]
     _run(
         "cmake", "-S", source / "custom_ops", "-B", build, "-G", "Ninja",

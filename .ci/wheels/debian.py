@@ -1,7 +1,7 @@
 """Unpacks packages of Debian, with all that they need, into a folder: nothing is installed.
 
-They come from the machine's own archive, for any processor that the archive has packages for. No
-rights are asked for, and no state of the machine is changed: apt keeps its lists beside them.
+The packages come from the machine's own archive, for any processor that the archive supports. This
+needs no special rights, and does not change the machine: apt keeps its lists beside the packages.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 
 
 def unpack(packages: tuple[str, ...], root: Path, processor: str = "") -> Path:
-    """Return ``root`` with the packages in it; what it has from an earlier call is kept.
+    """Unpack the packages into ``root`` and return it; packages from an earlier call are kept.
 
-    Without a processor they are for this machine, and what it has installed is left out.
+    Without a processor, the packages are for this machine; installed packages are skipped.
     """
     mark = root / "packages.txt"
     if mark.is_file() and mark.read_text("utf-8").split() == list(packages):
@@ -27,7 +27,7 @@ def unpack(packages: tuple[str, ...], root: Path, processor: str = "") -> Path:
     for folder in (state / "lists" / "partial", state / "cache" / "archives" / "partial", root):
         folder.mkdir(parents=True, exist_ok=True)
     options = _options(state, processor)
-    # A source that has nothing for this processor, or cannot be reached, need not be the one.
+    # A source may lack this processor, or be out of reach; another source may have the packages.
     _run("apt-get", *options, "update", may_fail=True)
     words = ("install", "--download-only", "--no-install-recommends", "--yes", *packages)
     _run("apt-get", *options, *words)
@@ -40,7 +40,7 @@ def unpack(packages: tuple[str, ...], root: Path, processor: str = "") -> Path:
 
 
 def _turn_links(root: Path) -> None:
-    """Turn links to what would be installed into links to what is unpacked."""
+    """Make absolute links point to the unpacked files."""
     for link in root.rglob("*"):
         if link.is_symlink() and os.readlink(link).startswith("/"):
             inside = root / os.readlink(link).lstrip("/")

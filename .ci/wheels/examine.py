@@ -97,7 +97,7 @@ def _mach_o(library: lief.MachO.Binary, content: bytes) -> Slice:
 
 
 def faults(platform: Platform, found: tuple[Slice, ...]) -> Iterator[str]:
-    """Yield what is not as promised, for each slice of a library."""
+    """Yield the broken promises, for each slice of a library."""
     if len(found) != len(platform.targets):
         yield f"is for {len(found)} processors, not {len(platform.targets)}"
     for part in found:

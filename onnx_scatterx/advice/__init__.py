@@ -1,1 +1,1 @@
-"""What to do next: arguments under which scatters that stay are removed, each of them tried."""
+"""What to do next: arguments that remove the kept scatters. Each of them was tried."""

@@ -1,7 +1,7 @@
-"""Trying other arguments: which of them remove the scatters of a model that stay.
+"""Trying other arguments: which of them remove the scatters that are kept.
 
-A command is named only if the model was rewritten as it says and the scatter went, so what it says
-is no guess. Whether a promise is true only the user knows.
+A command is printed only if the model was rewritten with its arguments and the scatter was removed.
+Only the user knows whether a promise is true.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def advise_on(
     records: Sequence[NodeRecord],
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
-    """Return what to do about the scatters and gathers of a model that stay.
+    """Return what to do about the scatters and gathers of a model that are kept.
 
-    ``records`` are what was done with the model under ``settings``, and ``command`` is how that was
-    said.
+    ``records`` say what was done with each node under ``settings``. ``command`` is what the user
+    typed.
     """
     given = command or Command(target=settings.target.name)
     stuck = [r for r in records if r.entry.refusal is not None]
@@ -59,7 +59,7 @@ def advise_on(
             Way(change.command(given), change.condition(), rules)
             for change, rules in _simplest(found)[:_WAYS]
         )
-        alike = told or (search.refusal(record),)  # what nothing removes stays for its own reason
+        alike = told or (search.refusal(record),)  # if nothing removes it: its reason
         groups.setdefault((record.entry.action, *alike), []).append(record)
     nodes = tuple(
         _advice(alike, tuple(k for k in key if isinstance(k, Way)), search)
@@ -91,16 +91,17 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Searc
 
 
 def key_of(entry: Entry) -> Key:
-    """Return what tells a scatter or gather from others in every run."""
+    """Return a key that identifies a scatter or gather in every run."""
     return entry.graph, entry.node
 
 
 @dataclass(frozen=True)
 class _Search:
-    """What came of all trials, by node.
+    """The results of all trials, by node.
 
-    ``ways`` are the changes that remove it, with the rules that do it then. ``lacks`` is what the
-    target lacks for a dense form of it, and ``later`` why it stays if all sizes are numbers.
+    ``ways`` are the changes that remove the node, with the rules that replace it. ``lacks`` are the
+    operators that the target lacks for a dense form. ``later`` is the reason for which the node is
+    kept if all sizes are numbers.
     """
 
     ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
@@ -108,14 +109,14 @@ class _Search:
     later: dict[Key, Refusal] = field(default_factory=dict)
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
-        """Return why a node stays, whatever its sizes are."""
+        """Return why a node is kept, if possible for a reason that is not its sizes."""
         return self.later.get(key_of(record.entry), record.entry.refusal)
 
 
 def _search(
     model: ir.Model, settings: Settings, stuck: Sequence[NodeRecord], sizes: Change | None
 ) -> _Search:
-    """Try changes one by one, and for what still stays those that the new reasons suggest, too.
+    """Try changes one by one; if a node is still kept, try those that the new reason suggests.
 
     If the target wants ``sizes``, all changes are made beside them.
     """
@@ -161,7 +162,7 @@ def _search(
 def _tried(
     model: ir.Model, settings: Settings, change: Change
 ) -> tuple[Sequence[NodeRecord], Settings]:
-    """Return what becomes of the scatters of a model under a change; nothing if it cannot be."""
+    """Return the records of the scatters under a change; empty if the change is impossible."""
     copy = cloned(model)
     try:
         if change.opset is not None:

@@ -1,4 +1,4 @@
-"""Which other arguments are worth a trial, given why scatters stay."""
+"""Which other arguments to try, given the reasons why scatters are kept."""
 
 from __future__ import annotations
 

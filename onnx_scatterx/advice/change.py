@@ -1,4 +1,4 @@
-"""Other arguments for a model: how they are said on the command line, and what they mean."""
+"""Other arguments for a model: their text on the command line, and their meaning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Command:
-    """What a user typed: the model, the output, the target and the options that stay."""
+    """What a user typed: the model, the output, the target and the options that are kept."""
 
     model: str = "MODEL.onnx"
     output: str = "OUT.onnx"

@@ -35,7 +35,7 @@ _NODES = 8_000  # that all readings together go through
 
 
 def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:
-    """Return the names of the sizes of the inputs that are no numbers; ``x[2]`` without a name.
+    """Return the names of the symbolic sizes of the inputs; ``x[2]`` without a name.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')

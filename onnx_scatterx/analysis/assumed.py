@@ -3,9 +3,9 @@
 A bound of a symbol is a fact about sizes. An assumption about an input's elements holds for every
 one of them (``Elements``), and a contiguous input is its first elements plus the last coordinate.
 
-An input may be empty, and then no element obeys anything. So nothing is derived from an element
-that may not exist, such as ``n >= 1`` from ``0 <= idx < n``: if an input may be empty, a bound is
-used only if some number satisfies it, whatever the sizes.
+An input may be empty, and then an assumption about its elements says nothing. So no fact is derived
+from an element that may not exist, such as ``n >= 1`` from ``0 <= idx < n``. If an input may be
+empty, a bound is used only if, at all sizes, some number satisfies it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Assumptions:
         return value if assumption is None else (value, assumption)
 
     def of_elements(self, value: ir.Value, found: TensorValue, facts: Facts) -> TensorValue:
-        """Return what is known of an input, and learn what is assumed of its elements."""
+        """Return the abstract value of an input, and add the assumptions about its elements."""
         assumption = self._assumed.get(value.name or "")
         formula = found.index_map
         if assumption is None or formula is None or found.shape is None:
@@ -85,7 +85,7 @@ class Assumptions:
     def _elements(
         self, assumption: Assumption, found: TensorValue, last: Term, facts: Facts
     ) -> Elements:
-        """Return what holds for every element, or the first of ``last + 1`` consecutive ones."""
+        """Return the facts about every element, or the first of ``last + 1`` consecutive ones."""
         bounds: list[Term] = []
         comparisons = list(assumption.comparisons)
         if "nonnegative" in assumption.properties:

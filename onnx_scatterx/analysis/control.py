@@ -1,4 +1,4 @@
-"""If, Loop and Scan: what holds whichever branch runs, and in every iteration."""
+"""If, Loop and Scan: abstract values that hold in every branch and in every iteration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 1 << 62  # iterations
 
 
 def if_(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
-    """Return what both branches agree on."""
+    """Return the join of the results of both branches."""
     branches = [interpreter.body(g, [], scope) for g in graphs_of(call.node)]
     outputs = zip(*branches, strict=True)
     return [_joined(call, i, parts) for i, parts in enumerate(outputs)]
@@ -43,7 +43,7 @@ def _joined(call: Call, output: int, parts: tuple[TensorValue, ...]) -> TensorVa
 
 
 def _joined_lists(parts: tuple[TensorValue, ...]) -> TensorValue:
-    """Return what lists have in common; a size that only one branch computes is left out."""
+    """Return the join of sequences, without sizes that only one branch computes."""
     found = sequences.joined(parts)
     if found.each is None or all(p.parts != () for p in parts):
         return found

@@ -31,7 +31,7 @@ SUSPICIOUS = frozenset({"Reshape", "Squeeze", *REDUCTIONS})
 
 
 def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
-    """Yield what must be excluded for a node's first result to be better known."""
+    """Yield the sizes that must be excluded to know more of a node's first result."""
     x = call.input(0)
     if x is None or not x.shape or not results or call.node.domain != "":
         return

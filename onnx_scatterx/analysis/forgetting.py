@@ -13,7 +13,7 @@ from onnx_scatterx.symbolic.prove import Facts
 def forget(
     graph: ir.Graph, scope: Scope, scopes: dict[ir.Graph, Scope], first: ir.Node | None = None
 ) -> None:
-    """Forget what the nodes of a graph compute, from ``first`` on or all of them.
+    """Forget the abstract values that a graph's nodes compute, from ``first`` on or all of them.
 
     An earlier visit may have left values that held for a guess only, and facts about them. If all
     is forgotten, nothing is known of the graph's inputs either.

@@ -1,4 +1,4 @@
-"""Model-local functions: what is known in one call, and what all callers agree on."""
+"""Model-local functions: the abstract values in one call, and their join over all callers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _join(
 ) -> TensorValue:
     """Join the callers' arguments: a dim that differs between them is a size of the function's own.
 
-    Dims that are equal in every call are one size, whatever they are.
+    Dims that are equal in every call become one size.
     """
     dtypes = {p.dtype for p in parts}
     dtype = dtypes.pop() if len(dtypes) == 1 else None

@@ -119,7 +119,8 @@ def _reshape(call: Call) -> bool:
     total = math.prod(x, start=term(1)).constant
     others = math.prod((t for t in asked if t.constant != -1), start=term(1)).constant
     if -1 in sizes and others == 0:
-        # Whatever the sizes are that are not known. A 0 as it is written may stand for no element.
+        # This holds for all values of the unknown sizes. A 0 as it is written may mean "no
+        # element".
         return total not in (None, 0) if as_written else True
     if total is None or others is None or None in sizes:
         return False

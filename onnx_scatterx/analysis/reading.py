@@ -1,7 +1,8 @@
-"""What all interpretations of one model share: its constants.
+"""The constants of a model, which all its interpretations share.
 
-A model is interpreted several times, with different beliefs on trial. The contents of its constants
-depend on none of them. They are read once, and so is everything that is derived from them alone.
+A model is interpreted several times, with different assumptions on trial. The contents of its
+constants do not depend on these assumptions. So the constants, and all values that are derived from
+them alone, are read once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Reading:
         self._nodes: dict[ir.Node, TensorValue | None] = {}
 
     def initializer(self, value: ir.Value) -> TensorValue:
-        """Return what is known of a value that has a tensor."""
+        """Return the abstract value of a value that has a tensor."""
         found = self._initializers.get(value)
         if found is None:
             assert value.const_value is not None
@@ -35,7 +36,7 @@ class Reading:
         return found
 
     def constant(self, node: ir.Node) -> TensorValue | None:
-        """Return what is known of a Constant node, or None if it depends on the visit."""
+        """Return the abstract value of a Constant node, or None if it depends on the visit."""
         if node not in self._nodes:
             self._nodes[node] = _whole(node)
         return self._nodes[node]

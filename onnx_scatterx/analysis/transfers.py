@@ -1,4 +1,4 @@
-"""The table of transfer functions: what is followed, operator by operator."""
+"""The table of transfer functions, operator by operator."""
 
 from __future__ import annotations
 

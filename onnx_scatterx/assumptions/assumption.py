@@ -122,9 +122,9 @@ class Assumption:
         return tuple(sorted(n for n in around | multiples if self.allows(n)))
 
     def witness(self, low: float = -math.inf) -> int | None:
-        """Return the allowed value nearest to 0 that is at least ``low``; None if none is found.
+        """Return the allowed value nearest to 0 that is at least ``low``, or None.
 
-        Bounds that are no numbers are left out of account.
+        Bounds that are not numbers are ignored.
 
         >>> said = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
         >>> [Assumption.parse(text, "n").witness() for text in said]

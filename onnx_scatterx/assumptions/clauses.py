@@ -79,7 +79,7 @@ def as_metadata(found: Iterable[Clause]) -> str:
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
-    """Return what a model says that it rests on; raise ScatterXError if it cannot be read.
+    """Return the assumptions in a model's metadata; ScatterXError if they cannot be read.
 
     >>> [str(c) for c in from_metadata({METADATA: '{"idx": "unique, < n"}'})]
     ['idx: unique', 'idx < n']
@@ -112,9 +112,9 @@ def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
 def check(
     found: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
 ) -> dict[str, Assumption]:
-    """Return what clauses say of each name, or raise ScatterXError where that cannot be.
+    """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
 
-    ``inputs`` says of each graph input whether it holds integers.
+    ``inputs`` says for each graph input whether it holds integers.
     """
     assumed = by_name(found)
     for name, assumption in assumed.items():

@@ -1,7 +1,7 @@
 """Declared dims as expressions: a name, or a sum or product of names that an exporter wrote.
 
-Expressions have limits, so that one takes little time whoever wrote it. A declared dim beyond them
-is a symbol of its own, as any other text is that cannot be read.
+Expressions have limits, so that every one takes little time. If a declared dim exceeds them, or
+cannot be read, its whole text is one symbol.
 """
 
 import ast
@@ -38,7 +38,7 @@ class LimitError(ValueError):
 
 
 def names(dim: str) -> frozenset[str]:
-    """Return the names in a declared dim; the dim itself where it is no expression.
+    """Return the names in a declared dim; the dim itself if it is not an expression.
 
     >>> sorted(names("2*past + s1")), sorted(names("batch size"))
     (['past', 's1'], ['batch size'])
@@ -60,7 +60,7 @@ def divides(dim: str) -> bool:
 
 
 def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
-    """Return what a dim is at given sizes, numbers or terms; None where it is not known.
+    """Return the value of a dim at given sizes, numbers or terms; None if it is not known.
 
     >>> evaluate("2*past + 1", {"past": 3}), evaluate(7, {}), evaluate("other", {"past": 3})
     (7, 7, None)
@@ -92,7 +92,7 @@ def _within_limits(dim: str) -> ast.expr | None:
 
 @lru_cache(maxsize=1024)
 def _parse(dim: str) -> ast.expr | None:
-    """Return a dim as an expression, or None where it is none."""
+    """Return a dim as an expression, or None if it is not an expression."""
     if len(dim) > MOST_CHARACTERS:
         raise LimitError(f"has {len(dim)} characters; {MOST_CHARACTERS} are the most")
     tokens = _TOKEN.findall(dim)
@@ -130,7 +130,7 @@ def _extent(tree: ast.expr) -> tuple[int, int]:
     (one, few), (other, more) = _extent(tree.left), _extent(tree.right)
     if isinstance(tree.op, ast.Add | ast.Sub):
         return one + other, max(few, more)
-    # A quotient multiplies nothing out; what is in it counts all the same.
+    # A quotient is not multiplied out, but its operands count.
     return one * other, few + more
 
 

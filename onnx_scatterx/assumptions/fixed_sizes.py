@@ -2,8 +2,8 @@
 
     batch=4        x:1,3,224,224
 
-`--fix` changes what a model takes. An assumption promises something of the inputs and changes none
-of them, and a hint (`--size`) decides nothing but which plan is the fastest.
+`--fix` changes the declared inputs of a model. An assumption promises something of the inputs, and
+does not change them. A hint (`--size`) only decides which plan is the fastest.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class FixedSizes:
 
     symbols: Mapping[str, int]
     shapes: Mapping[str, tuple[int | None, ...]]
-    """The shapes of the inputs that change; None is a dim that stays as it is."""
+    """The shapes of the inputs that change; None is a dim that is not changed."""
 
     @classmethod
     def of(cls, model: ir.Model, fix: Fix, *, distrust_dims: bool = False) -> FixedSizes:
-        """Return what a user fixes; ScatterXError if the model has no such name or two disagree.
+        """Return the fixed sizes; ScatterXError if a name is unknown, or if two sizes disagree.
 
         ``distrust_dims`` says that dims of one name are not one size: then a shape is that of its
         input alone.
@@ -57,7 +57,7 @@ class FixedSizes:
         return ", ".join(f"{name} = {number}" for name, number in self.symbols.items())
 
     def value(self, dim: int | str | None) -> int | None:
-        """Return what a dim is, by its name or as an expression, or None if it is not fixed."""
+        """Return the value of a dim (a name or an expression), or None if it is not fixed."""
         return evaluate(dim, self.symbols)
 
     def concerns(self, dim: str) -> bool:
@@ -66,7 +66,7 @@ class FixedSizes:
 
 
 class _Reader:
-    """Reads what is fixed of one model."""
+    """Reads the fixed sizes of one model."""
 
     def __init__(self, model: ir.Model, distrust_dims: bool) -> None:
         self.inputs = {v.name or "": v for v in model.graph.inputs if is_tensor(v)}
@@ -134,7 +134,7 @@ class _Reader:
             raise ScatterXError(f"the size {name!r} is {before} by {earlier} and {number} by {why}")
 
     def _found(self, name: str) -> tuple[int | None, ...] | None:
-        """Return the new dims of an input, None if none of them is fixed."""
+        """Return the new dims of an input, or None if it has no fixed dim."""
         known = {symbol: number for symbol, (number, _) in self.symbols.items()}
         shape = self.dims[name]
         if shape is None:
@@ -171,7 +171,7 @@ class _Reader:
         return tuple(found) if changes else None
 
     def _unknown(self, name: str, shape: bool = False) -> ScatterXError:
-        """Say that there is no such name, and which one may have been meant."""
+        """Return the error for an unknown name, with the name that may have been meant."""
         what = "input" if shape else "size"
         there = list(self.inputs) if shape else sizes_of(self.inputs.values())
         if not shape and name in self.inputs:

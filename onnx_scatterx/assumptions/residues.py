@@ -17,12 +17,12 @@ _STEPS = 10_000
 
 
 def compared(modulus: int, sign: str, bound: int) -> Ranges:
-    """Return the residues of which a comparison is true.
+    """Return the residues for which a comparison is true.
 
     >>> compared(8, "==", 3), compared(8, "!=", 3), compared(8, ">", 3), compared(8, "<", 0)
     ([(3, 3)], [(0, 2), (4, 7)], [(4, 7)], [])
     """
-    low, high = -1, modulus  # what no residue is
+    low, high = -1, modulus  # just outside of the residues
     found = {
         "==": [(bound, bound)],
         "!=": [(low, bound - 1), (bound + 1, high)],
@@ -35,7 +35,7 @@ def compared(modulus: int, sign: str, bound: int) -> Ranges:
 
 
 def both(one: Ranges, other: Ranges) -> Ranges:
-    """Return what is in one and in the other.
+    """Return the intersection of two lists of ranges.
 
     >>> both([(0, 2), (4, 7)], [(2, 5)])
     [(2, 2), (4, 5)]
@@ -60,7 +60,7 @@ def first(
 ) -> int | None:
     """Return the least number from start to end that leaves allowed residues and is not excluded.
 
-    None if there is none, or if it is not found in some thousand steps.
+    None if there is no such number, or if it is not found in some thousand steps.
 
     >>> first({10**9: [(5, 5)], 7: [(0, 2)]}, {5}, 0, 1 << 63)
     3000000005
@@ -92,7 +92,7 @@ def _gap(residue: int, modulus: int, ranges: Ranges) -> int:
 
 
 def _together(allowed: Mapping[int, Ranges]) -> dict[int, Ranges]:
-    """Make one modulus of all those of which one residue is allowed: the Chinese remainders."""
+    """Combine all moduli that allow one residue only, by the Chinese remainder theorem."""
     modulus, residue = 1, 0
     rest: dict[int, Ranges] = {}
     for m, ranges in allowed.items():

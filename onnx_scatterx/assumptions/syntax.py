@@ -25,7 +25,7 @@ PROPERTIES = ("nonnegative", "contiguous", "unique", "nondecreasing", "increasin
 _SIGN = re.compile(f"({'|'.join(SIGNS)}|=)")
 _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "==", "!=": "!="}
 _CHAINS = ({"<", "<="}, {">", ">="})
-_SHOWN = 100  # characters of what cannot be read
+_SHOWN = 100  # characters of a text that cannot be read
 
 
 def statement(text: str) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
-    """Read ``% modulus sign bound``: the modulus is 0 where there is none.
+    """Read ``% modulus sign bound``; without ``%`` the modulus is 0.
 
     Raises ScatterXError about what is said of a name and cannot be read.
 
@@ -109,7 +109,7 @@ def _is_number(text: str) -> bool:
 
 
 def _modulus(text: str) -> int | None:
-    """Return the number after ``%``, 0 where there is nothing, and None where it is no modulus."""
+    """Return the number after ``%``: 0 without a ``%``, None if it is not a modulus."""
     if not text:
         return 0
     number = text.removeprefix("%").strip()
@@ -119,7 +119,7 @@ def _modulus(text: str) -> int | None:
 
 
 def _bound(text: str) -> int | str | None:
-    """Return a bound as a number or an expression; None where it cannot be read."""
+    """Return a bound as a number or an expression; None if it cannot be read."""
     check_limits(text)
     if not text or not {"!", "%"}.isdisjoint(text) or divides(text):
         return None

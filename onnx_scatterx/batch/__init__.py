@@ -55,13 +55,13 @@ def optimize_many(
             one, processes are started, and a script needs the usual
             ``if __name__ == "__main__"``.
         jobs: how many processes; one per core by default.
-        verify: run each model before and after, and write only what is the same. It may hold the
-            arguments of ``onnx_scatterx.verify``.
+        verify: run each model before and after, and write a result only if it is the same. It may
+            hold the arguments of ``onnx_scatterx.verify``.
         timeout: how many seconds one model may take. The process of a model that takes longer is
             ended. The workers of an ``executor`` cannot be ended: there the time is looked at
             between the steps and bounds what ``verify`` takes, and a model that is late is not
             written; the worker is busy until the step is done.
-        advice: let the reports say what would remove the scatters that stay, as ``advise`` does.
+        advice: let the reports say what would remove the kept scatters, as ``advise`` does.
         progress: ``progress(done, total)`` is called after each model.
         running: is called with the paths of the models that processes are at work on, each time
             that one begins or ends; an ``executor`` does not tell.

@@ -32,7 +32,7 @@ _GRACE = 3.0  # seconds that a process has to undo what it began before it is ki
 
 @dataclass(frozen=True)
 class Lost:
-    """Why there is no result: the process died, took too long, or the task cannot be sent to it."""
+    """Why a task failed: its process died, took too long, or the task cannot be sent to it."""
 
     kind: Literal["died", "late", "unsent"]
     reason: str = ""
@@ -152,7 +152,7 @@ class _Worker(Generic[T, R]):
             self.connection.send(self.task)
         except OSError:
             self._lose("died")
-        except Exception as error:  # whatever pickling a caller's object raises
+        except Exception as error:  # pickling a caller's object may raise any exception
             self._result = (Lost("unsent", one_line(error)),)
 
     def _lose(self, kind: Literal["died", "late"]) -> None:
@@ -175,7 +175,7 @@ class _Worker(Generic[T, R]):
 
 def _serve(connection: Connection, work: Work[Any, Any]) -> None:
     """Run the tasks that arrive, until the parent closes the connection or a signal comes."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a crash has no last words
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # after a crash there is no reply
     try:
         with stoppable():
             threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -196,7 +196,7 @@ def _answer(connection: Connection, work: Work[Any, Any]) -> tuple[str, Any]:
         task = connection.recv()
     except EOFError:
         raise
-    except Exception as error:  # whatever unpickling a caller's object raises
+    except Exception as error:  # unpickling a caller's object may raise any exception
         return "unsent", one_line(error)
     return "done", work.run(task)
 

@@ -23,7 +23,7 @@ class Outcome:
     """One model: its report, or the error instead of it.
 
     ``output`` is the file that is written; None if it was only inspected.
-    ``same`` is the answer of ``verify`` if that was asked for; a model that is not the same is not
+    With ``verify``, ``same`` is its answer; a model that is not the same is not
     written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
     proof, if that was asked for, and ``compared`` on how many inputs ``verify`` ran both.
     """

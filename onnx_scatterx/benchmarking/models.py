@@ -55,7 +55,7 @@ def bench(
     Args:
         models: one model, several, or several by the names that they go by; each is a path, a
             `ModelProto`, an `onnx_ir.Model`, or what has a model, such as a `Result`. Times are
-            told against the first.
+            compared with the first.
         targets: with one model, its optimized models for these targets are timed too.
         sizes: of the named dims of the inputs that are drawn; the others are those that another
             model has fixed, or all 64 if the first model accepts that.
@@ -65,7 +65,7 @@ def bench(
         seconds: what all rounds together may last, where they are not given.
         seed: of the inputs that are drawn.
         library: whether the ScatterX library is registered.
-        profile: whether to find out where the time goes, in runs of their own.
+        profile: whether to find out where the time is spent, in runs of their own.
         progress: is called after each round with how many are done and how many there will be.
 
     Returns:
@@ -117,7 +117,7 @@ def bench(
 
 
 def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the sizes of the inputs: as asked for, or as any of the models has fixed them."""
+    """Return the sizes of the inputs: the given ones, and those that a model has fixed."""
     found = dict(sizes or {})
     first, *others = (load(model) for model in models)
     for other in others:

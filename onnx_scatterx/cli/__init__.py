@@ -52,7 +52,7 @@ def _run(argv: Sequence[str] | None) -> int:
             return _DONE
         with only_ours():
             status = int(args.run(args))
-        if sys.stdout is not None:  # as it is where a shell has closed it
+        if sys.stdout is not None:  # None if a shell has closed it
             sys.stdout.flush()
     except SystemExit as stop:  # of argparse
         return stop.code if isinstance(stop.code, int) else _DONE

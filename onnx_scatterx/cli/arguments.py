@@ -1,4 +1,4 @@
-"""The arguments that several commands share, and how mistakes in them are told: in one line."""
+"""The arguments that several commands share; a mistake in them is an error of one line."""
 
 from __future__ import annotations
 
@@ -186,20 +186,20 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
 
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what optimize, inspect and explain are told alike."""
+    """Return the arguments that optimize, inspect and explain share."""
     names = ("target", "assume", "distrust_dims", "deterministic", "reads")
     return {**{name: getattr(args, name) for name in names}, "fix": fixed_sizes(args.fix)}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what verify is told, also by optimize."""
+    """Return the arguments of verify, which optimize takes, too."""
     told = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
     return {**told, **drawn, "prove": args.prove}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
-    """Complain of options that were given and have no effect, as this says when they have none."""
+    """Raise an error if an option was given that has no effect; ``when`` says in which case."""
     for option in options:
         given = getattr(args, option)
         if given is not None and given is not False and given != []:
@@ -207,7 +207,7 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
 
 
 def settle_target(args: argparse.Namespace) -> None:
-    """Read the target, and complain of options that have no effect with it."""
+    """Read the target; raise an error if an option has no effect with it."""
     from onnx_scatterx.targets.catalogue import target_of
 
     args.target_said = args.target

@@ -47,7 +47,7 @@ class ArrayTable:
 
 
 def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:
-    """Return the type, shape, least, greatest and first elements; NaN is told where there is any.
+    """Return the type, shape, least, greatest and first elements; the text names NaN, too.
 
     >>> describe(np.float32([[0.5, np.nan], [2, -1]]))
     ('float32', '2 x 2', '-1', '2 and NaN', '0.5, nan, 2, -1')
@@ -63,7 +63,7 @@ def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:
     shown = ", ".join(map(_number, first)) + more
     if array.dtype.kind == "c" or not array.size:
         return str(array.dtype), shape, "", "", shown
-    # The types of ml_dtypes know neither isnan nor minimum everywhere.
+    # Some types of ml_dtypes lack isnan and minimum.
     plain = array if array.dtype.kind in "biuf" else array.astype(np.float32)
     nans = np.isnan(plain) if plain.dtype.kind == "f" else np.zeros(plain.shape, bool)
     numbers = plain[~nans]

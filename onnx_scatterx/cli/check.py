@@ -140,7 +140,7 @@ def consumer_list(text: str) -> list[str]:
 
 
 def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:
-    """Return the interpreter of each consumer that has one of its own, under "" that of others."""
+    """Return the interpreter of each named consumer; the key "" is that of all others."""
     names = {consumer.name for consumer in consumers}
     found: dict[str, str] = {}
     for text in given:

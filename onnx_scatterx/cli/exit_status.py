@@ -29,7 +29,7 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
 def advised(
     args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
 ) -> Report:
-    """Return a report with what to do next, each command of which was tried."""
+    """Return a report that says what to do next; each command in it was tried."""
     if not report.to_fix and all(entry.refusal is None for entry in report.scatters):
         return report
     from onnx_scatterx.explanation import advise
@@ -38,7 +38,7 @@ def advised(
 
 
 def said(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
-    """Return what the user typed, as far as it is about what is done with the model."""
+    """Return what the user typed: the arguments that change what is done with the model."""
     from onnx_scatterx.advice.change import Command
 
     options = [word for text in fix_texts(args.fix) for word in ("--fix", text)]
@@ -58,7 +58,7 @@ def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
 
 
 def answer(verification: Verification | None, consequence: str = "") -> int:
-    """Return the status that a verification asks for, with a line on stderr where it is not 0."""
+    """Return the exit status of a verification; if it is not 0, print a line to stderr."""
     if verification is None:
         return _DONE
     if verification.same:

@@ -22,7 +22,7 @@ def add_fix(command: argparse.ArgumentParser) -> None:
 
 
 def fixed_size(text: str) -> tuple[str, int | tuple[int, ...]]:
-    """Split what is fixed into its name, and a number or a shape.
+    """Split the text of a fixed size into its name, and a number or a shape.
 
     >>> fixed_size("batch=8"), fixed_size("x:1,3,224"), fixed_size("in:0:2")
     (('batch', 8), ('x', (1, 3, 224)), ('in:0', (2,)))
@@ -40,7 +40,7 @@ def fixed_size(text: str) -> tuple[str, int | tuple[int, ...]]:
 def fixed_sizes(
     given: Sequence[tuple[str, int | tuple[int, ...]]],
 ) -> dict[str, int | tuple[int, ...]]:
-    """Return what is fixed by name; ScatterXError if one name is given two sizes."""
+    """Return the fixed sizes by name; ScatterXError if one name is given two sizes."""
     found: dict[str, int | tuple[int, ...]] = {}
     for name, numbers in given:
         if found.setdefault(name, numbers) != numbers:
@@ -49,7 +49,7 @@ def fixed_sizes(
 
 
 def fix_texts(given: Sequence[tuple[str, int | tuple[int, ...]]]) -> list[str]:
-    """Return what was given to --fix as it is typed.
+    """Return the arguments of --fix as they are typed.
 
     >>> fix_texts([("batch", 8), ("x", (1, 3))])
     ['batch=8', 'x:1,3']

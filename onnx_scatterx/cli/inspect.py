@@ -1,4 +1,4 @@
-"""The command `inspect`: what is in a model, or in many, and what would be done with it."""
+"""The command `inspect`: the scatters of a model, or of many, and what would be done."""
 
 from __future__ import annotations
 

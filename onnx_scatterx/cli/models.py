@@ -45,7 +45,7 @@ def paths_of(models: list[str]) -> str | list[Path]:
 
 
 def given_model(model: str) -> str | onnx.ModelProto:
-    """Return a path as it is, and for ``-`` the model that stdin holds."""
+    """Return a path, or for ``-`` the model that is read from stdin."""
     if model != STREAM:
         return model
     if sys.stdin is None or sys.stdin.isatty():
@@ -56,7 +56,7 @@ def given_model(model: str) -> str | onnx.ModelProto:
 
 
 def given_models(*models: str) -> list[str | onnx.ModelProto]:
-    """Return several models, of which one may come by stdin."""
+    """Return several models; one of them may come from stdin."""
     if models.count(STREAM) > 1:
         raise ScatterXError("-: only one model can come from stdin")
     return [given_model(model) for model in models]

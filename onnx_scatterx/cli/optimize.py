@@ -95,7 +95,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Optimize a model or a directory of models, and write what came of it."""
+    """Optimize a model or a directory of models, and write the results."""
     one = is_one(args.models)
     args.verify = args.verify or args.prove
     if not args.verify:
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     )
     require_stream()
     stream = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):  # what is said stands beside the model
+    with contextlib.redirect_stdout(sys.stderr):  # messages must not mix with the model
         return _optimize(args, stream)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def show(content: object) -> None:
-    """Print a line, or what has lines of its own, to stdout.
+    """Print a line, or an object that prints itself in lines, to stdout.
 
     A terminal gets tables and colors (NO_COLOR turns those off), and so does a pipe if FORCE_COLOR
     says so. Any other pipe gets lines with tabs between the cells.
@@ -46,19 +46,19 @@ def show(content: object) -> None:
 
 
 def terminal_width() -> int:
-    """Return how many letters a line of stdout has; 100 where that is no terminal."""
+    """Return how many letters a line of stdout has; 100 if stdout is not a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 100
     return shutil.get_terminal_size((100, 0)).columns
 
 
 def show_plain(text: str) -> None:
-    """Print lines of which the cells are separated by tabs."""
+    """Print lines whose cells are separated by tabs."""
     _write("\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n")))
 
 
 def show_text(text: str, *, err: bool = False) -> None:
-    """Print a text of which each line was made by itself, such as JSON; with ``err`` to stderr."""
+    """Print a text whose line breaks are its own, such as JSON; with ``err`` to stderr."""
     (_to_stderr if err else _write)(in_lines(text.split("\n")))
 
 

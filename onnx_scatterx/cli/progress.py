@@ -140,9 +140,10 @@ class Batch:
 
 
 def remaining(taken: Sequence[float], left: int, processes: int) -> str:
-    """Return how long the rest takes if it is like what is done, as far as that can be said.
+    """Return an estimate of the remaining time, if the finished models allow one.
 
-    It is an interval of two standard errors, since models differ; nothing is said after a few.
+    It is an interval of two standard errors, because models differ. With few finished models it is
+    empty.
 
     >>> remaining([1.0, 2.0], 10, 1), remaining([2.0, 2.1, 1.9, 2.0], 30, 1)
     ('', ', about 60 s left')

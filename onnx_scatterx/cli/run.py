@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarray]]:
-    """Run the model, print its outputs, and return what is to be saved."""
+    """Run the model, print its outputs, and return the arrays to save."""
     from onnx_scatterx.cli.array_tables import ArrayTable
     from onnx_scatterx.runtime.array_files import read_arrays
     from onnx_scatterx.runtime.opened import opened_model

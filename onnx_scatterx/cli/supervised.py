@@ -1,4 +1,4 @@
-"""The command line in a process of its own, so that the crash of a library is a line like others.
+"""The command line in a process of its own: a crash of a library becomes an error of one line.
 
 The parsers and the shape inference of onnx are C++: there are models on which they end the whole
 process, and so does the system if memory is short. The process that the user started only waits,
@@ -21,7 +21,7 @@ from onnx_scatterx.cli.output import print_error
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
 _FAILED, _SIGNAL = 2, 128  # as a shell reports signals
-_GRACE = 3.0  # seconds to undo what was begun
+_GRACE = 3.0  # seconds to undo an unfinished write
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +65,7 @@ def _told(status: int) -> int:
 
 
 def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
-    """Pass signals on to a process; where it is stopped, stop this one too."""
+    """Pass signals on to a process; if it is stopped, stop this one, too."""
 
     def passed(number: int, _: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -79,7 +79,7 @@ def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
 
 
 def _end_with_parent(life: int) -> None:
-    """Wait until the parent is gone; then end this process, with what it began undone."""
+    """Wait until the parent ends; then undo unfinished writes, and end this process."""
     os.read(life, 1)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_GRACE)

@@ -1,4 +1,4 @@
-"""The command `targets`: what there is to write for, and what one of them takes."""
+"""The command `targets`: a list of the targets, and what one of them takes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _plain_target(target: Target) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as plain data: sets as sorted lists, what is infinite as text."""
+    """Return a value as plain data: sets as sorted lists, infinite numbers as text."""
     if isinstance(value, (set, frozenset)):
         return sorted(map(_plain, value))
     if isinstance(value, dict):

@@ -41,7 +41,7 @@ class Answer:
 
 
 class Adapter(Protocol):
-    """One consumer; subclass it, and set what has no default."""
+    """One consumer; subclass it, and set all attributes without a default."""
 
     name: str
     """Its name on the command line: the name of its file."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def captured() -> Iterator[Callable[[], str]]:
-    """Collect what is written to stdout and stderr, by native code too; give what reads it.
+    """Collect the output to stdout and stderr, also of native code; yield a function to read it.
 
-    Afterwards the text goes where it would have gone.
+    Afterwards the text is written to stdout and stderr.
 
     >>> with captured() as text:
     ...     _ = os.write(2, b"layer 3 on the CPU")

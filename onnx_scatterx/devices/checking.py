@@ -118,7 +118,7 @@ def model_file(model: AnyModel, directory: Path) -> Path:
     """Return a binary file of a model: its own, or one that is written into a directory."""
     path = Given.of(model).path
     if path is not None and path.suffix in _BINARY:
-        load(path)  # one clear line for whatever may be wrong with it
+        load(path)  # any mistake in the model becomes an error of one line
         return path
     return Path(save(load(model), directory / "model.onnx").path)
 

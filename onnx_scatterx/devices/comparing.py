@@ -82,7 +82,7 @@ def _off(name: str, truth: np.ndarray, found: np.ndarray, tolerance: float) -> D
 
 
 def _scale(truth: np.ndarray) -> float:
-    """Return the largest finite magnitude, or 1 if there is none."""
+    """Return the largest finite magnitude, or 1 without a finite element."""
     if truth.size == 0:
         return 1.0
     magnitudes = np.abs(truth.astype(np.float64))

@@ -1,4 +1,4 @@
-"""A consumer in a process of its own: it may crash, hang and write files, and all is cleaned up.
+"""A consumer in a process of its own, which may crash, hang and write files; all is cleaned up.
 
 The process leads a group of its own, so all processes that it started end with it. It works in a
 scratch directory, which also has its temporary files and caches.
@@ -31,7 +31,7 @@ LIMIT = 300.0
 
 _START = 120.0  # seconds to import a consumer
 _SAID = 4000  # bytes of its output that are read
-_LINES = 3  # of these, that are told: panics of Rust end with two that say nothing
+_LINES = 3  # of these, that a message shows: a panic of Rust ends with two useless lines
 
 
 class Described(Protocol):
@@ -159,7 +159,7 @@ class ConsumerProcess:
         self.version = reply["version"]
 
     def _ask(self, text: str, limit: float) -> dict[str, Any] | str:
-        """Send a line and return the reply; or why there is none, after the process ended."""
+        """Send a line and return the reply; if the process ended, return why."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -174,7 +174,7 @@ class ConsumerProcess:
         timer.daemon = True
         timer.start()
         try:
-            with contextlib.suppress(BrokenPipeError):  # it is gone: the reply will tell
+            with contextlib.suppress(BrokenPipeError):  # it ended: reading the reply finds out
                 process.stdin.write(text)
                 process.stdin.flush()
             line = process.stdout.readline()

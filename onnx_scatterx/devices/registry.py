@@ -62,7 +62,7 @@ def _own(place: Path) -> Consumer:
         raise ScatterXError(f"{place}: no such file")
     try:
         adapter = load(str(place.resolve()))
-    except Exception as error:  # whatever a module of somebody else raises
+    except Exception as error:  # a user's module may raise any exception
         raise ScatterXError(f"{place}: no adapter: {one_line(error)}") from error
     if not re.fullmatch(r"[\w.-]+", str(getattr(adapter, "name", ""))):
         raise ScatterXError(f"{place}: the adapter has no name")

@@ -32,7 +32,7 @@ from onnx_scatterx.system.writing import write_text
 from onnx_scatterx.verification.valid_inputs import valid_draws
 
 FORMS = ("original", "standard", "own")
-"""The model as it is, optimized for `standard`, and for the consumer's own profile."""
+"""The original model, and its results for `standard` and for the consumer's own profile."""
 
 Feed = Mapping[str, np.ndarray]
 
@@ -46,7 +46,7 @@ class Cell:
 
     check: Check
     scatters: int
-    """How many scatters are left in it."""
+    """How many scatters the model contains."""
     violations: tuple[str, ...] = ()
     """The parts that it does not take, by the consumer's profile."""
 
@@ -70,7 +70,7 @@ class DeviceTable:
         return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
 
     def to_markdown(self) -> str:
-        """Return the counts, the models one by one, and what was lost."""
+        """Return the counts, the models one by one, and the lost models."""
         notes = [*self._lost(), *(f"- left out: {m}: {why}" for m, why in self.left_out.items())]
         return "\n".join([*self._counts(), "", *self._models(), "", *notes]).rstrip() + "\n"
 
@@ -210,7 +210,7 @@ class Record:
     """The answers that were given, in a file, by consumer, version and content of the model."""
 
     def __init__(self, place: Path | None) -> None:
-        """Read what is known."""
+        """Read the stored answers."""
         self._place = place
         self._answers: dict[str, dict[str, Any]] = {}
         if place is not None and place.exists():

@@ -23,7 +23,7 @@ class AvailableValues:
 
     ``order`` is every value's place in the graph: values before the anchor can be read. Values in
     ``late`` depend on values that may be removed (``removed``), with their number. They are read
-    only if there is no other source.
+    only if no other value holds the size.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:

@@ -1,4 +1,4 @@
-"""A dry run of a plan: it is written on trial, without a graph, and nothing of it is kept.
+"""A dry run of a plan: its nodes are written on trial, without a graph, and thrown away.
 
 So a plan is one function that writes. The dry run shows how many nodes it takes, what it reads, and
 whether ONNX Runtime and the target take them. Everything that the target lacks is collected, so
@@ -27,7 +27,7 @@ _LARGE = 1 << 12  # elements: larger constants are not compared
 class DryRun:
     """What was written on trial; equal nodes count once.
 
-    ``known`` is what is known of values, if the target has limits. ``missing`` are the uses of
+    ``known`` has the abstract values, if the target has limits. ``missing`` are the uses of
     operators that it does not take, ``too_many_dims`` those that it does not take for their rank.
     ``drafts`` are the constants of all dry runs of a writer.
     """
@@ -50,7 +50,7 @@ class DryRun:
         return self.nodes + self.surcharge
 
     def refusal(self, target: str) -> Refusal | None:
-        """Return why the target does not take what was written, or None if it does."""
+        """Return why the target does not take the written nodes, or None if it takes them."""
         if self.missing:
             return Refusal(Reason.NOT_IN_TARGET, Missing(tuple(self.missing), target))
         if self.too_many_dims:

@@ -50,7 +50,7 @@ class MadeValues:
         dtype: ir.DataType | None,
         attributes: Attributes,
     ) -> TensorValue:
-        """Return what is known of the output of a node that is about to be written."""
+        """Return the abstract value of the output of a node that is about to be written."""
         given = [None if v is None else self[v] for v in inputs]
         output = ir.Value(name=op, type=None if dtype is None else ir.TensorType(dtype))
         node = ir.Node(
@@ -72,5 +72,5 @@ class MadeValues:
         return TensorValue(dtype or found.dtype, found.shape, found.content)
 
     def add(self, value: ir.Value, known: TensorValue) -> None:
-        """Note what is known of a value that is written."""
+        """Note the abstract value of a value that is written."""
         self._found[value] = known

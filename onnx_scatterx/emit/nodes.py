@@ -23,7 +23,7 @@ from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 class _Place(NamedTuple):
     """The place where nodes are added, and their names."""
 
-    node: ir.Node | None  # they stand before it
+    node: ir.Node | None  # the new nodes are added before it
     prefix: str  # of their names
     metadata: Mapping[str, str]  # of each: what it replaces
 
@@ -34,7 +34,7 @@ class NodeWriter:
     If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
     version 4 an initializer is an input too. ``metadata`` is added to every new node: it names
     what the node replaces. A node that ``target`` does not take is written in another form
-    (``forms``), or a ``dry_run`` refuses it; ``scope`` is what is known of existing values.
+    (``forms``), or a ``dry_run`` refuses it; ``scope`` has the abstract values of existing values.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class NodeWriter:
     def dry_run(
         self, write: Callable[[], ir.Value], *, as_output: bool = False
     ) -> DryRun | Refusal:
-        """Return what would be written, or why the target or ONNX Runtime does not take it.
+        """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
 
         If ``as_output``, the result gets a name of its own, by an Identity if necessary.
         """
@@ -162,7 +162,7 @@ class NodeWriter:
     def instead_of(self, node: ir.Node, dtype: ir.DataType | None) -> ir.Value | None:
         """Write another form that the target takes instead of a node, before it.
 
-        Returns None, and writes nothing, if the target takes the node, or there is no other form.
+        Returns None, and writes nothing, if the target takes the node, or no other form of it.
         """
         known = self._known
         if known is None:
@@ -219,7 +219,7 @@ class NodeWriter:
             self._in_other_form.discard(request.op)
 
     def _miss(self, objections: Sequence[str]) -> None:
-        """Note what the target does not take; this happens only on a dry run."""
+        """Note a use that the target does not take; this happens only in a dry run."""
         if self._trial is None:
             raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
         self._trial.missing.update(dict.fromkeys(objections))

@@ -45,7 +45,7 @@ def is_ordered(dtype: ir.DataType) -> bool:
 def reduced(
     writer: Writer, ops: tuple[str, ...], x: ir.Value, u: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
-    """Return updates ``u`` combined into ``x`` by what ``reducers`` gave."""
+    """Return updates ``u`` combined into ``x`` by the operators that ``reducers`` returned."""
     if not ops:
         return u
     if len(ops) == 1:

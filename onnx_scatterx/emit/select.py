@@ -1,6 +1,6 @@
 """Choosing between two tensors element by element: Where, and for bools And and Or.
 
-ONNX Runtime has no kernel for a Where of bools. Its Where of floats joins the two sides by "the
+ONNX Runtime lacks a kernel for a Where of bools. Its Where of floats joins the two sides by "the
 first that is not zero", so a selected zero may have the other sign.
 """
 

@@ -29,7 +29,7 @@ from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
 
-# Below these, sums and products with a tensor's sizes stay within int64.
+# Below these, sums and products with a tensor's sizes do not overflow int64.
 _NUMBER = 2**62
 _FACTOR = 2**31
 

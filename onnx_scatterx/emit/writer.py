@@ -88,7 +88,7 @@ class Writer(NodeWriter):
         return self.node("Transpose", [x], dtype, perm=list(perm))
 
     def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
-        """Add a Squeeze or an Unsqueeze, unless there are no axes."""
+        """Add a Squeeze or an Unsqueeze, unless ``axes`` is empty."""
         if not axes:
             return x
         if self.version < 13:
@@ -98,7 +98,8 @@ class Writer(NodeWriter):
     def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a ReduceMax or ReduceMin of one axis, which is removed.
 
-        A negative axis is never written: ONNX Runtime does not reduce it if there is no element.
+        A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
+        axis.
         """
         if self.version < 18:
             return self.node(op, [x], dtype, axes=[axis], keepdims=0)

@@ -1,1 +1,1 @@
-"""The abstract domain: what is known of one tensor, and where it holds."""
+"""The abstract domain: the abstract values of tensors, and the scopes in which they hold."""

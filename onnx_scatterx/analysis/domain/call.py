@@ -1,4 +1,4 @@
-"""One node as a transfer function sees it: its attributes, and what is known of its inputs."""
+"""One node as a transfer function sees it: attributes, and abstract values of the inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UnknownAttributeError(Exception):
 
 
 class Call(NamedTuple):
-    """A node with what is known of its inputs.
+    """A node with the abstract values of its inputs.
 
     ``version`` is the version of the node's operator set. ``bound`` has the attributes of the
     surrounding function, for attributes that refer to them. ``scope`` distinguishes this visit of
@@ -42,7 +42,7 @@ class Call(NamedTuple):
 
     @property
     def older_facts(self) -> Facts:
-        """Return what holds in the older versions of ONNX Runtime."""
+        """Return the result in the older versions of ONNX Runtime."""
         return self.facts.assuming(*self.older) if self.older else self.facts
 
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
@@ -76,7 +76,7 @@ class Call(NamedTuple):
         return default if found is None else found.as_string()
 
     def input(self, i: int) -> TensorValue | None:
-        """Return what is known of an input, or None if it is absent."""
+        """Return the abstract value of an input, or None if it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
 
     def numbers(self, i: int, attribute: str) -> list[int] | None:

@@ -76,7 +76,7 @@ def stays(t: Term, facts: Facts) -> bool:
 
 
 def magnitude(t: Term, facts: Facts) -> float:
-    """Return a bound of a term's magnitude, apart from what sizes and positions alone add to it."""
+    """Return a bound of a term's magnitude, without its part of sizes and positions alone."""
     low, high = _between(t - _sized(t), facts)
     return max(-low, high)
 
@@ -107,7 +107,7 @@ def _factor(monomial: Monomial, coefficient: int) -> float:
 
 def _factor_of(atom: Atom) -> float:
     if isinstance(atom, IndexVar | Indicator) or is_size(atom):
-        return 1  # a Step is 0 or 1, whatever it compares
+        return 1  # a Step is always 0 or 1
     if isinstance(atom, Lookup):
         return max(map(abs, atom.bounds))
     if isinstance(atom, PositivePart | FloorDiv):  # no further from 0 than its operand

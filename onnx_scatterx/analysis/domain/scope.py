@@ -1,4 +1,4 @@
-"""Scopes: what holds in one visit of a graph, and what all visits found."""
+"""Scopes: the abstract values and facts of one visit of a graph, and those of all visits."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class TensorValue:
 
     @classmethod
     def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> TensorValue:
-        """Return what is known of a constant (everything)."""
+        """Return the abstract value of a constant; it is exact."""
         dtype = dtype or ir.DataType.from_numpy(array.dtype)
         return cls(dtype, tuple(map(term, array.shape)), array)
 
@@ -71,7 +71,7 @@ class TensorValue:
     def sequence(
         cls, parts: Sequence[TensorValue], dtype: ir.DataType | None = None
     ) -> TensorValue:
-        """Return what is known of a sequence of these tensors, of this element type."""
+        """Return the abstract value of a sequence of these tensors, of this element type."""
         return cls(parts[0].dtype if parts else dtype, None, parts=tuple(parts))
 
     @classmethod

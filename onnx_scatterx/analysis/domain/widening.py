@@ -1,4 +1,4 @@
-"""A tensor's contents, in terms that stay short: else its elements get a name of their own."""
+"""Widening: if the term of a tensor's elements is too long, the elements become a symbol."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def has_negative_size(shape: Shape | None) -> bool:
 
 
 def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) -> TensorValue:
-    """Give a tensor that is not followed, or whose term is too long, a name of its own."""
+    """Give the elements of a tensor a symbol, if their term is unknown or too long."""
     shape = found.shape
     if shape is None:
         return found

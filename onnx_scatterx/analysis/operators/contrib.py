@@ -38,7 +38,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "MultiHeadAttention": _HEADS,  # com.microsoft.MultiHeadAttention
     "QuickGelu": ("=0",),  # com.microsoft.QuickGelu
     "RotaryEmbedding": ("=0",),  # com.microsoft.RotaryEmbedding
-    "SimplifiedLayerNormalization": ("=0",),  # ONNX Runtime has it in ONNX's own domain
+    "SimplifiedLayerNormalization": ("=0",),  # in ONNX Runtime its domain is that of ONNX
     "SkipLayerNormalization": _NORMALIZED,  # com.microsoft.SkipLayerNormalization
     "SkipSimplifiedLayerNormalization": _NORMALIZED,  # com.microsoft.SkipSimplifiedLayer...
 }

@@ -32,7 +32,7 @@ _EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, 
 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
-    """Return what is known of a constant; large floating-point ones are not read."""
+    """Return the abstract value of a constant; large floating-point ones are not read."""
     shape = tensor.shape.numpy()
     dtype = tensor.dtype
     terms = tuple(map(term, shape))
@@ -60,7 +60,7 @@ _LITERALS = {
 
 
 def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
-    """Return what is known of a Constant node by its attributes, which may be references."""
+    """Return the abstract value of a Constant node; its attributes may be references."""
     if "value" in attributes:
         return of_tensor(attributes["value"].value)
     for name, (kind, read) in _LITERALS.items():
@@ -89,7 +89,7 @@ def constant_of_shape(call: Call) -> Result:
     return [TensorValue(dtype, tuple(dims), content)]
 
 
-_PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # an element as it is
+_PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # they keep it
 
 
 def range_(call: Call) -> Result:
@@ -126,7 +126,7 @@ def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
 
 
 def _is_axis(span: Term, call: Call) -> bool:
-    """Return whether a span is an axis size that a Shape has read, whatever its term."""
+    """Return whether a span is the size of an axis that a Shape reads."""
     start, limit = call.inputs[0], call.node.inputs[1]
     if start is None or start.constant is None or start.constant.ravel()[0] or limit is None:
         return False

@@ -1,6 +1,6 @@
 """Transfer functions of the operators that return positions: NonZero and TopK.
 
-The positions are known only at run time, but they count from the start, so none is negative.
+The positions are known only at run time. They count from the start, so they are not negative.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def common(dims: Iterable[Dims | None]) -> Dims | None:
 
 
 def dims_of(sequence: TensorValue) -> Dims | None:
-    """Return what all tensors of a sequence have in common."""
+    """Return the join of all tensors of a sequence."""
     if sequence.parts is None:
         return sequence.each
     return common(part.shape for part in sequence.parts)

@@ -144,7 +144,7 @@ def _output_types(text: str) -> list[str]:
 
 
 def _batch_axis(code: str, pattern: str) -> int:
-    """Return the axis that the example of pnnx takes for the batch; 233 is none."""
+    """Return the batch axis in the example of pnnx; 233 means that there is no batch axis."""
     found = re.search(pattern, code)
     return int(found[1]) if found else 233
 

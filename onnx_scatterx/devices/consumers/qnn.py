@@ -1,6 +1,6 @@
 """Qualcomm's NPU, by ONNX Runtime's plugin of QNN; on x86-64 by the simulator of its HTP.
 
-Nothing may be left to the CPU: a node that would be is reported as a refusal.
+No node may run on the CPU: if one would, this is reported as a refusal.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Qnn(Adapter):
 
 
 def _settings(strict: bool) -> object:
-    """Return the options of a session: strictly on the NPU, or telling what is not."""
+    """Return the options of a session: refuse nodes that are not on the NPU, or log them."""
     import onnxruntime
     import onnxruntime_qnn as plugin
 

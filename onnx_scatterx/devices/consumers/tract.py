@@ -14,7 +14,7 @@ _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f"}
 
 
 class Tract(Adapter):
-    """Is told the shapes of the inputs, and then infers and optimizes."""
+    """Gets the shapes of the inputs, and then infers and optimizes."""
 
     name = "tract"
     packages = ("tract",)

@@ -11,7 +11,7 @@ from onnx_scatterx.devices.adapter import Adapter, Answer
 
 
 class TVM(Adapter):
-    """Is told the shapes of the inputs; compiles with LLVM, which its wheel has."""
+    """Gets the shapes of the inputs; compiles with LLVM, which its wheel contains."""
 
     name = "tvm"
     packages = ("apache-tvm", "onnx")

@@ -41,7 +41,7 @@ _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 
 def other_form(request: Request) -> ir.Value | None:
-    """Write the first form of a node that the target takes; None if there is none."""
+    """Write the first form of a node that the target takes; None if it takes no form."""
     for form in (*_FIRST, *FORMS.get(request.op, ()), *_LAST):
         found = form(request)
         if found is not None:

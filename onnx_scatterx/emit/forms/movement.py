@@ -1,7 +1,7 @@
 """Slices, copies and choices between tensors by operators that a target takes.
 
-    x[1::2]          =   x[1:], cut into rows of 2, of which the first element is taken; the other
-                         axes are merged where the rank would be too large
+    x[1::2]          =   the first element of each row of x[1:], which is cut into rows of 2; if
+                         the rank would be too large, the other axes are merged
     x[::-1]          =   Gather(x, [n - 1, ..., 0])
     Expand(x, s)     =   Tile(x, s / shape of x)
     Where(c, a, b)   =   Where of c, a and b, each expanded to the shape of the result

@@ -20,7 +20,7 @@ _SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
 
 @dataclass(frozen=True)
 class Request:
-    """An operator with its inputs, and what is known of them and of its result."""
+    """An operator with its inputs, and the abstract values of the inputs and of the result."""
 
     op: str
     inputs: Sequence[ir.Value | None]
