@@ -1,4 +1,4 @@
-"""The errors that the package raises on purpose: one line each, what is wrong and what to do."""
+"""The errors that the package raises on purpose. Each is one line: the mistake, and a remedy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ScatterXError(Exception):
-    """Something asked of the package cannot be done, for a reason its user can act on.
+    """The package cannot do something, for a reason on which its user can act.
 
-    Every error that the package raises about a model, a file or an option is of this class or of
-    one derived from it, and its text is one visible line that needs no traceback.
+    Every error that the package raises about a model, a file or an option is of this class or of a
+    derived class. Its text is one visible line that needs no traceback.
     """
 
     def __str__(self) -> str:
@@ -35,9 +35,10 @@ class MissingConsumerError(ScatterXError):
 
 
 class DifferenceError(ScatterXError):
-    """An optimized model does not give what the original gives, or it could not be found out.
+    """An optimized model gives other outputs than the original, or they could not be compared.
 
-    ``verification`` says on which inputs, and in what. ``optimize(verify=True)`` raises it.
+    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
+    raises this error.
     """
 
     def __init__(self, message: str, verification: Verification) -> None:
@@ -51,7 +52,7 @@ class DifferenceError(ScatterXError):
 class TargetError(ScatterXError):
     """The target does not take all of an optimized model.
 
-    ``report`` lists what it does not take. ``optimize(strict=True)`` raises it.
+    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
     """
 
     def __init__(self, message: str, report: Report) -> None:

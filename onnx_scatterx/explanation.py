@@ -1,4 +1,4 @@
-"""Explain: each scatter or gather of a model, what is known of it, and what is done with it."""
+"""Explain: the known facts about each scatter or gather of a model, and what is done with it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def advise(
     fix: Fix = None,
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
-    r"""Return what to do about the scatters of a model that stay, and those that become ScatterX.
+    r"""Return what to do about the scatters of a model that are kept or become ScatterX.
 
-    Other arguments are tried, one after the other and two together, within a limit; those under
-    which a scatter is removed are said as commands that begin as ``command`` says. The other
-    arguments and the errors are those of ``optimize``.
+    Other arguments are tried, one after the other and two together, within a limit. If a scatter is
+    removed under them, the result has a command with these arguments, which begins as ``command``
+    says. The other arguments and the errors are those of ``optimize``.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -80,9 +80,9 @@ def explain(
 ) -> str:
     """Explain each scatter of a model in words, or the one of this name.
 
-    That is: what is done with it, and why not more; the commands that remove it, each of them
-    tried, so a kept scatter takes more time; its shapes, the region that it writes, whether
-    updates collide, and the assumptions of all this.
+    The text says what is done with the scatter, and why it is not removed. It has the commands that
+    remove it. Each command is tried, so a kept scatter takes more time. It also has the shapes, the
+    region that the scatter writes, whether updates collide, and the assumptions.
 
     Args:
         model: as ``optimize`` takes it.
@@ -96,14 +96,14 @@ def explain(
         theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
             with its witness.
         command: how the commands begin.
-        progress: is told how far this is, as by ``optimize``.
+        progress: is called with the progress, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
 
     Returns:
-        A paragraph for each scatter, or one sentence where the model has none.
+        A paragraph for each scatter, or one sentence if the model contains no scatter.
 
     Raises:
-        ScatterXError: the model contains no scatter or gather of that name, and as ``optimize``.
+        ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
 
     Example:
         >>> import onnx.parser

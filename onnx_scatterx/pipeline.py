@@ -1,4 +1,4 @@
-"""The passes, in the order in which a model goes through them, and its report at the end."""
+"""The passes in the order in which they run, and the report at the end."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _goes(account: NodeRecord) -> bool:
 
 
 def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
-    """Rewrite a model, and return what can be seen of it."""
+    """Rewrite a model, and return the visible effect."""
     return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed, trial=True)))
 
 

@@ -22,7 +22,7 @@ Rules: TypeAlias = "Sequence[str | Rule]"
 
 
 def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
-    """Return rules by name or by themselves, in order; None means all that there are.
+    """Return rules, given by name or as objects, in order; None means all rules.
 
     >>> [rule.name for rule in chosen_rules(["view", "concat"])]
     ['view', 'concat']
@@ -43,7 +43,7 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
 
 
 def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
-    """Return the rules to apply, given those that there are or that were asked for."""
+    """Return the rules to apply for a target; ``asked`` says that the user chose ``rules``."""
     kept = [r for r in rules if asked or not (r.is_dense and target.avoids_dense)]
     if not target.has_scatterx:
         return tuple(kept)

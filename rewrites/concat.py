@@ -90,10 +90,9 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
 
 
 def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | None:
-    """Cut a region in two if there is no clean cut: at the position that cuts the fewest cells.
+    """Cut a region in two, at the position that cuts the fewest cells, if no cut is clean.
 
-    For example, four boxes around a fifth, each reaching past the next, have no position that every
-    cell lies before or behind.
+    An example without a clean cut: four boxes lie around a fifth, and each reaches past the next.
     """
     facts = planner.facts
     best: tuple[int, int, Term] | None = None

@@ -23,7 +23,7 @@ from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
-_FREE = 4096  # bytes of a new constant, whatever its sources
+_FREE = 4096  # bytes of a new constant, from any sources
 
 
 class ConstantRule(RegionRule):

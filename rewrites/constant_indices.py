@@ -23,7 +23,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates of one element
-_FREE = 2048  # entries of tables, whatever the number of updates
+_FREE = 2048  # entries of tables, for any number of updates
 _SPARSE = 16  # entries of tables for one update: more, and the model grows
 
 

@@ -102,14 +102,14 @@ def _diagonal(scatter: Scatter) -> _Diagonal | None:
         dim = dim_of(target - target.offset)
         if dim is not None and target.offset >= 0:
             places.setdefault(dim, []).append((axis, target.offset))
-        elif size.constant != 1:  # an axis of one position has no other
+        elif size.constant != 1:  # an axis of one position needs no dim
             return None
     twice = [d for d, found in places.items() if len(found) > 1]
     if len(twice) != 1 or len(places[twice[0]]) != 2:
         return None
     (dim,) = twice
     along = {d: found[0][0] for d, found in places.items() if d != dim}
-    # In full, or else from there on: then there is none of it, or the original fails.
+    # If a write that is as long as the axis starts after 0, it is empty, or the original fails.
     if not all(facts.equal(scatter.shape[d], scatter.data_shape[c]) for d, c in along.items()):
         return None
     unused = [n for d, n in enumerate(scatter.shape) if d not in places]

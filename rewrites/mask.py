@@ -111,7 +111,7 @@ def _unit(value: ir.Value, context: Context) -> ir.Value | None:
 
 
 def _is_read(value: ir.Value | None, through: tuple[str, ...]) -> bool:
-    """Return whether a value is what a GatherND read, seen through these operators."""
+    """Return whether a value is the result of a GatherND, behind these operators."""
     while (node := made_by(value, *through)) is not None:
         (value, *_) = node.inputs
     return made_by(value, "GatherND") is not None

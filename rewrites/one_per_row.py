@@ -80,7 +80,7 @@ def _lines(
 
 
 def _missing(scatter: Scatter, axis: int) -> list[int]:
-    """Return the axis if the updates have no dim for it, so that they broadcast along it."""
+    """Return the axis if the updates lack a dim for it, so that they broadcast along it."""
     return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
 
 

@@ -5,9 +5,9 @@
 
 Holds if rows are written one after another along an axis behind the first (``window``), all other
 axes in full, in a model of operator set 24. The start is taken modulo the size and the mode is
-circular if the start may be negative, if there may be nothing to write (then the start may be
-anything), or if the indices wrap around: the rows continue from the end to the start as negative
-indices do. A start that depends on sizes alone is left to slices.
+circular if the start may be negative, if the updates may be empty (then the start may have any
+value), or if the indices wrap around: the rows continue from the end to the start as negative
+indices do. If the start depends on sizes alone, slices are written instead.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
-_OF_CONSTANT = 1  # nodes that a part of a constant counts as more: Pad needs none of it
+_OF_CONSTANT = 1  # a part of a constant counts as one node more: Pad does not need it
 
 
 def _cheaper(
@@ -117,7 +117,7 @@ class ViewRule(RegionRule):
 
 
 def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[Work]:
-    """Return what the nodes of a view write."""
+    """Return the work of the nodes of a view."""
     counts = tuple(ONE if w.dim is None else region.extent(w.dim) for w in view.axis_maps)
     work = []
     steps = {c.axis: c.step for c in cuts if not c.is_flipped}

@@ -20,9 +20,9 @@ from onnx_scatterx.equivalence.judge import Judgement
 
 _SMALL = (2, 4, 9)
 _ELEMENTS = 1 << 16  # of one input
-_ASKED = 2048  # elements of one input that Z3 is asked for; others are 0
+_ASKED = 2048  # elements of one input that Z3 determines; others are 0
 _STATEMENTS = 5
-_BELOW = 2  # what integers are drawn below: positions and conditions that are likely to run
+_BELOW = 2  # integers are drawn below this, so that positions and conditions are likely to run
 _RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
 
 Feeds = dict[str, np.ndarray]
@@ -47,7 +47,7 @@ def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[
 def _accepted(
     judgement: Judgement, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], Feeds]]:
-    """Yield inputs that the facts allow, if Z3 has no counterexample for a doubt."""
+    """Yield inputs that the facts allow, if Z3 finds no counterexample for a doubt."""
     solver = judgement.world.solver
     sizes = list(judgement.sizes.values())
     for least, most in _RANGES if sizes else _RANGES[:1]:

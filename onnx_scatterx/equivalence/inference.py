@@ -34,7 +34,7 @@ def inferred(
 ) -> dict[str, tuple[str, list[Term | None] | None]]:
     """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
 
-    The node is inferred alone, so that the model's declared shapes have no influence.
+    The node is inferred alone, so the model's declared shapes do not matter.
     """
     if not node.standard or node.captured:
         return {}

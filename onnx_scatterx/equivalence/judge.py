@@ -71,7 +71,7 @@ def judge(
 ) -> Judgement:
     """Decide where the second model is the same as the first.
 
-    ``sizes`` fixes dims of the inputs by name, ``given`` is what is known of the inputs.
+    ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair, and
     after ``seconds`` no more questions are asked.
     Raises UnsupportedError if a model cannot be read.

@@ -38,12 +38,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of the outputs of two models.
+    """The verdicts on the outputs of two models.
 
-    ``assumed`` are a proof's assumptions. ``sizes`` are those for which a proof was found, if there
-    is none for all. ``refutation`` says how the models differ on ``inputs``, which were run.
-    ``regions`` counts the values that both models name and compute differently, and ``proven`` how
-    many of them were proven to be the same.
+    ``assumed`` are a proof's assumptions. If no proof was found for all sizes, ``sizes`` are those
+    for which one was found. ``refutation`` says how the models differ on ``inputs``, which were
+    run. ``regions`` counts the values that both models name and compute differently, and ``proven``
+    how many of them were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
@@ -127,8 +127,8 @@ def prove(
     """Decide for every size and every input whether two models are the same.
 
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
-    is what is known of the inputs, ``distrust_dims`` lets dims of one name differ. ``budget`` is
-    Z3's limit of work, and after ``seconds`` no more questions are asked.
+    has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``budget``
+    is Z3's limit of work, and after ``seconds`` no more questions are asked.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'

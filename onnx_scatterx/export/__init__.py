@@ -37,12 +37,13 @@ def to_onnx(
     its output is ``output``. ``form`` is "standard" for the smallest standard operator, "nd" for
     ScatterND or GatherND in any case, or "scatterx" for the native operator with its fallback (a
     scattering only). ``indices`` is "constant", or "input" for a third input ``indices``, int64,
-    that stands for the f of the transformer, with the picks that it has: then the model is right
-    for any f. ``dtype`` and ``reduction`` are for a transformer, which has neither: float32 and
-    "none". ``opset`` is the version of the standard operators, 13 or newer.
+    that stands for the f of the transformer, with the same picks: then the model is right for any
+    f. If the source is a transformer, ``dtype`` and ``reduction`` set the element type and the
+    reduction; by default they are float32 and "none". ``opset`` is the version of the standard
+    operators, 13 or newer.
 
-    Raises ValueError where ONNX has no such operator: an element type or a reduction that the
-    version does not know, or an f that cannot be an input.
+    Raises ValueError if ONNX lacks the operator: if the version does not have the element type or
+    the reduction, or if f cannot be an input.
 
     >>> import numpy as np
     >>> from onnx_scatterx.theory.conventions.onnx import scatter_nd

@@ -48,7 +48,7 @@ class NdForm:
 
 
 def nd_form(t: XTransformer) -> NdForm:
-    """Return the ND form of a transformer with its own picks, whatever f holds.
+    """Return the ND form of a transformer with its own picks, which is right for any f.
 
     >>> T = XTransformer((2, 3), (3, 5), np.array([[4], [0]]), Pick((0,)), Pick((1,)), Pick((1, 0)))
     >>> form = nd_form(T)
@@ -111,7 +111,7 @@ def slice_dims(t: XTransformer) -> list[int | None]:
         for d in component.dims:
             if component.is_coordinate(d) and t.shape[d] == size and needed.count(d) == 1:
                 taken[axis] = d
-    # Dims of extent 1 are slices, too, where those behind them are and stay in their places.
+    # Dims of extent 1 are slices, too, if all dims behind them are slices in their places.
     for axis in reversed(range(rank)):
         d = axis + len(t.shape) - rank
         if taken[axis] is None and d >= 0 and t.shape[d] == t.data_shape[axis] == 1:
@@ -137,7 +137,7 @@ def elements_axis(t: XTransformer) -> int | None:
 
 
 def own_elements_axis(t: XTransformer) -> int | None:
-    """Return the axis on which the picks are those of ScatterElements, whatever f holds, or None.
+    """Return the axis on which the picks are those of ScatterElements for any f, or None.
 
     >>> p1, p2, p = Pick((0,)), Pick((0,)), Pick((1, 0))
     >>> own_elements_axis(XTransformer((2, 3), (4, 3), np.array([[1], [0]]), p1, p2, p))

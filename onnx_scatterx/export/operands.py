@@ -27,7 +27,7 @@ class Operands:
     transformer: XTransformer
     axis: int | None
     nd: NdForm
-    f: ir.Value | None  # where it is an input
+    f: ir.Value | None  # if it is an input
 
 
 def choose(g: Graph, t: XTransformer) -> Operands:

@@ -40,7 +40,7 @@ class Request:
     opset: int
 
     def check(self) -> None:
-        """Raise ValueError if there is no such model."""
+        """Raise ValueError if such a model does not exist."""
         t, gathers = self.transformer, self.reduction is None
         forms = ("standard", "nd") if gathers else ("standard", "nd", "scatterx")
         if self.form not in forms:

@@ -51,11 +51,11 @@ class Part(Generic[M]):
     Attributes:
         model: the part, of the kind that came in: a ModelProto (also from a path) or an
             ``onnx_ir.Model``.
-        entry: what the report says of the scatter.
+        entry: the entry of the report on the scatter.
         nodes: how many nodes the part has.
         whole: how many nodes the model has.
-        weights: the names of large constants that are in the part, since the report depends on
-            one of them; none as a rule.
+        weights: the names of large constants that are in the part, because the report depends on
+        one of them; usually empty.
         source_path: the file that the model came from, if it came from one.
 
     """
@@ -135,10 +135,10 @@ def extract(
     fix: Fix = None,
     progress: Progress | None = None,
 ) -> Part[onnx.ModelProto] | Part[ir.Model]:
-    """Cut out of a model what one scatter needs, with shapes and without weights.
+    """Cut out the part of a model that one scatter needs, with shapes and without weights.
 
-    The report on the scatter is the same on the part as on the whole, for ``target`` and for
-    ``standard``. What is cut off, and weights, become inputs of the same names.
+    The report on the scatter is the same for the part as for the whole model, for ``target`` and
+    for ``standard``. Values that are cut off, and weights, become inputs of the same names.
 
     Args:
         model: as ``optimize`` takes it.
@@ -149,10 +149,10 @@ def extract(
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``; the part is not fixed.
-        progress: is told how far this is, as by ``optimize``.
+        progress: is called with the progress, as by ``optimize``.
 
     Raises:
-        ScatterXError: the model has no scatter or gather of that name, and as ``optimize``.
+        ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
 
     Example:
         >>> import onnx.parser
@@ -214,7 +214,7 @@ class _Wanted:
         """Return whether the report on a part, read as it would be sent, is the same."""
         try:
             report, _ = inspect_accounts(to_proto(cloned(part)), self.settings)
-        except ScatterXError:  # the part lacks what is assumed, or is not valid
+        except ScatterXError:  # the part lacks an assumed input, or is not valid
             return False
         return next((e for e in report.entries if e.node == node), None) == self.entry
 
@@ -252,7 +252,7 @@ def _parts(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[ir.
 def _known(
     model: ir.Model, settings: Settings
 ) -> tuple[Knowledge, dict[ir.Value, Declared | None]]:
-    """Return what is known of a model, and the types and shapes that can be declared of tensors."""
+    """Return the knowledge about a model, and the types and shapes that can be declared."""
     knowledge = Job(model, settings).analysis.knowledge
     values = [value for node in model.graph for value in node.outputs]
     return knowledge, {value: _declared(knowledge.values.get(value), value) for value in values}

@@ -25,7 +25,7 @@ def region_of(
     distance: int,
     may_cut: Callable[[ir.Value], bool],
 ) -> Region:
-    """Return the nodes near some nodes, and all that those need, back to where it may be cut.
+    """Return the nodes near some nodes, with all nodes that they need, back to possible cuts.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] w) { y = Neg(x) z = Abs(y) v = Exp(z) w = Log(v) }''')

@@ -1,9 +1,9 @@
 """Whether a model is a valid ONNX model, checked in linear time and without its weights.
 
 `onnx.checker` checks nodes, attributes and names. It checks a copy of the model in which every
-tensor is empty, so that large models cost nothing. The copy also removes what runtimes accept, but
-the checker does not: an unnamed graph, an output without a declared shape or type, unsorted nodes,
-an initializer that is not an input in IR version 3, functions of another opset.
+tensor is empty, so that large models cost nothing. The copy also lacks what the checker rejects and
+runtimes accept: an unnamed graph, an output without a declared shape or type, unsorted nodes, an
+initializer that is not an input in IR version 3, functions of another opset.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _RUNTIME = "onnx_scatterx.runtime.session"  # an operator that only a runtime kn
 def check(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the model is not valid ONNX of an opset that can be handled.
 
-    Nodes must be in topological order here (`free_names` tells); messages begin with `what`.
+    Nodes must be in topological order here (`free_names` finds out); messages begin with `what`.
     """
     try:
         onnx.checker.check_model(skeleton(proto), skip_opset_compatibility_check=True)

@@ -19,7 +19,7 @@ def read_by(node: ir.Node) -> list[ir.Value]:
 
 
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
-    """Remove nodes that nothing reads, and then what only they read."""
+    """Remove the nodes whose outputs are not read, and then the nodes that only they read."""
     stack = list(nodes)
     while stack:
         node = stack.pop()

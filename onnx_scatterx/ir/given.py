@@ -52,7 +52,7 @@ class Given:
 
     @classmethod
     def of(cls, model: AnyModel) -> Given:
-        """Return what was given, or raise TypeError, which names what is accepted.
+        """Return the given model; if it is not a model, raise a TypeError with the accepted types.
 
         >>> str(Given.of("model.onnx").model)
         'model.onnx'

@@ -90,13 +90,13 @@ def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
     """Return the model-local function that a node calls, if it calls one and not an operator.
 
     If a function and an operator have one name, ONNX lets the runtime choose. ONNX Runtime takes
-    the operator, and in the default domain it ignores functions, whatever their names.
+    the operator. In the default domain it ignores all functions.
     """
     return None if node.domain == "" else model.functions.get(node.op_identifier())
 
 
 def may_be_operator(function: ir.Function) -> bool:
-    """Return whether a runtime may have an operator of its own of a function's name."""
+    """Return whether a runtime may have an operator with the name of a function."""
     return any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES)
 
 

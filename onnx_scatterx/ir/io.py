@@ -46,9 +46,9 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Opened:
-    """An open model: as onnx_ir represents it, and the message that it was, if it was one.
+    """An open model: in onnx_ir, and as the message from which it was made, if it was a message.
 
-    If a message is ``ours``, it was read from a file, and nobody else has it.
+    If a message is ``ours``, it was read from a file, and no other code holds it.
     """
 
     model: ir.Model
@@ -63,7 +63,7 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     All functions that take a model open it here. It is a path (binary, or text by its extension:
     .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which comes back as it is, or
     what has one of these as its attribute `model`. External data of a message that came from no
-    file lie in `beside`. Nodes are put into topological order where they were not.
+    file lie in `beside`. If nodes are not in topological order, they are sorted.
 
     Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
     data, an opset before 9 or after the newest that onnx knows. Raises `TypeError` for anything
@@ -104,9 +104,9 @@ def note_data_files(model: ir.Model) -> None:
 
 
 def note_model(path: Path) -> tuple[Path, ...]:
-    """Report that a model is read by somebody else, and return the files of its external data.
+    """Report that other code reads a model, and return the files of its external data.
 
-    If it is not a model, there are none.
+    If the file is not a model, the result is empty.
     """
     note_read(path, "the input")
     files: tuple[Path, ...] = ()

@@ -62,7 +62,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     with quiet(_CONVERTER), quiet(f"{_CONVERTER}._version_converter") as said:
         try:
             left = _converted(model, version)
-        except Exception as error:  # of a converter that has no error of its own
+        except Exception as error:  # the converter does not have an exception class of its own
             raise ModelError(
                 f"cannot be raised to operator set {version}: {one_line(error)}"
             ) from error

@@ -22,8 +22,8 @@ from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
 from onnx_scatterx.system.record import Files
 from onnx_scatterx.system.writing import Writing
 
-MESSAGE_LIMIT = 2_000_000_000  # what may stay in the message, a little under protobuf's 2 GiB
-_SMALL = 1024  # tensors up to this many bytes always stay in the message
+MESSAGE_LIMIT = 2_000_000_000  # bytes that the message may have, a little under protobuf's 2 GiB
+_SMALL = 1024  # tensors up to this many bytes are always kept in the message
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def save(
     """Write a model to a file, in the format that the file's extension names (binary otherwise).
 
     `source_path` is the file that the model came from, and `read` are all files that were read to
-    make it: none of them is overwritten. External data of a `ModelProto` are found beside the
+    make it. These files are never overwritten. External data of a `ModelProto` are found beside the
     source. Weights in memory beyond `message_limit` bytes go to `<path>.data`.
 
     Raises `ModelError`: the output is a file that was read, cannot be written, or a different file
@@ -135,7 +135,7 @@ def _stage(
         for value, tensor in zip(heavy, outside, strict=True):
             value.const_value = tensor
         data.append(DataFile(heavy_place, "written"))
-    # A message goes out as it came, unless weights were moved out of it.
+    # A message is written unchanged, unless weights were moved out of it.
     whole = to_proto(model) if message is None or heavy else message
     staged = writing.stage(target)
     if _format(target) == "protobuf":

@@ -8,9 +8,9 @@ FUNCTIONS = 8  # the IR version that has model-local functions
 def domain_of(number: int) -> str:
     """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
 
-    Overloads would tell functions of one domain and name apart, but ONNX Runtime before 1.27 does
-    not look at them, and 1.31 finds no function with one for a node that stands in a function. The
-    library has the operator in the first 8 domains; what is in a later one always runs by its
+    Overloads could distinguish functions of one domain and name. But ONNX Runtime before 1.27
+    ignores them, and 1.31 does not find a function with an overload for a node within a function.
+    The library has the operator in the first 8 domains; a node of a later domain always runs by its
     fallback.
 
     >>> domain_of(1), domain_of(2)

@@ -1,9 +1,8 @@
-"""The bounds of a box within the data, and what a node proves about it by having run.
+"""The bounds of a box within the data, and the facts that hold because a node has run.
 
 ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
-that is written or read lies within the data, unless there was no index to check.
-``learn_bounds`` adds that to the facts, once, before anything is planned. Planning asks the facts
-and adds none.
+that is written or read lies within the data, unless the indices were empty. ``learn_bounds`` adds
+that to the facts, once, before anything is planned. Planning asks the facts and adds none.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
 class Bounded(NamedTuple):
-    """A line that lies within the data, how many positions it has, and what follows from a run."""
+    """A line that lies within the data, its number of positions, and facts of a run."""
 
     line: Line
     positions: Term
@@ -36,7 +35,7 @@ class Bounded(NamedTuple):
 
 
 def learn_bounds(knowledge: Knowledge) -> None:
-    """Add what the scatters and gathers of a model prove by having run, as far as limits allow."""
+    """Add the facts that hold because the scatters and gathers of a model run, within limits."""
     for graph, scope in knowledge.scopes.items():
         if scope.function is not None and is_scatterx_domain(scope.function.domain):
             continue

@@ -1,4 +1,4 @@
-"""Nodes that only move elements: which of their inputs they move, and which axes stay whole."""
+"""Nodes that only move elements: the inputs that they move, and the axes that they keep whole."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def operands_of(node: ir.Node) -> list[int]:
 
 
 def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
-    """Return, for each axis of the output, the axis of an input whose elements stay on it.
+    """Return, for each axis of the output, the axis of an input whose coordinate it keeps.
 
-    That is, an element keeps its coordinate. -1 if there is no such axis, an empty list if nothing
-    is known.
+    -1 if there is no such axis, an empty list if nothing is known.
     """
     values = scope.values
     ranks = [values[v].rank if v in values else None for v in (node.inputs[place], node.outputs[0])]

@@ -129,7 +129,7 @@ def _cut(
 
 
 def line_along(target: Term) -> Line | None:
-    """Return a target as a line along one dim, or a position; None if it is neither."""
+    """Return a target as a line along one dim, or as a position; otherwise None."""
     if not target.coords:
         return Line(target, 0, None)
     if len(target.coords) > 1:

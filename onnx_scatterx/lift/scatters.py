@@ -93,7 +93,7 @@ def _lift(call: Call, scope: Scope) -> Scatter:
 
 
 def input_of(call: Call, i: int) -> TensorValue:
-    """Return what is known of an input of known rank, or refuse."""
+    """Return the abstract value of an input of known rank, or refuse."""
     found = call.input(i)
     if found is None or found.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])

@@ -3,10 +3,10 @@
     before      y = ScatterND(x, i, Reshape(u, [-1]))       i of shape [A * B, k], u of [A, B]
     is the same y = ScatterND(x, Reshape(i, [A, B, k]), u)
 
-A Reshape keeps the elements in row-major order, and so does a read of all elements. So whatever the
-indices are, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. Exporters that
-only know windows of indices write a box like this. The digits of the flat position become
-coordinates, and every axis is a line again.
+A Reshape keeps the elements in row-major order, and so does a read of all elements. So for any
+indices, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. Exporters that only
+know windows of indices write a box like this. The digits of the flat position become coordinates,
+and every axis is a line again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST = 16  # nodes between the updates and the tensor before
 def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
     """Return a scatter of the tensor before flattening, if more of its targets are lines then.
 
-    It has no index tensor of its own: the known indices are in its targets.
+    It does not have an index tensor: the known indices are in its targets.
     """
     crooked = _count_non_affine(scatter.index_exprs)
     if not crooked:
@@ -67,7 +67,7 @@ def _count_non_affine(targets: Iterable[Term]) -> int:
 
 def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     """Return a term over the coordinates of one shape over those of another, in row-major order."""
-    # Tables are fitted anew, as lines where they can be; their coordinates are told from the old.
+    # Tables are fitted again, as lines if possible. _APART separates new coordinates from old ones.
     fitted = {}
     for atom in target.all_atoms():
         known = None

@@ -17,10 +17,10 @@ _SHOWN = 4  # updates of one group that are listed
 
 @dataclass(frozen=True)
 class Duplicates:
-    """That updates of a scatter may collide; ``groups`` are those that do, by their indices.
+    """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
 
-    ``certain`` says that some do, ``settled`` that the last was made to win, ``last`` that the last
-    one is taken in any case.
+    ``certain`` says that some collide. ``settled`` says that the last one was made to win. ``last``
+    says where the last one wins in any case.
     """
 
     certain: bool
@@ -47,15 +47,15 @@ class Duplicates:
         return f"updates {listed} go to the same element{others}, {open_}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; of many groups only the first."""
+        """Return this as plain data; of many groups only the first ones."""
         groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
         return {"certain": self.certain, "updates": groups, "settled": self.settled}
 
 
 def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
-    """Return what ONNX leaves undefined about a scatter, or None if no two updates collide.
+    """Return the collisions, for which ONNX defines no order; None if no two updates collide.
 
-    ``unique`` is what the report says about that, ``last`` whether the last one is taken.
+    ``unique`` is the report's word for this, ``last`` the words that say where the last one wins.
     """
     if node.meta.get(SETTLED) and unique == "proven":
         return Duplicates(True, settled=True)
@@ -63,7 +63,7 @@ def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -
     if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
         return None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    # If targets are out of bounds, which a node that never runs may have, none are grouped.
+    # If a node never runs, its targets may be out of bounds. Then they are not grouped.
     if canonical.transformer is not None and canonical.unique is False:
         groups = canonical.transformer.collisions()
     return Duplicates(unique == "collides", groups, last=last)

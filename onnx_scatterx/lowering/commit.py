@@ -1,4 +1,4 @@
-"""Writing a selection into a graph, in the place and under the names of what it replaces."""
+"""Writing a selection into a graph, in the places and under the names of the replaced values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Commit:
     """Writes a selection into its graph; ``rules`` says by which rules nodes were removed.
 
     ``selected`` are the scatters and gathers for which a Where of floats was written. ``written``
-    has what was written for each removed one.
+    has the new nodes for each removed one.
     """
 
     def __init__(self, round_: RewriteRound, choice: Selection) -> None:
@@ -93,7 +93,7 @@ class Commit:
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result
-        # Subgraphs that read it come later, and may use what was known of the value.
+        # Subgraphs that read it come later, and may use the abstract value.
         scope.values.setdefault(result, known)
 
 

@@ -28,7 +28,7 @@ class ExclusiveNodes:
         self._shares = Counter(n for nodes in both for n in nodes)
 
     def values(self) -> Iterator[ir.Value]:
-        """Yield what is computed for indices."""
+        """Yield the values that are computed for indices."""
         for nodes in self._of_indices.values():
             for node in nodes:
                 yield from node.outputs
@@ -36,7 +36,7 @@ class ExclusiveNodes:
     def saved(self, gather: ir.Node, reads: Collection[ir.Value] = ()) -> float:
         """Return how many nodes are removed with a gather; one of several counts as a share.
 
-        Nodes are kept if they compute what the replacement reads (``reads``).
+        Nodes are kept if they compute values that the replacement reads (``reads``).
         """
         read = {v.producer() for v in reads}
         data = self._of_data[gather]

@@ -1,4 +1,4 @@
-"""One graph to rewrite: what is known of it, and what may be written for whom."""
+"""One graph to rewrite: its abstract values, the rules and the target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnx_scatterx.targets.target import Target
 
 @dataclass(frozen=True)
 class GraphContext:
-    """A graph, and what holds for every round of planning."""
+    """A graph, and all that is the same in every round of planning."""
 
     graph: ir.Graph
     scope: Scope
@@ -28,4 +28,4 @@ class GraphContext:
     target: Target
     costs: Costs
     note_planned: Callable[[ir.Node], None] = lambda _: None
-    """Is told which nodes are being planned, for those who wait."""
+    """Is called with each node that is being planned, to report progress."""

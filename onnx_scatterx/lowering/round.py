@@ -25,7 +25,7 @@ from onnx_scatterx.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _WORTH = 32  # nodes that removing one scatter may cost
-_NEEDED = 256  # the same if the target has no such scatter
+_NEEDED = 256  # the same, if the target lacks the scatter operator
 
 
 class RewriteRound:

@@ -1,4 +1,4 @@
-"""What a rule is: it is asked for a plan, and a plan writes nodes.
+"""The interface of a rule: it returns a plan, and a plan writes nodes.
 
 A rule says in its attributes how it is used; nothing else in the package lists rules by name.
 """
@@ -55,7 +55,7 @@ class Rule(ABC):
 
     name: str
     is_dense: ClassVar[bool] = False
-    """Passes over all of the data: if the target has the scatter, used only if asked for."""
+    """Reads all of the data: if the target has the scatter, used only if the user names it."""
     writes_scatterx: ClassVar[bool] = False
     """The scatter becomes ScatterX: the report does not call it removed."""
     takes_last: ClassVar[bool] = False

@@ -71,8 +71,8 @@ class Selection(ABC):
 class ScatterSelection(Selection):
     """Every scatter is to be removed. Moves of their results are written anew if that is cheaper.
 
-    ``refused`` are the scatters that have no plan. Those in ``split_before`` have no plan together
-    with the earlier writes to their data. If either has a new node, all is planned again.
+    ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
+    together with the earlier writes to their data. If either has a new node, all is planned again.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
@@ -104,7 +104,7 @@ class ScatterSelection(Selection):
         return False
 
     def _cost_of_keeping(self, node: ir.Node) -> float:
-        """Return what it costs to keep a node that moves, and to write its inputs instead."""
+        """Return the cost of keeping a node that moves elements, and of writing its inputs."""
         round_, output = self.round, node.outputs[0]
         plan, mosaic = round_.plan(output), round_.provenance.mosaic(output)
         few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1

@@ -20,7 +20,7 @@ class Cell(NamedTuple):
     source: Source
 
     def is_empty(self, facts: Facts) -> bool:
-        """Return whether it is proven that the cell has no element."""
+        """Return whether it is proven that the cell is empty."""
         return any(s.is_empty(facts) for s in self.box)
 
     def relocated(self, axis: int, scale: int, offset: Term) -> Cell | None:
@@ -51,7 +51,7 @@ class Cell(NamedTuple):
         return Cell(with_span(self.box, axis, span), self.source.mapped(change))
 
     def within(self, box: Box, facts: Facts) -> Cell | None:
-        """Return the part of the cell that lies in a box, or None if there is none."""
+        """Return the part of the cell that lies in a box, or None if this part is empty."""
         cell = self
         for axis, other in enumerate(box):
             common = cell.box[axis].meet(other, facts)

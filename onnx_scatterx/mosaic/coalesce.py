@@ -54,7 +54,7 @@ def _together(a: Cell, b: Cell, facts: Facts) -> Cell | None:
         first, second = second, first
     if not facts.equal(first.high, second.low):
         return None
-    # [a, b) and [b, c) are [a, c) only if neither runs backwards.
+    # [a, b) and [b, c) are [a, c) only if both run forwards.
     if not (facts.is_nonnegative(first.length) and facts.is_nonnegative(second.length)):
         return None
     span = StridedInterval(first.modulus, first.residue, first.low, second.high)

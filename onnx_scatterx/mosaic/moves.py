@@ -85,7 +85,7 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
         provenance.facts.equal(x.shape[a], shape[b]) for a, b in zip(old, new, strict=True)
     )
     if not same:
-        # The others are kept, unless what they reshape is removed.
+        # The others are kept, unless the value that they reshape is removed.
         groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
         return None if groups is None else regrouped(x, shape, groups)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)

@@ -1,4 +1,4 @@
-"""A scatter that changes nothing: c written into a tensor of c, whatever the indices are."""
+"""A scatter that changes nothing: c is written into a tensor of c, at any positions."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 @dataclass(frozen=True)
 class Lifted:
-    """What is known of a scatter: its canonical form, and why it has no mosaic, if so.
+    """A scatter with its canonical form, or with the reason why it has no mosaic.
 
-    ``unflattened`` is the same scatter, of the updates as they were before they were flattened.
+    ``unflattened`` is the same scatter, whose updates are the tensor before it was flattened.
     """
 
     node: ir.Node
@@ -150,7 +150,7 @@ class Provenance:
         return any(v in self.absorbed for v in reader.outputs)
 
     def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
-        """Return whether a reader is neither a move that may be removed nor a shape of one."""
+        """Return whether a reader must be kept: it is not a removable move, and not its Shape."""
         if reader.graph is not self.graph:
             return True
         if self._goes(reader) or reader.op_type == "Shape":
@@ -163,7 +163,7 @@ class Provenance:
         return found or TensorValue(value.dtype, None)
 
     def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
-        """Return the same with what is known of a value that is in no graph."""
+        """Return the same with the abstract value of a value that is not in a graph."""
         found = copy.copy(self)
         found._described = {**self._described, value: known}
         return found
@@ -260,7 +260,7 @@ class Provenance:
         return _few(written(scatter, data, updates, self.facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
-        """Return the mosaic of the updates, in the shape that they must have, and of what it is."""
+        """Return the mosaic of the updates, in the shape that they must have, and its value."""
         value, shape = lifted.updates, lifted.shape
         found = self.mosaic(value)
         if found is not None and len(found.shape) == len(shape):
@@ -269,8 +269,8 @@ class Provenance:
                 raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
                 return found, value
-        # The operator checks that they have this shape, whatever else is known of it: a size in
-        # the shape of a Reshape stands for another dim if it is 0.
+        # The operator checks that they have this shape. Another known shape may be wrong: a size 0
+        # in the shape of a Reshape stands for another dim.
         node = value.producer()
         if node is not None and node.graph is self.graph and _is_reshape(node):
             seen, source = reshaped(self, node, shape), node.inputs[0]

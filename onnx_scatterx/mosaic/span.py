@@ -36,7 +36,7 @@ class StridedInterval(NamedTuple):
         return self.high - self.low
 
     def is_empty(self, facts: Facts) -> bool:
-        """Return whether it is proven that there are no positions."""
+        """Return whether it is proven that the interval is empty."""
         return facts.is_nonnegative(self.low - self.high)
 
     def refined(self, modulus: int, residue: int) -> StridedInterval:

@@ -37,7 +37,7 @@ def attach_fallbacks(model: ir.Model) -> None:
 
 
 def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
-    """Add the function of a body, in a domain of its own."""
+    """Add the function of a body, in a new domain."""
     taken = {function.domain for function in model.functions.values()}
     domain = next(name for name in map(domain_of, count(1)) if name not in taken)
     function = fallback(body, domain)

@@ -1,7 +1,8 @@
 """Transposes around a ScatterX fold into its picks.
 
     before   y = Transpose(ScatterX(Transpose(x, perm=a), f, Transpose(u, perm=c)), perm=b)
-    after    y = Transpose(ScatterX(x, f, u), perm=a[b]), and no Transpose where that is identity
+    after    y = Transpose(ScatterX(x, f, u), perm=a[b]), without the Transpose if it is the
+    identity
 
 The transposes of data and output are exact. The transpose of the updates changes their order. It is
 exact if updates that collide keep their order. Such updates agree in the dims of p2, so it is
@@ -20,7 +21,7 @@ Perm = tuple[int, ...]
 
 
 def fold_transposes(graph: ir.Graph | ir.Function) -> None:
-    """Fold what can be folded in a graph and its subgraphs."""
+    """Fold all possible transposes in a graph and its subgraphs."""
     for node, _ in list(new_nodes(graph)):
         _fold_data(node)
         _fold_updates(node)

@@ -12,7 +12,7 @@ from onnx_scatterx.native.fallback import FallbackSpec
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
-_BODY = "onnx_scatterx.body"  # in a node's `meta`: what its fallback is made from
+_BODY = "onnx_scatterx.body"  # in a node's `meta`: the specification of its fallback
 
 
 def make_node(

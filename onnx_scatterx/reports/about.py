@@ -1,4 +1,4 @@
-"""What a report is about: the model, and how it was asked for."""
+"""The subject of a report: the model, and the options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class About:
     """A model: its name or that of its file, its sizes in bytes, and the options that were chosen.
 
     ``size_before`` and ``size_after`` are those of the file, ``size_outside`` is that of external
-    data; None where there is no file. ``opset`` is the operator set afterwards.
+    data; None without a file. ``opset`` is the operator set afterwards.
     """
 
     model: str

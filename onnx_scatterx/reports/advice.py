@@ -1,4 +1,4 @@
-"""What to do about scatters and gathers that stay: commands that were tried, or why none helps."""
+"""What to do about kept scatters and gathers: commands that were tried, or the missing fact."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Way:
-    """A command with which nodes are removed. It was run; ``condition`` is what has to be so."""
+    """A command that removes nodes. It was run; it is right if ``condition`` is true."""
 
     command: str
     condition: str = ""
     rules: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return the command, on a line of its own, and what has to be so."""
+        """Return the command, on a line of its own, and its condition."""
         return [self.command, *([f"  {self.condition}"] if self.condition else [])]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What removes some nodes of a model that stay for one reason.
+    """The commands that remove some nodes, which are kept for one reason.
 
-    ``why`` is the reason, and ``missing`` what would have to be so. If there are no ``ways``,
-    nothing that was tried removes the nodes. Advice about the sizes of the model has no nodes.
+    ``why`` is the reason, and ``missing`` the missing fact. If ``ways`` is empty, no tried command
+    removes the nodes. In advice about the sizes of the model, ``nodes`` is empty.
     """
 
     nodes: tuple[str, ...]
     why: str
     missing: str
     ways: tuple[Way, ...] = ()
-    become_scatterx: bool = False  # instead of staying
+    become_scatterx: bool = False  # and are not kept
 
     def lines(self) -> list[str]:
         r"""Return the advice in lines.
@@ -65,7 +65,7 @@ class Advice:
         return [head, *(f"  {line}" for line in self.way_lines())]
 
     def way_lines(self) -> list[str]:
-        """Return the commands that remove the nodes, or that there are none, in lines."""
+        """Return the commands that remove the nodes, or the answer that none does, in lines."""
         if not self.ways:
             return ["no option removes it"]
         lines = []
@@ -89,7 +89,7 @@ class Advice:
 
 
 def advice_lines(found: Sequence[Advice]) -> list[str]:
-    """Return all advice in lines, under one heading; none if there is none."""
+    """Return all advice in lines, under one heading; empty without advice."""
     if not found:
         return []
     return ["what to do next:", *(f"  {line}" for advice in found for line in advice.lines())]

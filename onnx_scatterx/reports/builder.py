@@ -1,4 +1,4 @@
-"""From what was done in each graph to the report that a user reads."""
+"""Makes the report that a user reads, from what was done in each graph."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ AXES = "axis-limit: no axis has 2^31 elements or more"
 
 @dataclass(frozen=True, eq=False)
 class NodeRecord:
-    """One scatter or gather: its line in the report, and what the line was made of.
+    """One scatter or gather: its line in the report, and the facts behind the line.
 
-    ``canonical`` is None where the node could not be lifted; ``inputs`` are the names of its inputs
+    ``canonical`` is None if the node could not be lifted; ``inputs`` are the names of its inputs
     as they were before the rewriting, by their place, and ``output`` that of its output.
-    ``doubted`` is what would have to hold of the model's sizes for more shapes to be known.
+    ``doubted`` are statements about the model's sizes under which more shapes would be known.
     """
 
     node: ir.Node
@@ -57,7 +57,7 @@ def records_of(
     knowledge: Knowledge,
     names: Mapping[ir.Node, NodeNames],
 ) -> tuple[NodeRecord, ...]:
-    """Return what became of every scatter and of the gathers that were looked at.
+    """Return a record of every scatter, and of the gathers that were to be simplified.
 
     ``names`` are those before the rewriting.
     """
@@ -90,7 +90,7 @@ def report_of(
     planned: bool = False,
     reads: bool = False,
 ) -> Report:
-    """Return the report on a model; ``planned`` says that it is about what would be done."""
+    """Return the report on a model; ``planned`` says that the model was not changed."""
     entries = tuple(account.entry for account in accounts)
     return Report(
         target,
@@ -127,8 +127,8 @@ def _entry(
     if node in outcome.dead:
         action, refusal = Action.DEAD, None
     elif action is Action.REMOVED and any(r.writes_scatterx for r in rules) and is_scatter(node):
-        # It is gone, and still a scatter: why it is no slice is worth knowing. A gather of it is
-        # only gone.
+        # The node is removed, but ScatterX is still a scatter: the report says why it is not
+        # slices. A gather of it is only removed.
         action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
@@ -172,7 +172,7 @@ def _quantized(node: ir.Node) -> str:
 
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
-    """Name what to assume of sizes that leave a rank open if they are 0, or 1."""
+    """Name the assumptions about sizes without which a rank is unknown at 0 or 1."""
     if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
         return refusal
     promises = " ".join(f"--assume '{clause}'" for clause in knowledge.suspected)
@@ -186,7 +186,7 @@ def _collisions(
     action: Action,
     refusal: Refusal | None,
 ) -> tuple[str, Duplicates | None]:
-    """Return whether updates of a scatter collide, in a word, and what ONNX leaves open of it."""
+    """Return in a word whether updates of a scatter collide, and the collisions."""
     takes_last = any(r.takes_last for r in outcome.rules.get(node, ()))
     goes = action in (Action.REMOVED, Action.DEAD)
     unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)

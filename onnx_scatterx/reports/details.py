@@ -1,4 +1,4 @@
-"""From the nodes of a model to what a page shows of each: sentences, a map, pieces of graph."""
+"""Makes the details that a page shows of each node: sentences, a map, pieces of graph."""
 
 from __future__ import annotations
 

@@ -23,11 +23,12 @@ class Action(enum.Enum):
 
 @dataclass(frozen=True)
 class Detail:
-    """What a page shows of a scatter or gather beside its row.
+    """The details that a page shows of a scatter or gather, in addition to its row.
 
-    ``sections`` are what ``explain`` says, labels each with its sentences. ``index_map`` is what it
-    writes or reads, where that is known, and ``before`` and ``after`` the piece of graph around it;
-    the second is None if it stays. ``together`` names what went with it.
+    ``sections`` are the text of ``explain``: labels, each with its sentences. ``index_map`` has the
+    elements that it writes or reads, if they are known. ``before`` and ``after`` are the piece of
+    graph around it; if it is kept, ``after`` is None. ``together`` names the nodes that were
+    removed with it.
     """
 
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -39,15 +40,14 @@ class Detail:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One scatter or gather: what it is, what is done with it, and why not more.
+    """One scatter or gather: what it writes or reads, what is done with it, and why it is kept.
 
-    ``graph`` names the graph or function that it stands in; ``footprint`` is what it writes or
-    reads of its data, in the ``axes`` of the statement where transposes are undone behind it;
-    ``rules`` are the rules that write its region, and ``written`` the operators that elements pass
-    through instead; ``facts`` is what the proof rests on, apart from the graph itself. A node
-    without a name goes by that of its output. ``selects_floats`` says that a Where of floats was
-    written, which may change a zero's sign.
-    ``detail`` is what a page shows of it beside this; two entries are equal whatever it is.
+    ``graph`` names the graph or function that contains it. ``footprint`` is the region of its data
+    that it writes or reads; if transposes around the node are undone, it is in the ``axes`` of the
+    original statement. ``rules`` are the rules that write its region, and ``written`` the operators
+    that replace it. ``facts`` are the assumptions of the proof. If a node has no name, it is named
+    by its output. ``selects_floats`` says that a Where of floats was written, which may change a
+    zero's sign. ``detail`` is for a page; equality of entries ignores it.
     """
 
     node: str
@@ -66,12 +66,12 @@ class Entry:
 
     @property
     def reason(self) -> Reason | None:
-        """Why it stays, or None where it goes."""
+        """Why it is kept, or None if it is removed."""
         return None if self.refusal is None else self.refusal.reason
 
     @property
     def done(self) -> str:
-        """What is done with it, and by which operators or why not."""
+        """What is done with it: the operators that replace it, or why it is kept."""
         if self.refusal is not None:
             return f"{self.action.value}: {self.refusal}"
         if self.action is Action.REMOVED and not self.rules:
@@ -115,9 +115,9 @@ class Entry:
 class ScatterReport(Entry):
     """One scatter node.
 
-    ``duplicates`` says what ONNX leaves open, where updates collide. ``work`` is how many elements
-    the largest tensor of a dense form has. ``quantized`` says, of a write between DequantizeLinear
-    and QuantizeLinear, whether it is done on the integers, or why not.
+    If updates collide, ``duplicates`` names them; ONNX does not define which one wins. ``work`` is
+    how many elements the largest tensor of a dense form has. ``quantized`` says, of a write between
+    DequantizeLinear and QuantizeLinear, whether it is done on the integers, or why not.
     """
 
     reduction: str

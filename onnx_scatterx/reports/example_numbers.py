@@ -49,7 +49,7 @@ def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
 
 
 def value_at(t: Term, numbers: Mapping[Symbol, int], at: Callable[[int], Any] | None = None) -> Any:
-    """Return a term in numbers, or None where it has none."""
+    """Return the number of a term, or None if the term has no number."""
 
     def leaf(symbol: Symbol, _: object) -> int:
         return numbers[symbol]

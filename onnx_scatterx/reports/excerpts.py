@@ -1,8 +1,8 @@
 """The piece of graph around a scatter or gather, before and after.
 
-Before are the nodes that went together: those that are gone and hang together, as they were wired.
-After are the new nodes that now make what the rest of the model reads of them. Both end at the same
-values, which are boxes too. Of a node that stays the nodes are shown that make its indices.
+The piece before has the removed nodes that are connected, as they were wired. The piece after has
+the new nodes, which compute the values that the rest of the model reads. Both end at the same
+values, which are boxes, too. If a node is kept, its piece has the nodes that compute its indices.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from onnx_scatterx.ir.wiring import Wired, Wiring
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.reports.sketch import Excerpt, Sketch
 
-_BEHIND = 12  # nodes that make the indices of one that stays
+_BEHIND = 12  # nodes that compute the indices of a kept node
 
 
 class Excerpts:
@@ -28,7 +28,7 @@ class Excerpts:
         self._drawn: dict[tuple[ir.Node, ...], tuple[Excerpt, Excerpt]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
-        """Return the piece of a node before and after; the second is None of one that stays."""
+        """Return the piece of a node before and after; if the node is kept, the second is None."""
         if node not in self._wiring.nodes:
             return None, None
         if node.graph is not None:
@@ -67,7 +67,7 @@ class Excerpts:
         return self._regions.get(node, (node,))
 
     def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
-        """Return a node that stays and those that make its indices, the nearest of them."""
+        """Return a kept node and the nearest of the nodes that compute its indices."""
         place = 2 if node.op_type == "TensorScatter" else 1
         reads = self._wiring.nodes[node].reads
         found, waiting = {node: None}, list(reads[place : place + 1])
@@ -80,7 +80,7 @@ class Excerpts:
         return tuple(found)
 
     def _ends(self, region: Sequence[ir.Node]) -> list[tuple[ir.Value, ir.Value]]:
-        """Return what the rest of the model reads of a region, and what it reads there now."""
+        """Return the values of a region that other nodes read, each with its new value."""
         gone = set(region)
         made = {v for n in region for v in self._wiring.nodes[n].makes}
         found = []

@@ -1,8 +1,8 @@
-"""What a scatter writes, or a gather reads, as shaded boxes of two tensors: plain data to draw.
+"""The elements that a scatter writes or a gather reads, as shaded boxes of two tensors.
 
-Two axes of the data are drawn, those along which it is not written whole. Where sizes are symbolic
-the map is that at some sizes that fit all that is known; it says at which. What hangs on the
-elements of a tensor has no map.
+An index map is plain data to draw. It shows two axes of the data: those along which the data is not
+written whole. If sizes are symbolic, the map shows some sizes that fit all known facts, and names
+them. If positions depend on the elements of a tensor, there is no map.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """One tensor: what it is called, the two axes that are drawn, and the boxes in it.
+    """One tensor: its title, the two axes that are drawn, and the boxes in it.
 
     An axis is its label and its size.
     """
@@ -50,7 +50,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class IndexMap:
-    """The data and the updates of a scatter (of a gather, its output), and what is to be said."""
+    """The data and the updates of a scatter (of a gather, its output), and notes."""
 
     data: Panel
     other: Panel
@@ -62,7 +62,7 @@ class _Drawn(NamedTuple):
     """Boxes of the other tensor and of the data, pairwise, as spans of each axis.
 
     ``dims`` says which dim of the other tensor runs along each axis of the data, if one does.
-    ``cell`` is how many elements are one cell; it is 0 where every box is drawn as it is.
+    ``cell`` is the number of elements in one cell; it is 0 if boxes are not divided into cells.
     """
 
     shape: Numbers
@@ -73,10 +73,10 @@ class _Drawn(NamedTuple):
 
 
 def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> IndexMap | None:
-    """Return the map of a scatter or gather, or None where only the run knows it.
+    """Return the map of a scatter or gather, or None if it is known only at run time.
 
-    ``order[c]`` is what axis c of the data is called, where a Transpose before the node is undone
-    after it.
+    If a Transpose before the node is undone after it, ``order[c]`` is the number of axis c of the
+    data before the Transpose.
     """
     access = canonical.access
     found = None
@@ -217,7 +217,7 @@ def _is_partly(found: _Drawn, axis: int) -> bool:
 
 
 def _elsewhere(found: _Drawn, order: Sequence[int], drawn: set[int | None]) -> list[str]:
-    """Say what is written along the axes that are not drawn."""
+    """Describe the write along the axes that are not drawn."""
     rest = sorted(
         (a for a in range(len(found.data_shape)) if a not in drawn), key=lambda a: order[a]
     )

@@ -1,8 +1,8 @@
-"""Which assumptions a rewriting rests on: those without which something else would be written.
+"""The assumptions that a rewriting needs: without them, other nodes would be written.
 
-Nothing is traced through the proofs. A model is rewritten on fewer and fewer assumptions for as
-long as the same comes out, and what is kept in the end is the result of a run that knew no others.
-So an assumption that is not named has not been used.
+This is not traced through the proofs. A model is rewritten with fewer and fewer assumptions, as
+long as the result is the same. The final result comes from a run that knew only the named
+assumptions. So an assumption that is not named was not used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Effect:
 
     @classmethod
     def of(cls, model: ir.Model, entries: Iterable[Entry]) -> Effect:
-        """Return what can be seen of a model that was rewritten."""
+        """Return the visible effect of rewriting a model."""
         written: dict[str, list[object]] = {}
         operators: Counter[str] = Counter()
         for graph in all_graphs(model):
@@ -55,19 +55,19 @@ class Effect:
         )
 
     def _of(self, entry: Entry) -> Written | None:
-        """Return what was written for a scatter; one without a name goes by its operator."""
+        """Return the new nodes for a scatter; without a name, it is found by its operator."""
         return self.written.get(entry.node, self.written.get(entry.op))
 
     def is_that_of(self, other: Effect) -> bool:
-        """Return whether nothing differs."""
+        """Return whether two effects are the same."""
         return self.operators == other.operators and not any(self.differs_in(other))
 
 
 def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, list[Clauses]]:
-    """Return the assumptions that are needed for what can be done with all of them.
+    """Return the assumptions that are needed for the result with all assumptions.
 
-    ``run`` says what comes of the model on some assumptions. The second value says for each scatter
-    which of the needed ones it rests on.
+    ``run`` rewrites the model with some assumptions, and returns the effect. The second value lists
+    for each scatter the assumptions that it needs.
     """
     seen: dict[Clauses, Effect] = {}
 
@@ -97,7 +97,7 @@ def _without(clauses: Sequence[Clause], clause: Clause) -> Clauses:
 
 
 def _looks(node: ir.Node) -> object:
-    """Return what a node does: its operator, its attributes, and the small constants it reads."""
+    """Return the operator of a node, its attributes, and the small constants that it reads."""
     attributes = sorted((name, str(a.value)) for name, a in node.attributes.items())
     constants = []
     for value in node.inputs:

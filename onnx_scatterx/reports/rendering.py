@@ -1,7 +1,7 @@
-"""Tables and lines, from text that is only text: no markup, and every character seen.
+"""Tables and lines of plain text: without markup, and with every character visible.
 
-A terminal gets them drawn within its width, in color; a pipe gets them as plain lines, of which the
-cells are separated by tabs.
+A terminal gets them drawn within its width, in color. A pipe gets them as plain lines, with tabs
+between the cells.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onnx_scatterx.text.visible import in_lines, visible
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-_WIDTH = 120  # of a table that is text, where there is no terminal
+_WIDTH = 120  # of a table that is text, without a terminal
 
 
 class Shown(Protocol):
@@ -32,9 +32,9 @@ class Shown(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. In ``names`` columns what is too long loses its middle; others wrap.
+    """A table of texts. In ``names`` columns a long text loses its middle; others wrap.
 
-    The columns that are ``numbers`` stand to the right. ``styles`` are those of the last cell of
+    The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
     each row, in the words of rich.
     """
 
@@ -87,7 +87,7 @@ class Table:
         return middle(visible(cell), width) if column in self.names else visible(cell)
 
     def _record(self, row: Sequence[str], style: str, width: int) -> Iterable[RenderableType]:
-        """Draw a row of a table for which there is no room, a line for each cell."""
+        """Draw a row of a table that is too wide, with a line for each cell."""
         from rich.text import Text
 
         (_, first), *rest = zip(self.columns, row, strict=True)
@@ -102,7 +102,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Group:
-    """Tables and lines below each other; what is a ``legend`` is for people alone."""
+    """Tables and lines below each other; the ``legend`` is for people only."""
 
     parts: tuple[Table | str, ...]
     legend: tuple[str, ...] = field(default=())
@@ -116,7 +116,7 @@ class Group:
 
         for part in self.parts:
             if isinstance(part, str):
-                # A command is pasted: the terminal may break it, so that it stays one line.
+                # A command is pasted, so it must be one line: only the terminal may break it.
                 whole = part.lstrip().startswith("onnx-scatterx ")
                 yield Text(visible(part), no_wrap=whole, overflow="ignore" if whole else None)
             else:
@@ -161,7 +161,7 @@ def group(*parts: Table | str, legend: Iterable[str] = ()) -> Group:
 
 
 def text_of(renderable: Shown) -> str:
-    """Return what is drawn as plain text; tables are no wider than the terminal."""
+    """Return tables and lines as plain text; tables are at most as wide as the terminal."""
     if isinstance(renderable, Group):
         parts = (text_of(p) if isinstance(p, Table) else visible(p) for p in renderable.parts)
         return "\n".join((*parts, *map(visible, renderable.legend)))
@@ -175,7 +175,7 @@ def text_of(renderable: Shown) -> str:
 
 
 def drawn(renderable: Shown, console: Console) -> str:
-    """Return what a console would print, with its colors."""
+    """Return the text that a console would print, with its colors."""
     with console.capture() as capture:
         console.print(renderable, crop=False)
     return capture.get()

@@ -32,12 +32,12 @@ SCHEMA = 1
 class Report:
     """All scatters of a model, and the node counts before and after.
 
-    ``gathers`` are the nodes that read by indices, if ``reads`` were asked for. ``planned`` says
-    that nothing has been done yet (``inspect``). What is done rests on ``assumptions``; the others
-    that were given, ``not_needed``, change nothing. ``violations`` are what the target does not
-    take afterwards. ``opset_lowered`` is the operator set that a newer model was lowered to, as the
-    target reads no newer one; ``opset_kept`` is that of a model that could not be lowered to it.
-    ``about`` is the model and what was asked, for its page.
+    ``gathers`` are the nodes that read by indices, with ``reads``. ``planned`` says that the model
+    was not changed (``inspect``). The result is right under ``assumptions``; the other given ones,
+    ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that the
+    target does not take. If the target reads no newer operator set, ``opset_lowered`` is the one to
+    which a newer model was lowered, and ``opset_kept`` that of a model that could not be lowered.
+    ``about`` has the model and the options, for its page.
     """
 
     target: str
@@ -57,9 +57,9 @@ class Report:
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
-    """The options that give the sizes numbers that have none, if the target wants numbers."""
+    """The options that give numbers to the symbolic sizes, if the target wants numbers."""
     advice: tuple[Advice, ...] = ()
-    """What to do about those that stay, if it was asked for (``advise``)."""
+    """What to do about the kept ones, if ``advise`` was called."""
     about: About | None = field(default=None, compare=False)
 
     @property
@@ -169,7 +169,7 @@ class Report:
         return ", ".join(parts)
 
     def headline(self) -> str:
-        """Return the summary, and what ScatterX nodes need if there are any."""
+        """Return the summary and, if the model has ScatterX nodes, what they need."""
         return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
     def __rich__(self) -> Group:
@@ -194,7 +194,7 @@ class Report:
         return table(self.headline(), self.columns, rows, names=["node"], styles=styles)
 
     def operators(self) -> Table:
-        """Return how often each operator is there before and after, if that differs, and in all."""
+        """Return the operators whose counts differ before and after, and the totals."""
         before, after = self.ops_before, self.ops_after
         names = sorted(op for op in before | after if before[op] != after[op])
         rows = [(op, before[op], after[op]) for op in names]
@@ -207,7 +207,7 @@ class Report:
         return table("", ("operators", *numbers), told, numbers=numbers, styles=styles)
 
     def lines(self) -> list[str]:
-        """Return what stands below the table, in lines."""
+        """Return the text below the table, in lines."""
         return [
             *self.opset_lines(),
             *self.fixed_lines(),
@@ -239,13 +239,13 @@ class Report:
         return [f"the target {self.target} wants all sizes as numbers: add {self.to_fix}{letter}"]
 
     def assumption_lines(self) -> list[str]:
-        """Return what was assumed, and what need not have been, in lines."""
+        """Return the assumptions, the needed and the others, in lines."""
         assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
         idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
         return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
 
     def duplicate_lines(self) -> list[str]:
-        """Return what ONNX leaves open, or was settled, in lines."""
+        """Return the colliding updates in lines, and which one wins if that is settled."""
         found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
         lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
         open_: dict[str, list[str]] = {}
@@ -266,7 +266,7 @@ class Report:
         return [f"{', '.join(nodes)}: {verb} a Where, in which the sign of a zero may change"]
 
     def violation_lines(self) -> list[str]:
-        """Return what the target does not take, in lines; none where it has no profile."""
+        """Return the nodes that the target does not take, in lines; empty without a profile."""
         if not self.violations:
             return []
         refused = [v for v in self.violations if not v.on_host]

@@ -1,4 +1,4 @@
-"""What can be said of one scatter or gather, part by part: a label, and sentences."""
+"""The text about one scatter or gather, part by part: a label, and sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FACTS = 6
 
 
 def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield what is said of a scatter or gather: labels, each with its sentences.
+    """Yield the text about a scatter or gather: labels, each with its sentences.
 
     The answer comes first; with ``theory`` the equation and the verdict come last.
     """
@@ -39,7 +39,7 @@ def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[
             access.tensor_role,
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
-        equation = list(_equation(canonical, wording))  # names what the facts are about
+        equation = list(_equation(canonical, wording))  # it names the sizes in the facts
         yield _touches(entry), list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
@@ -65,14 +65,14 @@ def _in_words_of(access: Access, text: str) -> str:
 
 
 def _roles(node: ir.Node) -> tuple[str, ...]:
-    """Return what the inputs of a scatter or gather are."""
+    """Return the roles of the inputs of a scatter or gather."""
     if node.op_type == "TensorScatter":
         return "data", "updates", "indices"
     return "data", "indices", "updates"
 
 
 def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
-    """Say what is known of the inputs of a node that could not be lifted."""
+    """Describe the inputs of a node that could not be lifted."""
     inputs = zip(_roles(account.node), account.inputs, account.node.inputs, strict=False)
     for role, called, value in inputs:
         if value is None:
@@ -137,7 +137,7 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
 
 
 def _known(access: Access, wording: TermFormatter) -> Iterator[str]:
-    """Yield what nodes of the model have checked before, as far as it is about this one."""
+    """Yield the facts about this node that other nodes of the model have checked before."""
     known = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
     facts = [f for f in known if not access.facts.is_assumed(f)]
     for fact in facts[:_FACTS]:

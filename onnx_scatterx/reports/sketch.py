@@ -1,7 +1,8 @@
 """Nodes and values as boxes and arrows, plain data of bounded size.
 
-Constants are left out, except where they are data or what a scatter reads. Of more than 30 nodes
-those that only make indices are one box, and if more are left, all of them are.
+Constants are left out, unless they are data, or a scatter reads them. If there are more than 30
+nodes, those that only compute indices become one box. If there are still more than 30, all nodes
+become one box.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Sketch:
                     place[value] = self._box("value", "", self._name(value))
                 result = self._box("result", "", self._name(old))
                 self.arrows[place[value], result] = None
-            # A cycle is there if one index hangs on what another scatter wrote.
+            # There is a cycle if an index depends on the result of another scatter.
             if len(self.boxes) > _MOST_BOXES or (folded and self._has_cycle()):
                 self.boxes, self.arrows = [], {}
                 self._as_one(shown, nodes, ends)

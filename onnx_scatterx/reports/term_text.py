@@ -45,7 +45,7 @@ class TermFormatter:
         return str(t.at({d: _coordinate(d) for d in t.coords}))
 
     def table(self, array: np.ndarray) -> str:
-        """Return the name of a table; ``tables`` says what is in it."""
+        """Return the name of a table; ``tables`` lists its elements."""
         for place, known in enumerate(self._arrays):
             if np.array_equal(known, array):
                 return f"table{place}"
@@ -115,12 +115,12 @@ def _is_declared(leaf: Symbol) -> bool:
 
 
 def _origin(leaf: Symbol) -> str:
-    """Say what a number is that only the run knows."""
+    """Describe a number that is known only at run time."""
     source: Sequence[object] = leaf.source if isinstance(leaf.source, tuple) else (leaf.source,)
     value = next((s for s in source if isinstance(s, ir.Value)), None)
     if value is None:
         return f"{leaf.name}: a size that is known only at run time"
-    # The leaf has the name that the value had, and a number where it is one of its sizes.
+    # The leaf has the name of the value, and a number if it is one of its sizes.
     is_size = isinstance(source[-1], int)
     name = leaf.name.rpartition(".")[0] if is_size else leaf.name
     what = f"graph input {name}" if value.is_graph_input() else name

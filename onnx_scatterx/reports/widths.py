@@ -9,7 +9,7 @@ _WORD = 18  # letters of a word that are never broken
 
 
 def middle(text: str, width: int) -> str:
-    """Return a text without its middle, if it is too long: names begin and end with what matters.
+    """Return a text, without its middle if it is too long: the ends of a name matter most.
 
     >>> middle("/model/encoder/layers.0/ScatterND", 20)
     '/model/en…/ScatterND'
@@ -28,10 +28,10 @@ def widths(
     names: Collection[str],
     room: int,
 ) -> list[int] | None:
-    """Return a width for each column, all of them in so much room; None if there is too little.
+    """Return a width for each column, at most ``room`` together; None if there is too little room.
 
-    A column of names has room for 16 letters, and any other one for its longest word. What is left
-    is shared by the columns that want more, each of which takes no more than it wants.
+    A column of names gets at least 16 letters, and any other one its longest word. The columns that
+    need more share the rest. Each gets at most the width that it needs.
 
     >>> widths(["node", "what is done"], [["n" * 40, "removed by Slice"]], ["node"], 40)
     [25, 15]

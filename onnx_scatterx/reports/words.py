@@ -1,4 +1,4 @@
-"""The words of the table of a report: what they mean, and how a terminal makes them stand out."""
+"""The words of the table of a report: their meanings, and their colors on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STYLES = {
     Action.NATIVE: "bold yellow",
     Action.KEPT: "bold red",
 }
-"""The color of what is done, in the words of rich."""
+"""The color of each action, in the words of rich."""
 
 _VERDICTS = {
     "sliceable": "the updates move as whole slices",
@@ -26,7 +26,7 @@ _TOUCHES = {
 
 
 def legend(entries: Iterable[Entry]) -> list[str]:
-    r"""Return what the words of a table mean, in one line; none if they need no explanation.
+    r"""Return the meanings of the words of a table, in one line; empty if no word needs one.
 
     >>> from onnx_scatterx.reports.entries import GatherReport
     >>> entry = GatherReport(node="n", op="Gather", graph="g", footprint="unknown",

@@ -75,7 +75,7 @@ def check_bound_cache(
     """Return the reasons not to bind each cache and its updated self to one buffer.
 
     ``pairs`` names graph inputs and outputs, those of ``cache_pairs`` by default. If it is safe,
-    nothing is found. Raises ValueError if the model has no such input or output.
+    the result is empty. Raises ValueError if the model lacks such an input or output.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -96,7 +96,7 @@ def check_bound_cache(
         readers = _readers(graph, inputs[cache])
         late = [n for n in readers if n is not update and n not in before]
         if update is not None and not is_native(update) and inputs[cache] in update.inputs[1:]:
-            late.append(update)  # ScatterX copies what it would overwrite aside
+            late.append(update)  # ScatterX first copies elements that it would overwrite
         findings += [Finding(cache, output, _name(n)) for n in late]
     return tuple(findings)
 
@@ -112,7 +112,7 @@ def _updates(node: ir.Node) -> bool:
 
 
 def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:
-    """Yield the nodes that read a value or what shares its memory, and graph outputs that do."""
+    """Yield the nodes and graph outputs that read a value, or values that share its memory."""
     shared = {cache}
     if cache.is_graph_output():
         yield cache

@@ -22,7 +22,7 @@ class Bound:
     def _bound(self) -> Call:
         others = any(not o.type.startswith("tensor(") for o in self._session.get_outputs())
         if others or any(tensor.type == STRING for tensor in self._tensors):
-            return lambda: run_raw(self._session, self._tensors)  # what cannot be bound
+            return lambda: run_raw(self._session, self._tensors)  # tensors that cannot be bound
         binding = self._session.io_binding()
         for tensor in self._tensors:
             binding.bind_ortvalue_input(tensor.name, value_of(tensor))

@@ -21,7 +21,7 @@ def library_path() -> Path:
     The variable ONNX_SCATTERX_LIBRARY names another file, for those who build it themselves.
 
     Raises:
-        ScatterXError: this installation has no library: none was built without a compiler.
+        ScatterXError: this installation lacks the library, because it was built without a compiler.
 
     Example:
         >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP

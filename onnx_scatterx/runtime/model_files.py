@@ -92,6 +92,6 @@ def analysed(model: ir.Model) -> ir.Model:
         copy = InlinePass()(copy).model
     except (ir.passes.PassError, ValueError) as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
-    # Where inference fails, the declared shapes have to do: nobody needs to be warned.
+    # If inference fails, the declared shapes are used. This needs no warning.
     with quiet("onnx_ir.passes.common.shape_inference"):
         return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model

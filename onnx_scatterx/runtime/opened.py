@@ -113,14 +113,13 @@ def run_model(
     Args:
         model: as ``optimize`` takes it.
         inputs: all inputs, by name.
-        outputs: the names of those that are wanted; all by default.
-        threads: how many ONNX Runtime uses for one node; as many as there are cores where 0.
+        outputs: the names of the outputs to return; all by default.
+        threads: how many ONNX Runtime uses for one node; 0 is the number of cores.
         library: whether the ScatterX library is registered; else the fallbacks of ScatterX run.
 
     Raises:
-        ScatterXError: in one line, whatever is wrong: inputs that are missing, that the model does
-            not have or that are of another type or shape, what ONNX Runtime says of the model, and
-            the death of the process.
+        ScatterXError: in one line: an input is missing, unknown, or of another type or shape; ONNX
+        Runtime refuses the model; or the process dies.
         TypeError: this is not a model.
 
     Example:

@@ -37,14 +37,13 @@ def session(
     """Open a model in ONNX Runtime, with the ScatterX library registered if it runs on the CPU.
 
     Args:
-        model: a path, a ModelProto, an ``onnx_ir.Model``, or what has one, such as a ``Result``.
+        model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one, as a ``Result``.
         session_options: of ONNX Runtime. The library is registered with them, so that they are
             good for one session.
         providers: those that ``session_options`` have been given, else the CPU provider.
-        library: whether to register the library; if not given, it is registered if the first
-            provider is the CPU's. It runs on the CPU alone: under another provider each ScatterX
-            node would fetch its tensors from the device, where its fallback function can run
-            instead.
+        library: whether to register the library. By default it is registered if the first provider
+        is the CPU's. It runs on the CPU only: under another provider each ScatterX node would fetch
+        its tensors from the device. There the fallback function can run instead.
         more: for ``onnxruntime.InferenceSession``, whose errors come through.
 
     Raises:

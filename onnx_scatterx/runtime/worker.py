@@ -3,7 +3,7 @@
 A request says what to do:
 
     open      load a model; the answer describes its inputs and outputs. Models are numbered from 0.
-    save      write what ONNX Runtime's optimizations make of a model to a file
+    save      write a model, as ONNX Runtime has optimized it, to a file
     run       run a model on tensors; the answer has the outputs
     bind      hold tensors as the inputs of a model, for the next two, and run it; as run
     time      time all models that are bound, in turns
@@ -40,11 +40,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the parent, which ends this process
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not mix with the replies
+    os.dup2(2, 1)  # the output of libraries must not mix with the replies
     threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
     worker = Worker(lambda done, wanted: send(replies, {"progress": [done, wanted]}))
     while True:
-        # Whatever goes wrong here is an answer about the model.
+        # Any error here is an answer about the model.
         try:
             reply, results = worker.answer(*requests.get())
         except Exception as error:

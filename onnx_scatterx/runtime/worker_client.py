@@ -77,7 +77,7 @@ class Runner:
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | Failure:
-        """Return the outputs by name, or why there are none."""
+        """Return the outputs by name, or why the run failed."""
         if fused and not (self._loaded and self._is_fused):
             failure = self.load(timeout, fused=True)
             if failure is not None:

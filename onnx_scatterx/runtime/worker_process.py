@@ -95,7 +95,7 @@ class OrtProcess:
         assert self._process.stdin is not None
         try:
             send(self._process.stdin, dict(request), tensors)
-        except OSError:  # the process is gone: receiving will find out
+        except OSError:  # the process ended: receiving will find out
             return
 
     def receive(

@@ -31,7 +31,7 @@ class Stopped(KeyboardInterrupt):
 def stoppable() -> Iterator[None]:
     """Raise `Stopped` in this block if a signal tells the process to end.
 
-    Signals that are ignored (``nohup``) or have a handler are left as they are.
+    Signals that are ignored (``nohup``) or have a handler are not changed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -52,7 +52,7 @@ def _stop(number: int, _: FrameType | None) -> NoReturn:
 
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
-    """Delay Ctrl-C and the other signals that end a program until this block is left."""
+    """Delay Ctrl-C and the other signals that end a program until this block ends."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -22,7 +22,7 @@ Counted: TypeAlias = Callable[[int, int], None]
 """Is called with how much of one thing is done, and of how much."""
 
 Watch: TypeAlias = "Callable[[str, ir.Model], None]"
-"""Is called after each pass, with its name and the model as it is then."""
+"""Is called after each pass, with its name and the changed model."""
 
 LOG = logging.getLogger("onnx_scatterx")
 

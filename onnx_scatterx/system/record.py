@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 Files = Mapping[Path, str]
-"""Files by their absolute paths, and what each is to the user: "the input"."""
+"""Files by their absolute paths, and the role of each for the user: "the input"."""
 
 _records: ContextVar[tuple[dict[Path, str], ...]] = ContextVar("_records", default=())
 

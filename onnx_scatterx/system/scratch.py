@@ -1,4 +1,4 @@
-"""Temporary directories that are recognised by their names, and cleared if their process is gone.
+"""Temporary directories that are found by their names, and removed after their process ended.
 
 A process that creates one holds a lock on a file in it, which the system releases when the process
 ends in any way. Whoever creates the next one in the same place first removes those without a lock.
@@ -99,7 +99,7 @@ def _open_lock(directory: Path) -> int:
 
 
 def _is_locked_now(file: int) -> bool | None:
-    """Lock a file; return False if another holds it, None if the file system has no locks."""
+    """Lock a file; return False if another holds it, None if the file system lacks locks."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -48,7 +48,7 @@ class Writing:
     def __init__(self, read: Files | None = None) -> None:
         self._read = dict(read or {})
         self._known_read = KnownFiles[str]()
-        self._seen: set[Path] = set()  # what is in _known_read
+        self._seen: set[Path] = set()  # the keys of _known_read
         self._claims: dict[Path, tuple[str, str]] = {}
         self._known_claims = KnownFiles[tuple[str, str]]()
         self._staged: list[_Staged] = []
@@ -70,7 +70,7 @@ class Writing:
                 self._install()
 
     def claim(self, path: AnyPath, role: str) -> Path:
-        """Return the real path of a file that is to be written; ``role`` says what it is.
+        """Return the real path of a file that is to be written; ``role`` names it for the user.
 
         The same claim may be made again. Raises ScatterXError if it is a directory, if its
         directory does not exist, and if it is a file that was read or another one that is written.

@@ -1,1 +1,1 @@
-"""What a device or runtime can run, and what running it costs."""
+"""The operators that a device or runtime takes, and the cost of running them."""

@@ -1,4 +1,4 @@
-"""The targets: what may be written for each."""
+"""The targets: the operators that may be written for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCATTERX = Target(
     "scatterx",
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
-    avoids_dense=True,  # ScatterX moves what is written, in place if it can
+    avoids_dense=True,  # ScatterX moves the written elements, in place if it can
 )
 _ORT_CPU = replace(
     _SCATTERX,
@@ -37,7 +37,7 @@ _MOST_EXTENDED = 8  # profiles
 
 
 def profile_names() -> list[str]:
-    """Return the names of the profiles of devices and runtimes that come with the package.
+    """Return the names of the profiles of devices and runtimes in the package.
 
     >>> "qnn" in profile_names()
     True

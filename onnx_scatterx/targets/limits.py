@@ -31,7 +31,7 @@ _WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
 class Use:
     """A node as the limits of a target see it.
 
-    ``inputs`` and ``outputs`` are what is known of its tensors (None: an input that is absent);
+    ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
     ``is_constant`` says of each input whether it is an initializer or the output of a Constant.
     """
 

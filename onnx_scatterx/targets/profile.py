@@ -1,4 +1,4 @@
-"""Targets as data: what a device takes, in a TOML file.
+"""Targets as data: the operators that a device takes, in a TOML file.
 
     name = "my_npu"
     description = "the NPU on our board"
@@ -9,7 +9,7 @@
     extends = "qnn"                        # a profile that this one changes, by its name or path
     add = ["CumSum"]                       # operators that it has beyond those of that profile
     remove = ["Mod"]                       # and operators of that profile that it lacks
-    base = "standard"                      # or "scatterx": what stays becomes ScatterX
+    base = "standard"                      # or "scatterx": kept scatters become ScatterX
     avoid = ["ScatterND", "NonZero"]       # operators that it lacks
     operators = ["Add", "Concat", ...]     # or all those that it has
     tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
@@ -21,7 +21,7 @@
 
     [limits.Pad]                           # uses of an operator that it does not take
     no_types = ["int64", "bool"]           # element types; or types = [...]: only these
-    max_rank = 4                           # the most dims of what it reads and writes
+    max_rank = 4                           # the most dims of its inputs and outputs
     [limits.ScatterND]
     reductions = ["none"]                  # of a scatter: only these
     [limits.CumSum]

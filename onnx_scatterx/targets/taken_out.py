@@ -1,7 +1,7 @@
 """Nodes that every compiler removes from a model before it looks at operators.
 
-what no output of the model needs
-what is computed from constants and known sizes alone: it is computed once, and becomes a constant
+nodes that no output of the model needs
+nodes that depend on constants and known sizes alone: each is computed once, and becomes a constant
 Identity, and Dropout in inference
 """
 
@@ -20,7 +20,7 @@ _NOT_FOLDED = frozenset(
         *("RandomUniformLike", "DequantizeLinear", "QuantizeLinear"),
     }
 )
-"""Operators that draw random numbers, and those that define what a weight is."""
+"""Operators that draw random numbers, and those that define quantized weights."""
 
 
 class TakenOut:

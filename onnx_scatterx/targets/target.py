@@ -42,13 +42,13 @@ class Target:
     None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
     allows one without a bound.
     """
-    avoids_dense: bool = False  # rules that process all of the data apply only if asked for
+    avoids_dense: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
 
     def has(self, op_type: str) -> bool:
         """Return whether an operator may be written for the target.
 
-        ``ScatterX`` goes by its name, as the operators of the default domain do.
+        ``ScatterX`` is named without its domain, as the operators of the default domain are.
         """
         if op_type in self.avoid or not self.limits_of(op_type).native:
             return False

@@ -68,7 +68,7 @@ class _Checker:
         self.knowledge = knowledge
 
     def of(self, value: ir.Value) -> TensorValue:
-        """Return what is known of a value."""
+        """Return the abstract value of a value."""
         return self.knowledge.values.get(value) or TensorValue(value.dtype, None)
 
     def all(self) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""A description of a target: what it takes, and the source of that."""
+"""A description of a target: the operators that it takes, and the source of the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a write between DequantizeLinear and QuantizeLinear stays on the floats."""
+"""Why a write between DequantizeLinear and QuantizeLinear is kept on floats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class OnFloats(enum.Enum):
-    """A reason for writing floats where integers go in and come out. The value is for users."""
+    """A reason for writing floats between integer inputs and outputs. The value is for users."""
 
     SCALES = "the scales or zero points differ"
     UNKNOWN_SCALE = "a scale is known only when the model runs"
@@ -21,5 +21,5 @@ class OnFloats(enum.Enum):
 
     @property
     def keeps_scatter(self) -> bool:
-        """Whether ONNX Runtime would not compute the same if the scatter were removed."""
+        """Whether ONNX Runtime would compute other values if the scatter were removed."""
         return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED)

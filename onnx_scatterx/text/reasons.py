@@ -1,4 +1,4 @@
-"""Why a scatter or gather stays: every reason that the tool can give, with its texts."""
+"""Why a scatter or gather is kept: every reason that the tool can give, with its texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onnx_scatterx.text.shortened import shortened
 
 
 class Reason(enum.Enum):
-    """A reason for leaving a scatter or gather as it is. The value is what a user reads."""
+    """A reason for keeping a scatter or gather. The value is the text for users."""
 
     UNKNOWN_RANK = "the rank of an input is unknown"
     UNKNOWN_TYPE = "the element type is unknown"
@@ -39,7 +39,7 @@ class Reason(enum.Enum):
 
     @property
     def missing(self) -> str:
-        """What would have to be so for the node to be removed.
+        """The fact that is missing for the node to be removed.
 
         >>> Reason.UNKNOWN_SIGN.missing
         'a proof that the index is never negative, or always is'
@@ -88,7 +88,7 @@ class Refusal:
 
     @property
     def told(self) -> str:
-        """The detail as a text of bearable length.
+        """The detail as a text of limited length.
 
         >>> len(Refusal(Reason.UNKNOWN_SIZE, "n + " * 999).told)
         200

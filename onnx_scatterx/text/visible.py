@@ -1,9 +1,9 @@
-"""Text for people, in which every character is seen.
+"""Text for people, in which every character is visible.
 
 Names come from models, files and arguments, and may hold anything: an escape sequence that clears
-a terminal, a line break that forges a line of a report, a mark that reverses what follows. Whatever
-is printed, raised or written to a page goes through one of the functions here. Programs get the
-true names, as JSON.
+a terminal, a line break that forges a line of a report, a mark that reverses what follows. All text
+that is printed, raised or written to a page passes through one of the functions here. Programs get
+the true names, as JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable
 from html import escape
 
-_BYTES = range(0xDC80, 0xDD00)  # what Python makes of the bytes of a file name that is not UTF-8
+_BYTES = range(0xDC80, 0xDD00)  # Python decodes bytes of a file name that are not UTF-8 to these
 
 
 def visible(text: object) -> str:
@@ -52,7 +52,7 @@ def as_html(text: object) -> str:
 
 
 def as_json(content: object) -> str:
-    r"""Return plain data as JSON, with all names as they are, in characters that can be seen.
+    r"""Return plain data as JSON, with all names unchanged, in visible characters.
 
     >>> print(as_json(["a\x7f\x1b"]))
     [

@@ -1,6 +1,6 @@
 """The attribute ``reduction="none"`` is removed from scatters that are kept: it is the default.
 
-Some compilers of devices reject a scatter that has it, or misread it.
+Some compilers of devices reject a scatter with this attribute, or misread it.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     before   y = ScatterND(x, [[2], [0], [2]], u)
     after    y = ScatterND(x, [[0], [2]], Gather(u, [1, 2]))
 
-    before   y = ScatterElements(x, i, u), where no target depends on dim d of the updates
+    before   y = ScatterElements(x, i, u), if no target depends on dim d of the updates
     after    y = ScatterElements(x, i[.., -1:, ..], u[.., -1:, ..])
 
-On one thread ONNX Runtime keeps the last update in row-major order. Of updates that differ only in
-such a dim, that is the last one along that dim.
+On one thread ONNX Runtime keeps the last update in row-major order. If updates differ only in such
+a dim, this is the last one along the dim.
 """
 
 from __future__ import annotations

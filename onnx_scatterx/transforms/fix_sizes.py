@@ -14,12 +14,12 @@ from onnx_scatterx.transforms.write_sizes import WriteSizes
 
 
 class FixSizes(ir.passes.InPlacePass):
-    """Writes sizes into the inputs of a model, and folds what follows from them.
+    """Writes sizes into the inputs of a model, and folds the values that depend only on them.
 
     ``fix`` gives numbers by the name of a dim, and shapes by the name of an input. For a ``target``
     that is a device, functions that compute sizes are inlined. ``distrust_dims`` says that inputs
-    that declare a dim under one name need not agree in it. Raises ScatterXError if the model has no
-    such name, or if two sizes contradict each other.
+    that declare a dim under one name need not agree in it. Raises ScatterXError if the model lacks
+    a name, or if two sizes contradict each other.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x) => (float[M] y) <int64[1] all = {-1}> {

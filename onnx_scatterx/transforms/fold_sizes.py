@@ -1,9 +1,9 @@
-"""Everything that depends on known sizes alone is a constant, not computed at run time.
+"""Every value that depends on known sizes alone becomes a constant.
 
     before   Reshape(x, Concat(Slice(Shape(x), ...), [-1]))          x: float[4, 8, 2]
     after    Reshape(x, [4, -1])
 
-Integers and booleans are those that the interpreter proves, whatever operators they come from. ONNX
+The interpreter proves integers and booleans; any operator may compute them. ONNX
 Runtime computes the floats that depend on them (scales of a Resize, encodings of positions), bit
 for bit as at run time. A value that the model computes from its own constants alone is kept.
 Nothing is folded because two inputs declare a dim under one name: runtimes do not check it.
@@ -39,7 +39,7 @@ from onnx_scatterx.transforms.inline_functions import inline_sized_functions
 from onnx_scatterx.transforms.inline_if import inline_known_ifs
 from onnx_scatterx.transforms.job import Job
 
-_FREE = 1 << 16  # bytes of new constants, whatever the model's size
+_FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
 
 
@@ -159,7 +159,7 @@ class _Folding:
                 self.found[value] = array
 
     def _constant(self, value: ir.Value) -> np.ndarray | None:
-        """Return a constant of the model, if it is small, or what was found."""
+        """Return a constant of the model, if it is small, or a value that was folded."""
         if value in self.found:
             return self.found[value]
         tensor = None if value in self.inputs else ir.convenience.get_const_tensor(value)

@@ -1,4 +1,4 @@
-"""One model on its way through the pipeline: what the passes share."""
+"""One model in the pipeline: the data that the passes share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from onnx_scatterx.transforms.outcome import Outcome, is_read
 
 @dataclass
 class Job:
-    """A model, its settings, what is known of it, and what was done so far."""
+    """A model, its settings, its analysis, and what was done so far."""
 
     model: ir.Model
     settings: Settings
@@ -68,7 +68,7 @@ class Job:
 
     @property
     def has_scatters(self) -> bool:
-        """Whether there is anything to remove: scatters, or gathers too if they are asked for."""
+        """Whether the model has scatters or, with ``reads``, gathers."""
         reads = self.settings.reads
         graphs = all_graphs(self.model)
         return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
@@ -91,7 +91,7 @@ class Job:
             self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
-        """Return the outcome of a graph; a graph without scatters gets one when it is asked for."""
+        """Return the outcome of a graph; for a graph without scatters, it is made here."""
         for outcome in self.outcomes:
             if outcome.graph is context.graph:
                 return outcome
@@ -103,7 +103,7 @@ class Job:
 
     @cached_property
     def obstacle(self) -> Refusal | None:
-        """Why the model must be kept as it is, if it must."""
+        """Why the model must not be changed, or None if it may be."""
         node = misread_node(self.analysis.knowledge)
         if node is None:
             return None

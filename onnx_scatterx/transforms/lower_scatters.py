@@ -136,7 +136,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         for node in lifted
         if node.graph is not None
     }
-    # A value that only removed scatters read is removed as well, whatever is known of it.
+    # A scatter that only removed scatters read is removed, too, even if it was refused.
     dead = {n for n in [*unread, *refused] if n.graph is None}
     outcome = Outcome(context.graph, found, refusals, dead, indices)
     outcome.add(written)

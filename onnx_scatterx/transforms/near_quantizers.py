@@ -1,4 +1,4 @@
-"""Quantizers beside nodes that only move elements, and what they do to a scatter on floats."""
+"""Quantizers beside nodes that only move elements, and their effect on a scatter on floats."""
 
 from __future__ import annotations
 

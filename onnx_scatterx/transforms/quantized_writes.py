@@ -108,7 +108,7 @@ class _Search:
         self.stack: list[ir.Node] = []
 
     def run(self) -> QuantizedWrite:
-        """Return the write, or raise why there is none."""
+        """Return the write, or raise the reason why it is not possible."""
         found = self.found
         self._take(self.scatter, self.axis)
         while self.stack:

@@ -133,7 +133,7 @@ def _shapes(task: GraphContext) -> list[_Shape]:
 
 
 def _going(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
-    """Return the nodes without readers once these shapes are no longer read."""
+    """Return the nodes that lose their last reader if these shapes are not read."""
     cut = {(s.node, s.place) for s in shapes}
     going: set[ir.Node] = set()
     for node in reversed(list(graph)):

@@ -56,9 +56,9 @@ class SimplifyGathers(Pass):
 def _simplify(
     context: GraphContext, gathers: list[ir.Node], unread: set[ir.Node], outcome: Outcome
 ) -> tuple[Commit, list[ir.Node]] | None:
-    """Rewrite the gathers of one graph; return what was written, and the new nodes.
+    """Rewrite the gathers of one graph; return the commit, and the new nodes.
 
-    If planning exceeds a limit, the graph stays as it is.
+    If planning exceeds a limit, the graph is not changed.
     """
     there = {n for n in gathers if n.graph is not None}
     outcome.dead |= {n for n in unread if n.graph is None}

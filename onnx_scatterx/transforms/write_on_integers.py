@@ -61,7 +61,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
         writes, why = quantized_writes(context)
         better = _better_on_floats(job, context, writes)
     except (LimitError, RecursionError):
-        return False  # the writes stay on the floats
+        return False  # the writes are kept on floats
     for node, reason in why.items():
         node.meta[QUANTIZED] = reason
     integers = {n for write in writes if write not in better for n in write.scatters}

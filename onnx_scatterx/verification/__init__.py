@@ -10,7 +10,7 @@ __all__ = ["Difference", "Draw", "Verification", "verify"]
 
 
 def __getattr__(name: str) -> object:
-    # Late, because the worker processes import this package and need none of it.
+    # Imported late, because the worker processes import this package and do not need it.
     if name == "verify":
         from onnx_scatterx.verification.judge import verify
 

@@ -60,14 +60,14 @@ def verify(
     declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
 
     Args:
-        before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or what has a model.
-        after: the new model, as any of these, such as the `Result` of `optimize`. External data
-            of a `ModelProto` are looked for beside the other model.
-        samples: how many draws the original is to accept.
+        before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
+        after: the new model, as any of these, such as the `Result` of `optimize`. External data of
+        a `ModelProto` are expected beside the other model.
+        samples: how many draws the original must accept.
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
-            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. What
-            the second model says that it assumes is added.
+            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
+            assumptions in the metadata of the second model are added.
         feeds: inputs to run before the random ones, by name.
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.

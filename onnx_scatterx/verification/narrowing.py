@@ -45,7 +45,7 @@ def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:
 
 
 def narrowed(first: ir.Model, fixed: FixedSizes) -> ir.Model:
-    """Return a model with sizes fixed, for analysis: the model itself if there are none."""
+    """Return a model with fixed sizes, for analysis; the model itself without fixed sizes."""
     if not fixed.shapes:
         return first
     copy = cloned(first)

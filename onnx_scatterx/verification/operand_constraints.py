@@ -25,7 +25,7 @@ Bounds = frozenset[Bound]
 IndexConstraints = dict[int | None, Bounds]
 """The constraints on a tensor's elements: by place in its last axis, or (None) for all."""
 
-SMALL = frozenset([Bound(6, signed=False)])  # what is used as an extent
+SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
 _MOST_COLUMNS = 64  # of indices into data of unknown rank
 _STEP = frozenset([Bound(3, nonzero=True)])
 
@@ -67,7 +67,7 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
         return _all(Bound(extent_of(data, first)))
     rank = rank_of(data)
     most = _MOST_COLUMNS if rank is None else rank
-    columns = range(min(width, most))  # the node is invalid where it has more
+    columns = range(min(width, most))  # with more of them the node is invalid
     return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
 
 

@@ -25,7 +25,7 @@ _NUMBER = -(1 << 30)  # of the draws that a solver made
 
 
 def needed() -> None:
-    """Raise VerifyError if what a proof needs is not installed."""
+    """Raise VerifyError if a package that a proof needs is not installed."""
     try:
         import z3  # noqa: F401
     except ImportError as error:

@@ -19,7 +19,7 @@ from onnx_scatterx.verification.operand_constraints import Bound, Bounds, IndexC
 from onnx_scatterx.verification.sizes import FREE, Combination
 
 MOST_ELEMENTS = 1 << 28
-"""How many elements all inputs may have together, whatever their declared dims."""
+"""How many elements all inputs may have together, for any declared dims."""
 
 MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 """How many dims an array of NumPy can have."""
@@ -35,7 +35,7 @@ def limit_name(input_name: str) -> str:
 
 
 def rank_name(input_name: str) -> str:
-    """Return the name of the pseudo-symbol that is an input's rank, where it declares none."""
+    """Return the name of the pseudo-symbol for the rank of an input without a declared rank."""
     return f"rank({input_name})"
 
 

@@ -16,7 +16,7 @@ from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
-"""Yields combinations to try and is told whether each was accepted."""
+"""Yields combinations to try; whether each was accepted is sent back."""
 
 EQUAL_SIZES = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
@@ -24,7 +24,7 @@ _LARGE = 16
 _GROWN = (9, 6, 4)
 _PATIENCE = 20  # tries to find sizes that fit
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
-FREE = 1 << 30  # a limit that is none
+FREE = 1 << 30  # a limit that is never reached
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class SizeSearch:
         )
 
     def _varied(self) -> Combination:
-        """Return an accepted combination, as it is or with one or two symbols changed."""
+        """Return an accepted combination, perhaps with one or two symbols changed."""
         picks = self.rng.integers(len(self.accepted), size=2)
         base = max((self.accepted[int(pick)] for pick in picks), key=self._shows)
         if not self.symbols or self.rng.random() < 0.3:

@@ -48,7 +48,8 @@ class Cut:
 def cut_of(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
     """Return the Slice that selects the positions of a walk on an axis, or None if it is whole.
 
-    It does not depend on where it is written, unless its bounds are computed at run time.
+    It does not depend on the place in which it is written, unless its bounds are computed at run
+    time.
     """
     memo = planner.facts.memo
     ends = () if walk.dim is None else (region.low[walk.dim], region.high[walk.dim])

@@ -174,7 +174,7 @@ def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
 
 
 def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
-    """Return an index as it is in the scatter's own index tensor."""
+    """Return an index from the scatter's own index tensor, unchanged."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = s.indices
     found = None if value is None else context.provenance.abstract(value)

@@ -1,1 +1,1 @@
-"""Terms and the solver, and what is known of the tensors of two models."""
+"""Terms and the solver, and the facts about the tensors of two models."""

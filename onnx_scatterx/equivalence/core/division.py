@@ -38,7 +38,7 @@ def divide(a: Term, b: Term) -> Term:
 
 
 def modulo(a: Term, b: Term) -> Term:
-    """Return the remainder that goes with `divide`; 0 if b is not positive."""
+    """Return the remainder of `divide`; 0 if b is not positive."""
     whole, rest = _split(a, b)
     if rest is None:
         return subtract(a, multiply(whole, b))
@@ -60,7 +60,7 @@ def _split(a: Term, b: Term) -> tuple[Term, Term | None]:
         return a, None
     parts = monomials(b)
     if len(parts) != 1:
-        # Only a multiple of the whole sum counts: the rest must stay below it.
+        # Only a multiple of the whole sum counts: the rest must be below it.
         if a is b and b.low >= 1:
             return ONE, None
         return (ZERO, None) if _fits(a, b) else (ZERO, a)

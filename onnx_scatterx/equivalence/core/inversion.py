@@ -70,7 +70,7 @@ class Inversion:
         self.settled: set[int] = set()  # the columns that need no test any more
         self.unique = True
         self.layers = 0  # how many updates may collide, if they do by one table only
-        self._layer = 0  # which of them is asked for; 0 is the last one
+        self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
     def _solved(self, axis: int, step: Step, settled: Iterable[int] = ()) -> None:
@@ -239,5 +239,5 @@ def _always(value: Term) -> Step:
 
 
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
-    """Return some coordinates, 0 if there are none to pick."""
+    """Return some coordinates; a coordinate that is not picked is 0."""
     return tuple(ZERO if j is None else c[j] for j in among)

@@ -83,7 +83,7 @@ def within(a: Term, low: Term, limit: Term) -> Term:
 
 
 def negation(a: Term) -> Term:
-    """Return what is true where a is not."""
+    """Return the negation of a condition."""
     if a is TRUE or a is FALSE:
         return FALSE if a is TRUE else TRUE
     if a.op == "not":

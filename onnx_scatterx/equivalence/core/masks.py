@@ -70,18 +70,18 @@ class Mask:
         return both(*limits)
 
     def count_facts(self, count: Term) -> list[Term]:
-        """Return what holds for the count."""
+        """Return the facts about the count."""
         return [at_most(count, multiply(*self.dims))]
 
     def place_facts(self, place: Term) -> list[Term]:
-        """Return what holds for a place."""
+        """Return the facts about a place."""
         (p,) = place.args
         at = self.places(p)
         exists = both(at_most(ZERO, p), below(p, self.count))
         return [implies(exists, both(self.inside(at), self.at(at), equal(self.rank(at), p)))]
 
     def rank_facts(self, rank: Term) -> list[Term]:
-        """Return what holds for a rank."""
+        """Return the facts about a rank."""
         at = rank.args
         inside = self.inside(at)
         true = self.at(at)

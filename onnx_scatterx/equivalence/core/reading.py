@@ -114,10 +114,10 @@ def read(model: onnx.ModelProto) -> Graph:
 
 
 def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model without functions; UnsupportedError if a call may be of an operator.
+    """Return a model without functions; UnsupportedError if a call may mean an operator.
 
-    A node of the default domain is always the operator, whatever the functions are named. In
-    another domain that a runtime has operators in, it may be either.
+    A node of the default domain always means the operator, even if a function has its name. In
+    another domain in which a runtime has operators, it may mean either.
     """
     flat = onnx.ModelProto()
     flat.CopyFrom(model)

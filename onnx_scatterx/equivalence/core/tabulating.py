@@ -44,9 +44,9 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
 class Inverse:
     """The places of a box whose columns of constants give some coordinates.
 
-    ``last`` has the last place for each of the coordinates, which are below ``extents``; -1 if
-    there is none. If coordinates have several places, ``layers`` has the first, the second and so
-    on (nothing, if they are too many).
+    ``last`` has the last place for each of the coordinates, which are below ``extents``, or -1 for
+    no place. If coordinates have several places, ``layers`` has the first, the second and so on
+    (nothing, if they are too many).
     """
 
     sizes: list[int]
@@ -78,7 +78,7 @@ def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None
 
 
 def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
-    """Return the first, second, ... position of each number, -1 if there is none."""
+    """Return the first, second, ... position of each number, or -1 for no position."""
     order = np.argsort(flat, kind="stable")
     ordered = flat[order]
     nth = np.arange(len(flat)) - np.searchsorted(ordered, ordered)

@@ -42,7 +42,7 @@ class Definition:
 
 @dataclass
 class Witnesses:
-    """All functions with known properties, and what is known of single terms."""
+    """All functions with known properties, and the facts about single terms."""
 
     definitions: dict[str, Definition] = field(default_factory=dict)
     attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is assumed for the first model, and what must be proven for the second."""
+"""The facts that the first model gives, and the obligations of the second."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class World:
             self.need(condition, what)
 
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
-        """Add a fact about each element of a tensor that is read, if it is one of its own."""
+        """Add a fact about each element that is read, if it lies within the tensor."""
 
         def told(at: Coordinates, element: Term) -> None:
             there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))

@@ -1,4 +1,4 @@
-"""What a reader must know before using the result: what stays, what was assumed, what differs."""
+"""What a reader must know before using the result: kept nodes, assumptions, differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attention(
     words: str,
     level: int,
 ) -> str:
-    """Return everything that needs attention; ``entries`` come with the ids of their cards."""
+    """Return everything that needs attention; ``entries`` have the ids of their cards."""
     blocks = list(_blocks(report, entries, comparison, words, level))
     if not blocks:
         done = "would be removed" if report.planned else "is removed"

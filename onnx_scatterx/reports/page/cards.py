@@ -41,7 +41,7 @@ class Cards:
     level: int = 3
 
     def ordered(self) -> list[tuple[str, Entry]]:
-        """Return the entries with their ids: what stays, then ScatterX, then the others."""
+        """Return the entries with their ids: the kept ones, then ScatterX, then the others."""
         found = [(f"{self.prefix}s{i}", e) for i, e in enumerate(self.report.entries)]
         rank = {"kept": 0, "native": 1, "removed": 2}
         return sorted(found, key=lambda pair: rank[KINDS[pair[1].action][0]])

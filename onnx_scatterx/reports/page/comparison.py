@@ -1,4 +1,4 @@
-"""How a page tells what ``verify`` answered."""
+"""The answer of ``verify`` on a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Comparison:
 
     @classmethod
     def of(cls, verification: Verification | None) -> Comparison | None:
-        """Return what a page tells of an answer of ``verify``, if there is one."""
+        """Return the text of a page about an answer of ``verify``, or None without an answer."""
         if verification is None:
             return None
         proof = verification.proof

@@ -30,7 +30,7 @@ class OneModel:
 
     @property
     def rank(self) -> int:
-        """What needs attention comes first: errors, differences, what stays, ScatterX."""
+        """The order of models: first errors, then differences, kept nodes, ScatterX, the others."""
         if self.report is None:
             return 0
         if not self.report.entries and not self.report.violations:
@@ -50,7 +50,7 @@ WORDS = ("failed", "DIFFERS", "some stay", "ScatterX", "all removed", "no scatte
 def directory_page(
     name: str, summary: str, models: Sequence[OneModel], date: datetime | None = None
 ) -> str:
-    """Return the page of many models; ``summary`` says in a sentence what came of them."""
+    """Return the page of many models; ``summary`` is a sentence about the results."""
     figures = Figures("")
     date = date or now()
     ordered = sorted(enumerate(models), key=lambda pair: (pair[1].rank, pair[0]))

@@ -31,7 +31,7 @@ def page(report: Report, comparison: Comparison | None = None, date: datetime | 
 
 
 def document(name: str, body: str) -> str:
-    """Return a whole document around what is on a page."""
+    """Return a whole document around the content of a page."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -65,7 +65,7 @@ def filters(reports: list[Report]) -> str:
 
 
 def style() -> str:
-    """Return the style of pages and of what a notebook shows."""
+    """Return the style of pages and of reports in a notebook."""
     return _file("report.css")
 
 

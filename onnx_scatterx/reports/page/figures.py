@@ -1,4 +1,4 @@
-"""Drawings of a page: each is kept once, however often it is shown, and none beyond a limit."""
+"""Drawings of a page: each is stored once, even if it is shown often, up to a limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT_OUT = (
 
 
 class Figure(NamedTuple):
-    """A drawing: what is in its svg element, its size in pixels, and what it shows in words."""
+    """A drawing: the content of its svg element, its size in pixels, and a description."""
 
     content: str
     width: int
@@ -33,8 +33,8 @@ class Figures:
     def svg(self, figure: Figure) -> str | None:
         """Return the element that shows a drawing, or None if the page has too many.
 
-        It holds the drawing the first time, and refers to that from then on. So what stands in a
-        closed card costs a browser next to nothing.
+        The first element contains the drawing, and the later ones refer to it. So a closed card
+        costs a browser almost nothing.
         """
         name = self._ids.get(figure.content)
         inside = f'<use href="#{name}"/>'

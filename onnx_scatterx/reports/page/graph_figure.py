@@ -55,7 +55,7 @@ def graph_figure(excerpt: Excerpt, word: str) -> Figure:
 
 
 def in_words(excerpt: Excerpt) -> str:
-    """Return what a piece of graph is, for those who do not see it."""
+    """Return a description of a piece of graph, for readers who do not see it."""
     nodes = excerpt.nodes
     told = ", ".join(f"{count} {op}" if count > 1 else op for op, count in excerpt.operators)
     parts = [f"{nodes} node{'s' * (nodes != 1)}" + (f" ({told})" if told else "")]
@@ -85,7 +85,7 @@ def _texts(box: Box, x: int, y: int) -> list[str]:
 
 
 def _short(name: str) -> str:
-    """Return a name with its middle left out, if it is long."""
+    """Return a name, without its middle if it is long."""
     name = visible(name)
     if len(name) <= _LETTERS:
         return name

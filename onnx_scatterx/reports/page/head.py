@@ -1,4 +1,4 @@
-"""The head of a report: the model, how it was asked for, what came of it, and its operators."""
+"""The head of a report: the model, the options, the result, and the operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnx_scatterx.text.visible import as_html
 
 
 def title(report: Report) -> str:
-    """Return what the model is called; of a path the last part."""
+    """Return the name of the model; of a path, the last part."""
     if report.about is None:
         return "onnx-scatterx"
     return report.about.model.replace("\\", "/").rstrip("/").rpartition("/")[2] or "model"
@@ -23,7 +23,7 @@ def title(report: Report) -> str:
 def head(
     report: Report, comparison: Comparison | None, date: datetime, version: str, words: str
 ) -> str:
-    """Return the sentence that says what came of it, and a list of all that it is about."""
+    """Return a sentence about the result, and a list of the model's properties."""
     rows = "\n".join(
         f"<div><dt>{name}</dt><dd>{text}</dd></div>"
         for name, text in _rows(report, comparison, date, version, words)

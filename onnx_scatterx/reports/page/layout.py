@@ -59,7 +59,7 @@ def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> Layout:
 
 
 def _rows(count: int, arrows: Arrows) -> dict[int, int]:
-    """Return the row of each box: below all that lead to it, and near to what it leads to."""
+    """Return the row of each box: below its predecessors, and near to its successors."""
     rows = dict.fromkeys(range(count), 0)
     for _ in range(count):
         changed = False

@@ -30,7 +30,7 @@ def model_section(
     """Return the sections of a model.
 
     ``prefix`` begins the ids, ``words`` those of the explanations; ``level`` is that of headings.
-    Up to ``opened`` cards are open, if there are no more. ``tools`` stand above the cards.
+    If there are at most ``opened`` cards, all are open. ``tools`` stand above the cards.
     """
     h, sub = f"h{level}", level + 1
     cards = Cards(report, figures, prefix, comparison, words, sub)

@@ -21,7 +21,7 @@ VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
 """The kinds of work that are distinguished."""
 WAYS = ("lines", "turns", "moves", "memcpy", "no-prefetch", "no-blocks", "no-panels")
-"""The words by which the ScatterX library is told its ways, also in the variable SCATTERX_COPY."""
+"""The ways of copying that the ScatterX library has, as words of the variable SCATTERX_COPY."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def place() -> Path:
 
 
 def here() -> Machine:
-    """Return the constants that were measured here, or those that come with the package."""
+    """Return the constants that were measured here, or those in the package."""
     measured = place()
     if measured.exists() or os.environ.get(VARIABLE):
         return Machine.read(measured)

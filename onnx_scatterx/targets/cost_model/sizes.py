@@ -16,13 +16,13 @@ USUAL = (
     (("height", "width", "h", "w"), 640),
     (("seq", "sequence", "time", "length", "len", "t", "s"), 512),
 )
-"""Words in the names of sizes, and what such a size is."""
+"""Words in the names of sizes, and the usual value of such a size."""
 OTHER = 256  # any other size
 _NUMBER = 1  # any other run-time number
 
 
 def known_sizes(model: ir.Model) -> dict[str, str]:
-    """Return by which names a user calls the sizes of a model, and what they are called in terms.
+    """Return the user's names of the sizes of a model, each with its name in terms.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4, ?] x) => (float[N, 4, M] y) { y = Identity(x) }''')
@@ -41,7 +41,7 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
 
 
 def check_sizes(model: ir.Model, sizes: Mapping[str, int] | None) -> dict[str, int]:
-    """Return hints by their names in terms; ScatterXError if the model has no such size."""
+    """Return hints by their names in terms; ScatterXError if the model lacks a size."""
     known = known_sizes(model)
     for name in sizes or ():
         if name not in known:
