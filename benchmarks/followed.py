@@ -106,7 +106,7 @@ def outcome(report: onnx_scatterx.Report) -> str:
     rest = f"{', '.join(left)} {'on the host' if host else 'not taken'}" if left else ""
     if scatters:
         (reason, *_) = dict.fromkeys(s.reason.value for s in report.scatters if s.reason)
-        return f"stays: {reason}"
+        return f"kept: {reason}"
     return f"done; {rest}" if rest else "done"
 
 

@@ -1,4 +1,4 @@
-"""Rewrites the scatter nodes of ONNX models to slices, provably, and runs the rest fast.
+"""Removes scatter nodes from ONNX models, if the result is proven equal, and runs the rest fast.
 
 Besides the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
 verdicts, drawings, on NumPy, and in ``theory.conventions`` the scatters of frameworks), ``export``

@@ -52,7 +52,7 @@ def advise(
     ...     <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }''')
     >>> for advice in advise(model, target="standard"):
     ...     print(*advice.lines(), sep="\n")
-    z stays: two updates write the same element (dim 0 of the updates)
+    z is kept: two updates write the same element (dim 0 of the updates)
       removed by:
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins

@@ -58,7 +58,7 @@ class RemoveScatters(ir.passes.InPlacePass):
     def report(self) -> Report:
         """What the last run did; ``AttributeError`` before the first."""
         if self._report is None:
-            raise AttributeError("the pass has not run yet, so there is no report")
+            raise AttributeError("the report exists only after the pass has run")
         return self._report
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:

@@ -52,7 +52,7 @@ class MaskRule(ScatterRule):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         rank = context.provenance.abstract(updates).rank
         if rank is None or rank > len(scatter.data_shape):
-            return Refusal(Reason.UNKNOWN_RANK, "what is written has more dims than the data")
+            return Refusal(Reason.UNKNOWN_RANK, "the updates have more dims than the data")
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
 

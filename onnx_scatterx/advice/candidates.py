@@ -87,7 +87,9 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
             continue
         if refusal.reason is Reason.RANK:
             rank = max(int(use.rsplit(" ", 1)[1]) for use in refusal.detail.uses)
-            yield Change(keys={"max_rank": str(rank)}, conditions=(f"if it takes {rank} dims",))
+            yield Change(
+                keys={"max_rank": str(rank)}, conditions=(f"if your compiler takes {rank} dims",)
+            )
             continue
         names = [use for use in refusal.detail.uses if not target.has(use)]
         if names and names == list(refusal.detail.uses):

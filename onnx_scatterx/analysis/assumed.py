@@ -48,7 +48,7 @@ class Assumptions:
         for i, (name, bound) in enumerate(learnt):
             others = (other for _, other in learnt[:i] + learnt[i + 1 :])
             if Facts(known=others).is_nonnegative(-bound - 1):
-                raise ScatterXError(f"what is assumed of {name!r} contradicts other assumptions")
+                raise ScatterXError(f"the assumptions about {name!r} contradict other assumptions")
         facts.assume(bound for _, bound in learnt)
         for name, sizes in self._symbols.items():
             for c in self._assumed.get(name, NOTHING).comparisons:

@@ -125,7 +125,7 @@ def check(
                 f"it has {known}"
             )
         if name not in symbols and not inputs[name]:
-            raise ScatterXError(f"cannot assume anything of {name!r}: it holds no integers")
+            raise ScatterXError(f"cannot assume anything of {name!r}: it does not hold integers")
         if name in symbols and assumption.properties - {"nonnegative"} and name not in inputs:
             word = min(assumption.properties - {"nonnegative"})
             raise ScatterXError(f"cannot assume {word!r} of {name!r}: it is a size, one number")

@@ -84,7 +84,7 @@ def run_in_processes(
                 case Lost("late"):
                     note(_late(task))
                 case Lost("died"):
-                    note(failed(task, "its process died, perhaps for want of memory"))
+                    note(failed(task, "its process died, perhaps because memory was short"))
                 case Lost(reason=reason):
                     note(failed(task, f"could not be run: {reason}"))
 

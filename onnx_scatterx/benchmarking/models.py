@@ -90,7 +90,7 @@ def bench(
     import onnxruntime as ort
 
     if rounds is not None and rounds < LEAST_ROUNDS:
-        raise ScatterXError(f"{rounds} rounds say little; ask for {LEAST_ROUNDS} at least")
+        raise ScatterXError(f"{rounds} rounds are too few; use {LEAST_ROUNDS} at least")
     named = _named(models)
     if targets:
         named = _under_targets(named, targets)
@@ -144,7 +144,7 @@ def _named(models: Models) -> dict[str, AnyModel]:
                 name = os.fspath(model)
             named[name if name not in named else f"{name} ({number})"] = model
     if not named:
-        raise ScatterXError("there is no model to time")
+        raise ScatterXError("no model was given to time")
     return named
 
 

@@ -1,6 +1,6 @@
 """The command line: parse, call the public functions, print.
 
-Exit status: 0 done, 1 the answer is no, 2 could not run (one line on stderr says why). Heavy
+Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
 libraries are imported inside the commands, so that ``--help`` answers at once.
 """
 
@@ -86,7 +86,7 @@ def _parser() -> Parser:
         prog="onnx-scatterx",
         description="Removes scatter nodes from ONNX models, if the result is proven equal.",
         epilog=_epilog("optimize model.onnx -o new.onnx --verify")
-        + "\n\nexit status: 0 done, 1 the answer is no, 2 could not run",
+        + "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
@@ -119,7 +119,7 @@ def _parser() -> Parser:
     command(
         "explain",
         cli_explain,
-        "say what the scatters are, and which proof is missing",
+        "explain the scatters: what is done, and which fact is missing",
         "model.onnx node_ScatterND_67",
     )
     command(

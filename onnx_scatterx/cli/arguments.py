@@ -95,7 +95,7 @@ def add_json(command: argparse.ArgumentParser) -> None:
 def add_strict(command: argparse.ArgumentParser) -> None:
     """Add --strict."""
     command.add_argument(
-        "--strict", action="store_true", help="exit with 1 if the target does not take all of it"
+        "--strict", action="store_true", help="exit with 1 if the target does not take the result"
     )
 
 
@@ -106,7 +106,7 @@ def add_assume(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A",
-        help="a promise about the inputs, which it does not change: 'seq <= 512', "
+        help="a promise about the inputs, which are not changed: 'seq <= 512', "
         "'positions: contiguous, nonnegative'",
     )
 
@@ -133,7 +133,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--strict-zeros",
         action="store_true",
-        help="the sign of a zero is always a difference",
+        help="count another sign of a zero as a difference",
     )
     add_seed(command)
     command.add_argument(

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         names = {value.name for value in load(models[args.models[0]]).graph.inputs if value.name}
         inputs = read_arrays(args.input, names)
     if len(args.models) == 1 and not targets:
-        raise ScatterXError("one model alone has nothing to be compared with; add one or --target")
+        raise ScatterXError("one model cannot be compared; add another one, or --target")
     with progress("timing") as tell:
         found = bench(
             models,

@@ -67,7 +67,7 @@ def add_python(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]PATH",
-        help="the Python of the environment that has the consumer, or that named (this one)",
+        help="the Python with the consumers, or with the one that is named (this Python)",
     )
 
 
@@ -124,7 +124,7 @@ def answers(
             failed.append(one.consumer)
     if not failed:
         return _DONE
-    return print_error(f"not taken and right by {', '.join(failed)}", _NO)
+    return print_error(f"refused or computed wrongly by {', '.join(failed)}", _NO)
 
 
 def consumer_list(text: str) -> list[str]:

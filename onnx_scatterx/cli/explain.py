@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_target(command)
-    add_reads(command, "explain all gathers too")
+    add_reads(command, "explain all gathers, too")
     command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
     add_json(command)
 

@@ -26,7 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_models(command, "ONNX models, directories of models, or - for stdin")
     add_many(command)
     add_target(command)
-    add_reads(command, "list the gathers too")
+    add_reads(command, "list the gathers, too")
     add_strict(command)
     add_json(command)
 

@@ -77,7 +77,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_draws(command)
     add_check_with(command)
-    command.add_argument("--report", metavar="R", help="write a report too, .json or .html")
+    command.add_argument("--report", metavar="R", help="write a report, too, .json or .html")
     command.add_argument(
         "--print-after",
         action="append",

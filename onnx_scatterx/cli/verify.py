@@ -13,7 +13,7 @@ from onnx_scatterx.cli.output import show, show_text
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `verify` takes."""
     command.add_argument("before", metavar="A", help="the original, or - for stdin")
-    command.add_argument("after", metavar="B", help="what it became, or - for stdin")
+    command.add_argument("after", metavar="B", help="the new model, or - for stdin")
     add_draws(command)
     add_assume(command)
     add_distrust(command)

@@ -113,7 +113,7 @@ def _answer(adapter: Adapter, job: Mapping[str, str]) -> dict[str, Any]:
 def _plain(array: np.ndarray) -> np.ndarray:
     """Return an array of one of NumPy's own types, as files hold no others."""
     if array.dtype.kind == "O":
-        raise TypeError("an output is no array of numbers")
+        raise TypeError("an output is not an array of numbers")
     return array.astype("float32") if array.dtype.kind == "V" else array
 
 

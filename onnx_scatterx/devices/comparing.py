@@ -44,7 +44,7 @@ def deviation(
         found = dict(zip(expected, found, strict=True))
     for name, truth in expected.items():
         if name not in found:
-            return Deviation(name, f"there is none; there are {', '.join(found) or 'no others'}")
+            return Deviation(name, f"missing; the outputs are: {', '.join(found) or 'none'}")
         off = _off(name, truth, np.asarray(found[name]), tolerance)
         if off is not None:
             return off

@@ -42,7 +42,7 @@ def compare(a: Tensor, b: Tensor, world: World) -> Comparison:
         return SAME
     try:
         if "unknown" in (a.dtype, b.dtype):
-            return Comparison("open", "a value of which the operator is not modelled")
+            return Comparison("open", "a value whose operator is not modelled")
         if a.dtype != b.dtype:
             return Comparison("differ", f"type {a.dtype} and {b.dtype}", FALSE)
         if a.rank != b.rank:

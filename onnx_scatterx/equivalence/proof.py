@@ -196,9 +196,9 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
     found = {}
     for name, comparison in judgement.outputs.items():
         if judgement.facts.status == "proven":
-            found[name] = Verdict("unknown", "there is no input on which the first model runs")
+            found[name] = Verdict("unknown", "the first model runs on no input")
         elif judgement.facts.status == "limit":
-            found[name] = Verdict("unknown", "solver limit: whether the first model ever runs")
+            found[name] = Verdict("unknown", "solver limit: the first model may run on no input")
         elif not comparison:
             found[name] = Verdict("unknown", _doubt(judgement, comparison))
         elif judgement.owed:

@@ -58,13 +58,13 @@ class Request:
         if f"tensor({name})" not in onnx.defs.get_schema(operator, self.opset).inputs[0].types:
             raise ValueError(f"ONNX has no {operator} of {name} in opset {self.opset}")
         if self.form == "scatterx" and not has_kernel(self.dtype, str(self.reduction)):
-            raise ValueError(f"there is no ScatterX of {name}, reduction {self.reduction}")
+            raise ValueError(f"ScatterX does not support {name} with reduction {self.reduction}")
         if self.form == "scatterx" and max(len(t.shape), len(t.data_shape)) > RANK:
-            raise ValueError(f"there is no ScatterX of more than {RANK} dims")
+            raise ValueError(f"ScatterX supports at most {RANK} dims")
         if self.constant:
             t.check_bounds()
         elif not t.f.shape[-1]:
-            raise ValueError("f has no columns: there are no indices to be an input")
+            raise ValueError("f has no columns, so its indices cannot be an input")
         elif len(set(t.p1)) < len(t.p1):
             raise ValueError(f"an f over {t.p1}, which repeats a dim, cannot be an input")
 
@@ -83,9 +83,9 @@ def described(
         return source, _type_of(of), _reduction_of(Reduction(reduction or "none"), of)
     if not isinstance(source, Scattering | Gathering):
         kind = type(source).__name__
-        raise ValueError(f"source must be a Scattering or a Gathering, and {kind} is neither")
+        raise ValueError(f"source must be a Scattering or a Gathering, not {kind}")
     if dtype is not None or reduction is not None:
-        raise ValueError("dtype and reduction are those of the source, and not to be given")
+        raise ValueError("dtype and reduction are those of the source, so do not give them")
     of = source.data.dtype
     if isinstance(source, Gathering):
         return source.transformer, _type_of(of), None

@@ -128,11 +128,11 @@ def _check_external(
         offset = int(fields.get("offset", "0"))
         length = int(fields["length"]) if "length" in fields else tensor_bytes(tensor) or 0
     except ValueError as error:
-        raise ModelError(f"{what}: external data with an offset or length of no number") from error
+        raise ModelError(f"{what}: an offset or length of external data is not a number") from error
     if offset < 0 or length < 0 or offset + length > sizes[location]:
         raise ModelError(
             f"{what}: external data file {directory / location} has {sizes[location]} bytes, "
-            f"but bytes {offset} to {offset + length} are asked for"
+            f"but the model names bytes {offset} to {offset + length}"
         )
 
 

@@ -30,8 +30,8 @@ class Duplicates:
 
     def __str__(self) -> str:
         if self.settled:
-            return "where updates go to the same element, the last of them stays"
-        open_ = "and ONNX does not say which stays" + (
+            return "if several updates go to the same element, the last one wins"
+        open_ = "and ONNX does not say which one wins" + (
             f"; {self.last} the last" if self.last else ""
         )
         if not self.certain:

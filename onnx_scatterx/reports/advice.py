@@ -39,7 +39,7 @@ class Advice:
 
         >>> way = Way("onnx-scatterx optimize m.onnx -o o.onnx --fix b=1", "or your own number")
         >>> print(*Advice(("y",), "a size is unknown", "a size", (way,)).lines(), sep="\n")
-        y stays: a size is unknown
+        y is kept: a size is unknown
           removed by:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
               or your own number
@@ -50,13 +50,13 @@ class Advice:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
               or your own number
         >>> print(*Advice(("y", "z"), "two updates collide", "other positions").lines(), sep="\n")
-        y, z stay: two updates collide
+        y, z are kept: two updates collide
           no option removes them; missing: other positions
         """
         if not self.nodes:
             added = [f"  {line}" for line in self.way_lines()]
             return [f"{self.why}:", *(added if self.ways else [f"  add {self.missing}"])]
-        verb, them = ("stays", "it") if len(self.nodes) == 1 else ("stay", "them")
+        verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
         if self.become_scatterx:
             verb = "becomes ScatterX" if len(self.nodes) == 1 else "become ScatterX"
         head = f"{', '.join(self.nodes)} {verb}: {self.why}"

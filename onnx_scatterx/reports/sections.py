@@ -155,6 +155,6 @@ def _answer(account: NodeRecord) -> Iterator[str]:
             by = f"written by {', '.join(entry.written)}" if entry.written else "without a node"
             yield f"removed, {by} (rules: {', '.join(entry.rules)})"
     else:
-        word = "becomes ScatterX" if entry.action is Action.NATIVE else "stays"
+        word = "becomes ScatterX" if entry.action is Action.NATIVE else "kept"
         yield f"{word}: {entry.refusal}"
         yield f"missing: {entry.refusal.reason.missing}"

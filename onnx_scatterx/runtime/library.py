@@ -38,7 +38,7 @@ def _library_path() -> Path:
     if chosen:
         path = Path(chosen)
         if not path.is_file():
-            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is no file")
+            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is not a file")
         if not is_utf8(chosen):
             raise ScatterXError(f"ONNX Runtime loads no library whose path is not UTF-8: {path}")
         return path

@@ -90,7 +90,7 @@ def _changed(said: str, find: Find) -> Target:
     try:
         content = parse_toml(f"keys = {{{keys}}}")["keys"]
         if not isinstance(content, dict):
-            raise ScatterXError("these are no keys of a profile")
+            raise ScatterXError("these are not keys of a profile")
         return target_from({"name": said, "extends": name.strip(), **content}, BASES, find)
     except ScatterXError as error:
         raise ScatterXError(f"target {said!r}: {error}") from error

@@ -111,14 +111,16 @@ def _check_operators(names: list[Any], key: str) -> None:
             continue
         known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
         near = did_you_mean(name, known) if isinstance(name, str) else ""
-        raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is no ONNX operator{near}")
+        raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is not an ONNX operator{near}")
 
 
 def _check_types(names: list[Any], key: str) -> None:
     for name in names:
         if not isinstance(name, str) or name not in _TYPES:
             near = did_you_mean(name, _TYPES) if isinstance(name, str) else ""
-            raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is no element type{near}")
+            raise ScatterXError(
+                f"{key} has {reprlib.repr(name)}, which is not an element type{near}"
+            )
 
 
 def _check_reductions(names: list[Any], key: str) -> None:

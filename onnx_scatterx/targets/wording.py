@@ -29,7 +29,7 @@ def described(target: Target, width: int = 100) -> str:
       operators     all standard operators
       sizes         numbers or symbols
       dense forms   none: their work is data times indices
-      the rest      a scatter that stays is not changed
+      the rest      kept scatters are not changed
     """
     head = f"{target.name}: {target.description}" if target.description else target.name
     lines = [head]
@@ -65,8 +65,8 @@ def _rows(target: Target) -> Iterator[tuple[str, str]]:
         yield "operator set", f"at most {target.max_opset}"
     yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
     yield "dense forms", _dense(target)
-    kept = "becomes ScatterX" if target.has_scatterx else "is not changed"
-    yield "the rest", f"a scatter that stays {kept}"
+    kept = "become ScatterX" if target.has_scatterx else "are not changed"
+    yield "the rest", f"kept scatters {kept}"
 
 
 def _operators(target: Target) -> str:

@@ -11,12 +11,12 @@ class OnFloats(enum.Enum):
     SCALES = "the scales or zero points differ"
     UNKNOWN_SCALE = "a scale is known only when the model runs"
     INEXACT = "QuantizeLinear may change an integer that DequantizeLinear gives"
-    REDUCTION = "a reduction of integers is not that of floats"
-    COMPUTED = "a part of it is computed in floats"
+    REDUCTION = "a reduction of integers gives other results than one of floats"
+    COMPUTED = "a part of the written tensor is computed in floats"
     READ = "other nodes read the floats"
-    AXIS = "the scales of an axis do not stay with their elements"
-    PLAN = "the scatter is removed from floats alone"
-    REJECTED = "ONNX Runtime rejects a Slice or Transpose of floats that int8 stands for"
+    AXIS = "elements move along the axis of the scales"
+    PLAN = "the scatter is removed only on floats"
+    REJECTED = "ONNX Runtime rejects a Slice or Transpose after DequantizeLinear of int8"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
 
     @property

@@ -25,7 +25,7 @@ class Reason(enum.Enum):
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
     NO_CUT = "the order of the written regions is unknown"
-    NO_KERNEL = "ONNX Runtime has no kernel of a required operator for the element type"
+    NO_KERNEL = "ONNX Runtime lacks a kernel of a required operator for the element type"
     OPSET = "the model's operator set does not have a required operator"
     NOT_IN_TARGET = "the target does not support a required operator"
     RANK = "a required tensor has more dims than the target supports"

@@ -89,7 +89,7 @@ class XTransformer:
         if len(index) != len(self.shape) or not all(
             0 <= i < n for i, n in zip(index, self.shape, strict=True)
         ):
-            raise IndexError(f"{tuple(index)} is no index of updates of shape {self.shape}")
+            raise IndexError(f"{tuple(index)} is not an index of updates of shape {self.shape}")
         inner = tuple(int(j) for j in self.f[self.p1(index)])
         target = self.p(inner + self.p2(index))
         sizes = zip(target, self.data_shape, strict=True)
@@ -248,7 +248,7 @@ def _index(index: Any) -> Index:
 
 def _checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     if any(extent < 0 for extent in shape):
-        raise ValueError(f"a shape has no negative extents, {tuple(shape)} has")
+        raise ValueError(f"the shape {tuple(shape)} has a negative extent")
     return _index(shape)
 
 

@@ -138,7 +138,7 @@ def test_what_nothing_removes() -> None:
         y = ScatterND <reduction = "mul"> (x, i, u) }"""
     (found,) = advise(onnx.parser.parse_model(HEAD + text), target="rknn")
     first, second = found.lines()
-    assert first.startswith("y stays: ")
+    assert first.startswith("y is kept: ")
     assert second.startswith("  no option removes it; missing: ")
 
 
@@ -156,7 +156,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert advised["ways"][0]["command"].endswith("--deterministic")
     assert main(["explain", path, "--target", "standard"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[1].startswith("  answer    stays: ")
+    assert told[1].startswith("  answer    kept: ")
     assert "next      removed by:" in told[3]
     assert told[4].endswith("--deterministic")
     assert "equation" not in "".join(told)

@@ -45,13 +45,13 @@ def test_what_cannot_be_read(text: str) -> None:
     ("assume", "message"),
     [
         ("Q <= 3", "'Q': the model has no such input or symbol; it has D, N, S, pos, u, x"),
-        ("u: nonnegative", "'u': it holds no integers"),
+        ("u: nonnegative", "'u': it does not hold integers"),
         ("N: unique", "cannot assume 'unique' of 'N': it is a size"),
         ("pos < Q", "cannot compare 'pos' with 'Q': the model has no such symbol; it has D, N, S"),
         ("4 <= N <= 3", "no number satisfies all of this: N >= 4, N <= 3"),
         ("N < 0", "no number satisfies all of this: N < 0"),
         (["N % 4 == 1", "N % 2 == 0"], "no number satisfies all of this"),
-        (["N < D", "D < N"], "what is assumed of '[DN]' contradicts other assumptions"),
+        (["N < D", "D < N"], "the assumptions about '[DN]' contradict other assumptions"),
     ],
 )
 def test_what_cannot_be_assumed(assume: str | list[str], message: str) -> None:

@@ -137,7 +137,7 @@ def test_a_worker_that_dies_is_told(zoo: Path, tmp_path: Path) -> None:
     summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, sizes=_Kills())
     assert (
         summary.outcomes[0].error
-        == f"{zoo / 'a.onnx'}: its process died, perhaps for want of memory"
+        == f"{zoo / 'a.onnx'}: its process died, perhaps because memory was short"
     )
 
 

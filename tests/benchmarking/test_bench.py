@@ -113,7 +113,7 @@ def test_errors() -> None:
     model = parse(NEG)
     for arguments, because in (
         ({"models": []}, "there is no model"),
-        ({"models": model, "rounds": 5}, "5 rounds say little; ask for 6 at least"),
+        ({"models": model, "rounds": 5}, "5 rounds are too few; use 6 at least"),
         ({"models": [model, model], "targets": ["standard"]}, "on one model, and here are 2"),
         ({"models": model, "targets": ["npu"]}, "no target is called 'npu'"),
         ({"models": model, "sizes": {"Q": 1}}, "the model has no size 'Q'; it has N"),
@@ -156,7 +156,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = saved(tmp_path / "a.onnx", NEG)
     for arguments, because in (
-        ([model], "nothing to be compared with; add one or --target"),
+        ([model], "one model cannot be compared; add another one, or --target"),
         ([model, str(tmp_path / "gone.onnx")], "gone.onnx: no such file"),
         ([model, model, "--rounds", "0"], "'0' is not a whole number from 1 on"),
         ([model, model, "--rounds", "2"], "ask for 6 at least"),

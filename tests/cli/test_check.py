@@ -43,7 +43,7 @@ def test_right_and_wrong(model: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr()
     assert printed.out.splitlines()[0] == "fake 1.2: taken and right"
     assert printed.out.splitlines()[1].startswith("fake 1.2: taken, but wrong: output 'y': 6 of 6")
-    assert printed.err == "onnx-scatterx: not taken and right by fake\n"
+    assert printed.err == "onnx-scatterx: refused or computed wrongly by fake\n"
 
 
 def test_json(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ def test_after_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main([*arguments, "--check-with", adapter]) == 0
     assert capsys.readouterr().out.endswith("fake 1.2: taken and right\n")
     assert main([*arguments, "-q", "--check-with", place(tmp_path, "bad", WRONG)]) == 1
-    assert capsys.readouterr() == ("", "onnx-scatterx: not taken and right by fake\n")
+    assert capsys.readouterr() == ("", "onnx-scatterx: refused or computed wrongly by fake\n")
     assert main([*arguments, "--python", sys.executable]) == 2
     assert error_of(capsys) == "--python has no effect without --check-with"
 

@@ -224,7 +224,7 @@ def test_without_the_library(
 ) -> None:
     monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", "/no.so")
     assert main(["run", model]) == 2
-    assert "/no.so, which is no file" in error_of(capsys)
+    assert "/no.so, which is not a file" in error_of(capsys)
     assert main(["run", model, "--no-library"]) == 0
     capsys.readouterr()
     monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")

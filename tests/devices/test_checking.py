@@ -191,7 +191,7 @@ def test_outputs_that_do_not_fit(tmp_path: Path, outputs: str) -> None:
 
 def test_outputs_that_are_no_arrays(tmp_path: Path) -> None:
     found = check(NEGATION, fake(tmp_path, 'return Answer("taken", {"y": object()})'))
-    assert str(found) == "fake 1.2: refused: TypeError: an output is no array of numbers"
+    assert str(found) == "fake 1.2: refused: TypeError: an output is not an array of numbers"
 
 
 # ---- what cannot be asked ------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     size = variable("size n")
     point = variable("at 0", limit=size)
     world = World()
-    with pytest.raises(AssertionError, match="no one point"):
+    with pytest.raises(AssertionError, match="not a single point"):
         world.solver.assume(logic.at_most(point, arithmetic.integer(3)))
     told = Witnesses()
     other = apply("other", (), "integer", 0, 9)

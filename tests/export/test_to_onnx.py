@@ -250,7 +250,7 @@ def test_what_the_source_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="repeats a dim"):
         to_onnx(twice, indices="input")
     rounded = Rounded(source, np.dtype(np.float16))
-    with pytest.raises(ValueError, match=r"source must be a Scattering .* Rounded is neither"):
+    with pytest.raises(ValueError, match=r"source must be a Scattering .* not Rounded"):
         to_onnx(rounded)  # type: ignore[arg-type]
     deep = XTransformer((1,) * 17, (1,) * 17, NOTHING, Pick(), *[Pick.identity(17)] * 2)
     with pytest.raises(ValueError, match="more than 16 dims"):

@@ -204,7 +204,7 @@ def test_external_data_are_found_and_checked(tmp_path: Path) -> None:
     path = with_weights(tmp_path)
     np.testing.assert_array_equal(weight(path), np.arange(400))
     (tmp_path / "weights" / "w.bin").write_bytes(bytes(10))
-    with pytest.raises(ModelError, match="has 10 bytes, but bytes 0 to 1600 are asked for"):
+    with pytest.raises(ModelError, match="has 10 bytes, but the model names bytes 0 to 1600"):
         load(path)
     (tmp_path / "weights" / "w.bin").unlink()
     with pytest.raises(ModelError, match=r"w\.bin does not exist"):

@@ -15,8 +15,8 @@ from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample, scatters
 
-OPEN = "and ONNX does not say which stays"
-SETTLED = "where updates go to the same element, the last of them stays"
+OPEN = "and ONNX does not say which one wins"
+SETTLED = "if several updates go to the same element, the last one wins"
 ROWS = """g (float[4,D] x, float[3,D] u) => (float[4,D] y) <int64[3,1] i = {2, 0, -2}>
     { y = ScatterND (x, i, u) }"""
 REPEATED = """g (float[N,4] x, float[N,K] u, int64[N,1] p) => (float[N,4] y)

@@ -51,7 +51,7 @@ class Copy(RegionRule):
 def test_the_pass_rewrites_in_place_and_reports() -> None:
     before = parse(ROW)
     model, remove = ir.from_proto(before), RemoveScatters()
-    with pytest.raises(AttributeError, match="has not run yet"):
+    with pytest.raises(AttributeError, match="only after the pass has run"):
         _ = remove.report
     result = remove(model)
     assert result.model is model

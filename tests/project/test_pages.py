@@ -57,4 +57,4 @@ def test_the_table_has_two_exporters_and_three_targets() -> None:
     cells = [cell for row in rows for cell in row[2:]]
     assert not any("error" in cell or "differs" in cell for cell in cells)
     assert any(cell.endswith("done") for cell in cells)
-    assert any("stays: " in cell for cell in cells)
+    assert any("kept: " in cell for cell in cells)

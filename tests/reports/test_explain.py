@@ -132,7 +132,7 @@ def test_what_cannot_be_lifted() -> None:
     assert "data      y, float, unknown rank" in text
     assert "indices   i, int64[2, 1]" in text
     assert "updates   u, float[2]" in text
-    assert "stays: the rank of an input is unknown (data)" in text
+    assert "kept: the rank of an input is unknown (data)" in text
     assert "equation" not in text
 
 

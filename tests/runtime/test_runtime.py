@@ -59,7 +59,7 @@ class Installed:
 
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", str(tmp_path / "no.so"))
-    with pytest.raises(ScatterXError, match=r"no\.so, which is no file"):
+    with pytest.raises(ScatterXError, match=r"no\.so, which is not a file"):
         library_path()
     monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)

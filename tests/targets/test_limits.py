@@ -195,7 +195,7 @@ def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "  operator set  at most 19",
         "  sizes         numbers only: --fix gives them",
         "  dense forms   up to 16777216 elements in one tensor",
-        "  the rest      a scatter that stays is not changed",
+        "  the rest      kept scatters are not changed",
     ):
         assert f"{line}\n" in told
     assert main(["targets", "zzz"]) == 2

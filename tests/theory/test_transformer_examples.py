@@ -135,7 +135,7 @@ def test_other_misuse() -> None:
         t.transpose_updates((0, 0))
     with pytest.raises(ValueError, match="one dim more"):
         XTransformer.from_provision(np.array(3), (3,))
-    with pytest.raises(ValueError, match="no negative extents"):
+    with pytest.raises(ValueError, match="has a negative extent"):
         XTransformer((-1,), (), np.zeros(0, int), Pick(), Pick(), Pick())
     with pytest.raises(ValueError, match="ascend"):
         Table((1, 0), np.zeros((2, 2)))

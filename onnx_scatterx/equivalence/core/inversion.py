@@ -192,7 +192,7 @@ class Inversion:
         if self.unique:
             return [self.origin(c)]
         if not self.layers:
-            raise UnsupportedError("a scatter that reduces what may collide")
+            raise UnsupportedError("a scatter that reduces updates that may collide")
         found = []
         for layer in range(self.layers):
             self._layer = layer + 1

@@ -47,7 +47,7 @@ class Solver:
         """Take a statement as a fact."""
         for part in fact.args if fact.op == "and" else (fact,):
             if part is not TRUE:
-                assert not coordinates(part), "a coordinate is no one point"
+                assert not coordinates(part), "a coordinate is not a single point"
                 self.facts[part] = None
 
     def follows(self, goal: Term, hypotheses: Sequence[Term] = (), quick: bool = False) -> bool:

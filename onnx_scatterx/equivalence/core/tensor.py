@@ -34,7 +34,7 @@ def spend() -> None:
     """Examine one more element; UnsupportedError if that is one too many."""
     allowance.left -= 1
     if allowance.left < 0:
-        raise UnsupportedError("too many elements to look at")
+        raise UnsupportedError("too many elements")
 
 
 @dataclass(eq=False)

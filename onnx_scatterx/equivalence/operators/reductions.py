@@ -85,10 +85,10 @@ def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axes = numbers(needed(inputs, 1), "axes")
     if len(axes) != 1 or node.get("reverse"):
-        raise UnsupportedError("CumSum backwards, or along other than one axis")
+        raise UnsupportedError("CumSum backwards, or not along one axis")
     axis = positive(axes[0], a.rank)
     others = (d for k, d in enumerate(a.shape) if k != axis)
-    view = _summed(a, others, world, "CumSum of what is no mask of one axis")
+    view = _summed(a, others, world, "CumSum of a tensor that is not a mask of one axis")
 
     def define(at: Coordinates) -> Term:
         before = view.rank(at)
@@ -104,7 +104,7 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if axes is None:
         return [a]
     left = (d for k, d in enumerate(a.shape) if k not in axes)
-    view = _summed(a, left, world, "ReduceSum of what is no whole mask")
+    view = _summed(a, left, world, "ReduceSum of a tensor that is not a whole mask")
     return [Tensor(a.dtype, _kept(node, a, axes), lambda _: view.count)]
 
 

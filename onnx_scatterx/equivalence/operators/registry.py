@@ -37,7 +37,7 @@ def needed(inputs: Inputs, position: int) -> Tensor:
     """Return a required input."""
     found = given(inputs, position)
     if found is None:
-        raise UnsupportedError("an input that is left out")
+        raise UnsupportedError("an input is missing")
     return found
 
 

@@ -33,7 +33,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             elif not world.known(at_most(ZERO, d)):
                 raise UnsupportedError("Reshape to a size that may be -1")
     if len(free) > 1:
-        world.need(equal(ZERO, ONE), "Reshape: one size is left open")
+        world.need(equal(ZERO, ONE), "Reshape: at most one size is -1")
         raise UnsupportedError("Reshape with two open sizes")
     if free:
         others = [d for i, d in enumerate(wanted) if i not in free]

@@ -41,11 +41,11 @@ def _blocks(
     if comparison is not None and not comparison.same:
         text = "\n".join(map(as_html, comparison.lines))
         yield f'<div class="alarm"><{h}>The models differ</{h}><pre>{text}</pre></div>\n'
-    stays = [(name, e) for name, e in entries if e.action is Action.KEPT]
-    if stays:
-        would = "would stay" if report.planned else "stays" if len(stays) == 1 else "stay"
-        count = f"{len(stays)} {_nouns(e for _, e in stays)} {would}"
-        yield f"<{h}>{count}</{h}>\n{_by_reason(stays)}"
+    kept = [(name, e) for name, e in entries if e.action is Action.KEPT]
+    if kept:
+        would = "would be" if report.planned else "is" if len(kept) == 1 else "are"
+        count = f"{len(kept)} {_nouns(e for _, e in kept)} {would} kept"
+        yield f"<{h}>{count}</{h}>\n{_by_reason(kept)}"
     native = [(name, e) for name, e in entries if e.action is Action.NATIVE]
     if native:
         became = "would become" if report.planned else "became"

@@ -15,7 +15,7 @@ from onnx_scatterx.reports.report import Report
 from onnx_scatterx.text.visible import as_html
 
 KINDS = {
-    Action.KEPT: ("kept", "stays"),
+    Action.KEPT: ("kept", "kept"),
     Action.NATIVE: ("native", "ScatterX"),
     Action.REMOVED: ("removed", "removed"),
     Action.DEAD: ("removed", "removed"),
@@ -89,7 +89,7 @@ class Cards:
         done = as_html(entry.done)
         sentence = f"{done[:1].upper()}{done[1:]}."
         if entry.action is Action.KEPT:
-            return f"{sentence} The node is left as it is."
+            return f"{sentence} The node is not changed."
         would = "would compute" if self.report.planned else "compute"
         proof = f"That the new nodes {would} the same is {link('proven', self.words)}"
         if entry.action is Action.DEAD:

@@ -44,7 +44,7 @@ class OneModel:
 
 
 KINDS = ("failed", "failed", "kept", "native", "removed", "none")
-WORDS = ("failed", "DIFFERS", "some stay", "ScatterX", "all removed", "no scatter")
+WORDS = ("failed", "DIFFERS", "some kept", "ScatterX", "all removed", "no scatter")
 
 
 def directory_page(

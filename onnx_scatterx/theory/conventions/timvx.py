@@ -38,7 +38,7 @@ def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -
            [5., 0., 0.]])
     """
     if any(n < 0 for n in shape):
-        raise ValueError(f"shape has no negative extents, {tuple(shape)} has")
+        raise ValueError(f"shape is {tuple(shape)}, and must not have negative extents")
     data = np.zeros(tuple(shape)[::-1], updates.dtype)
     named = _tuples(indices, "shape", data.shape)
     lead, rest = indices.shape[:-1], data.shape[len(named) :]

@@ -104,7 +104,7 @@ A, I = np.zeros((2, 3)), np.zeros((1, 2), int)  # noqa: E741 - the theory's own 
         ("scatter_nd", (np.array([[0, 2]]), np.zeros(1), (3, 2)), r"indices\[..., 1\] is 2"),
         ("scatter_nd", (I - 1, np.zeros(1), (3, 2)), r"indices\[..., 1\] is -1"),
         ("scatter_nd", (I, np.zeros(1), (3,)), "indices names 2 axes of shape, which has only 1"),
-        ("scatter_nd", (I, np.zeros(1), (3, -2)), "shape has no negative extents"),
+        ("scatter_nd", (I, np.zeros(1), (3, -2)), "must not have negative extents"),
         ("scatter_nd", (I * 1.0, np.zeros(1), (3, 2)), "indices must hold integers"),
         ("gather_nd", (A, np.array(1)), "indices must have rank 1 or more"),
         ("gather_nd", (A, np.array([[3, 0]])), r"indices\[..., 0\] is 3"),
