@@ -1,4 +1,4 @@
-// Holds ort_abi.h against ONNX Runtime's own header, at compile time. Compiling this file is the
+// Compares ort_abi.h with ONNX Runtime's own header, at compile time. Compiling this file is the
 // whole check.
 #include <onnxruntime_c_api.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 namespace ort = scatterx::ort;
 
-// A type with what ort_abi.h leaves out taken away: enumerations become int, noexcept goes, and the
-// two structs that it declares itself take the place of the official ones.
+// A type as ort_abi.h declares it: enumerations become int, noexcept is removed, and the two
+// structs of ort_abi.h replace the official ones.
 template <class T, bool kIsEnum = std::is_enum_v<T>>
 struct Plain {
   using type = T;

@@ -16,7 +16,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Where `onnx-scatterx calibrate` writes.
+// The file that `onnx-scatterx calibrate` writes.
 std::string MachineFile() {
   const std::string given = Variable("ONNX_SCATTERX_MACHINE");
   if (!given.empty()) return given;
@@ -33,8 +33,8 @@ std::string MachineFile() {
   return config + "/onnx-scatterx/machine.toml";
 }
 
-// The words in the line `kernel = "..."` of that file, or none. It is not read beyond its first
-// lines.
+// The words in the line `kernel = "..."` of that file, or an empty string. Only its first lines are
+// read.
 std::string Measured() {
   constexpr int kMostLines = 100;
   constexpr std::size_t kMostBytes = 1 << 12;

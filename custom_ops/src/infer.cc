@@ -1,8 +1,7 @@
-// Without a shape ONNX Runtime never lets a temporary be updated in place. But to hand it the
-// input's description as it is would be wrong: an unknown rank reads as rank 0 and an unknown dim
-// as -1, and both would be taken for facts
-// (`Shape` of the output would fold to a wrong constant). So a new description is made: rank 0 says
-// nothing at all, and an unknown dim gets a name that nobody else has.
+// Without a shape, ONNX Runtime never updates a temporary in place. But the input's own description
+// would be wrong: an unknown rank reads as rank 0 and an unknown dim as -1, and ONNX Runtime would
+// take both for facts (`Shape` of the output would fold to a wrong constant). So a new description
+// is made: rank 0 gives no information, and an unknown dim gets a unique name.
 #include "infer.h"
 
 #include <atomic>
@@ -35,7 +34,7 @@ class Description {
 
 void InferOutputShape(const ort::Api& api, OrtShapeInferContext* context) {
   static std::atomic<unsigned> unknown_dims{0};
-  // ONNX Runtime keeps the descriptions of the inputs; they are not ours to release.
+  // ONNX Runtime owns the descriptions of the inputs, so they are not released here.
   OrtTensorTypeAndShapeInfo* data = nullptr;
   Check(api.ShapeInferContext_GetInputTypeShape(context, std::size_t{0}, &data));
   std::size_t rank = 0;

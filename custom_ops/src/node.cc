@@ -22,8 +22,8 @@ bool Succeeds(const ort::Api& api, OrtStatus* status) {
   return status == nullptr;
 }
 
-// The length of a list attribute, or nothing if the node lacks the attribute. ONNX Runtime reports
-// an attribute of another type as an empty list, so this also shows that one exists.
+// The length of a list attribute, or nullopt if the node lacks the attribute. ONNX Runtime reports
+// an attribute of another type as an empty list, so this also shows that the attribute exists.
 std::optional<std::size_t> CountInts(const ort::Api& api, const OrtKernelInfo* info,
                                      const char* name) {
   std::size_t count = 0;
@@ -37,8 +37,8 @@ std::optional<std::size_t> CountInts(const ort::Api& api, const OrtKernelInfo* i
   throw InvalidArgument(std::string("the attribute ") + name + " is not " + wanted);
 }
 
-// Is the attribute a number, a string or a list of floats? (An empty list of integers is none of
-// these. Nor are tensors, graphs and lists of strings, which cannot be told from it.)
+// Is the attribute a number, a string or a list of floats? For an empty list of integers the answer
+// is no. It is also no for tensors, graphs and lists of strings, which look the same here.
 bool IsOfAnotherType(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
   std::int64_t integer = 0;
   float number = 0;
@@ -64,7 +64,7 @@ Ints ReadInts(const ort::Api& api, const OrtKernelInfo* info, const char* name) 
   return ints;
 }
 
-// The attribute, or `otherwise` where the node does not have it.
+// The attribute, or `otherwise` if the node lacks it.
 std::int64_t ReadInt(const ort::Api& api, const OrtKernelInfo* info, const char* name,
                      std::int64_t otherwise) {
   std::int64_t value = otherwise;
@@ -153,7 +153,7 @@ const Nest& Node::NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data,
                           const Ints& updates, const Ints& table_shape) const {
   if (!prepared || prepared->nest.data != data || prepared->nest.updates != updates ||
       prepared->nest.table != table_shape) {
-    prepared.reset();  // where the shapes do not fit nothing is kept
+    prepared.reset();  // if the shapes do not fit, no data is kept
     auto made = std::make_unique<Prepared>();
     made->nest = MakeNest(picks_, data, updates, table_shape);
     made->outline = MakeOutline(made->nest, unique_);

@@ -25,8 +25,8 @@ class Node {
   const ort::Api& api() const { return api_; }
 
  private:
-  // The data that a run keeps for the next: all that depends on shapes alone, and, if f is a
-  // constant of the model, the plan as well.
+  // The data that a run keeps for the next one: all data that depends on shapes alone and, if f is
+  // a constant of the model, the plan.
   struct Prepared {
     Nest nest;
     Outline outline;
@@ -35,8 +35,8 @@ class Node {
     const void* table = nullptr;  // the constant that the plan is for
   };
 
-  // A run takes the prepared data for itself, and returns it. Of concurrent runs the first gets
-  // it, and the last one's is kept.
+  // A run takes the prepared data, and returns it at the end. Of concurrent runs, the first one
+  // gets the data, and the data of the last one is kept.
   class Loan {
    public:
     explicit Loan(std::atomic<Prepared*>& kept)

@@ -10,8 +10,8 @@ namespace scatterx {
 
 namespace {
 
-// A roll call: as many tasks as the machine has threads. Each waits a moment for the others to
-// start. Tasks that run at the same time have a thread each.
+// Counts the threads: there are as many tasks as the machine has threads. Each task waits a moment
+// for the others to start. Tasks that run at the same time have different threads.
 std::size_t CallRoll(const Parallel& pool, std::size_t most) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(500);
@@ -36,7 +36,7 @@ std::size_t CallRoll(const Parallel& pool, std::size_t most) {
 
 std::size_t WorkerCount::Get(const Parallel& pool) {
   static const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
-  // A busy machine may not send everybody: at runs 1, 2, 4, 8 ... they are counted again.
+  // On a busy machine some threads may be missed: at runs 1, 2, 4, 8 ... they are counted again.
   const std::uint64_t run = ++runs_;
   if (count_.load() < most && (run & (run - 1)) == 0) {
     Parallel open = pool;

@@ -1,4 +1,4 @@
-// The session's threads, as the kernel wants them.
+// The session's threads, in the form that the kernel uses.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ struct Call {
   OrtKernelContext* context;
 };
 
-// How many threads a session's pool has. The API does not say, so they are counted when there is
-// enough work for more than one, now and then until all are there.
+// How many threads a session's pool has. The API does not say, so they are counted if there is
+// enough work for more than one. They are counted again now and then, until all were seen.
 class WorkerCount {
  public:
   std::size_t Get(const Parallel& pool);

@@ -41,7 +41,7 @@ constexpr ElementType kTypes[] = {
 };
 constexpr std::size_t kTypeCount = std::size(kTypes);
 
-// The ONNX Runtime 1.x that first knows the type.
+// The first ONNX Runtime 1.x that has the type.
 int MinorVersionOf(ElementType type) {
   if (type == ElementType::kFloat4E2M1) return 23;
   return IsPacked(type) ? 19 : 18;
@@ -56,8 +56,8 @@ struct Operator : ort::CustomOp {
 
 const Operator& Self(const ort::CustomOp* op) { return *static_cast<const Operator*>(op); }
 
-// GetMayInplace hands out two arrays that are given back to ReleaseMayInplace: output 0 may take
-// input 0's memory.
+// GetMayInplace returns two arrays, which ONNX Runtime passes to ReleaseMayInplace: output 0 may
+// use input 0's memory.
 int in_place_index = 0;
 
 Operator MakeOperator(const OrtApi* table, bool lends_dims, ElementType type,
@@ -107,7 +107,7 @@ Operator MakeOperator(const OrtApi* table, bool lends_dims, ElementType type,
   return op;
 }
 
-// The 1.x of "1.x.y"; later major versions know everything.
+// The x of "1.x.y"; later major versions know all types.
 int MinorVersion(const std::string& version) {
   const std::size_t dot = version.find('.');
   if (std::atoi(version.c_str()) > 1) return 0x7fffffff;
@@ -178,7 +178,7 @@ extern "C" SCATTERX_EXPORT OrtStatus* RegisterCustomOps(OrtSessionOptions* optio
                             ? nullptr
                             : base->GetApi(ort::kApiVersion);
   if (table == nullptr) {
-    // CreateStatus is in the first table of all, so even an old ONNX Runtime can be told.
+    // Every version of the table has CreateStatus, so an old ONNX Runtime gets the error, too.
     const OrtApi* first = base->GetApi(1);
     if (first == nullptr) std::abort();
     const std::string message = "onnx_scatterx needs ONNX Runtime " + std::string(kOldest) +

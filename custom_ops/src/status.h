@@ -9,7 +9,7 @@
 
 namespace scatterx {
 
-// A status that ONNX Runtime returned, on its way back to it.
+// A status that ONNX Runtime returned, as an exception.
 struct OrtFailure {
   OrtStatus* status;
 };
@@ -18,7 +18,7 @@ inline void Check(OrtStatus* status) {
   if (status != nullptr) throw OrtFailure{status};
 }
 
-// body(), as a status: null where it went well.
+// body(), as a status: null if it succeeded.
 template <class Body>
 OrtStatus* AsStatus(const ort::Api& api, const Body& body) noexcept {
   try {

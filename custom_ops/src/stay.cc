@@ -14,7 +14,7 @@ void StayLoaded() {
   GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
                      reinterpret_cast<LPCWSTR>(&StayLoaded), &library);
 #else
-  // A handle that nobody closes.
+  // This handle is never closed.
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void*>(&StayLoaded), &info) != 0 && info.dli_fname != nullptr)
     dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);

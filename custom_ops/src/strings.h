@@ -7,8 +7,8 @@
 
 namespace scatterx {
 
-// output = data, and every update in its place, the last one where several meet. `in_place` says
-// that output is data.
+// output = data, then every update is written to its place; if several collide, the last one wins.
+// `in_place` says that output is data.
 void ScatterStrings(const ort::Api& api, const Plan& plan, const Table& table, const OrtValue* data,
                     const OrtValue* updates, std::int64_t update_count, OrtValue* output,
                     bool in_place);

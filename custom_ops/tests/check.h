@@ -1,5 +1,4 @@
-// CHECK(condition) << what was wanted: counts failures and prints them; Failures() is main's
-// result.
+// CHECK(condition) << message: counts failures and prints them; Failures() is main's result.
 #pragma once
 
 #include <iostream>

@@ -1,5 +1,5 @@
-// Every way to copy, on stretches of all lengths around its borders and at all alignments: what it
-// writes, and nothing beside that. And the words that choose a way.
+// Every way to copy, on stretches of all lengths around its borders and at all alignments: it
+// writes the stretch, and no other byte. And the words that choose a way.
 #include <cstdint>
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
-// Random shapes, picks, tables and threads against the naive twin; broken ones must be refused
-// before a byte is written. `fuzz --cases N --seconds S --seed K` stops at whichever bound comes
-// first.
+// Random shapes, picks, tables and threads, compared with the naive kernel; invalid ones must be
+// refused before a byte is written. `fuzz --cases N --seconds S --seed K` stops at whichever bound
+// comes first.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -127,7 +127,7 @@ Case DrawElements(Random& random) {
   return c;
 }
 
-// Any ways at all: results do not depend on them.
+// Random ways of copying: results do not depend on them.
 Choices DrawChoices(Random& random) {
   const auto flag = [&] { return Draw(random, 0, 1) == 1; };
   return {static_cast<CopyWay>(Draw(random, 0, 3)), flag(), flag(), flag()};
@@ -219,8 +219,8 @@ void TryPacked(const Case& c, Random& random) {
   CHECK(out == pack(data)) << Describe(c);
 }
 
-// Anything at all for picks and shapes: it is refused, or it is what the twin says; it never
-// crashes.
+// Arbitrary picks and shapes are refused, or the result is that of the naive kernel. They never
+// crash.
 void TryNonsense(Random& random) {
   const auto ints = [&](std::int64_t low, std::int64_t high) {
     Ints values;
@@ -238,7 +238,7 @@ void TryNonsense(Random& random) {
   Try<float>(c, ElementType::kFloat, Reduction::kAdd, random);
 }
 
-// Data stays small enough for many cases a second.
+// Data is small enough for many cases a second.
 Case DrawSmallCase(Random& random) {
   for (;;) {
     const std::int64_t kind = Draw(random, 0, 9);

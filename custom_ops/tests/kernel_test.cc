@@ -1,5 +1,4 @@
-// The kernel on examples: what each operator's picks do, what the plan makes of them, and what is
-// refused.
+// The kernel on examples: the picks of each operator, the plans for them, and the refusals.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,7 +74,7 @@ void AffineTablesBecomeRuns() {
   CHECK(!windows.plan().unique && windows.plan().columns.count == 1);  // affine, but they overlap
 }
 
-// What counts only up to a sign, to a late number, or to the width of an int32.
+// Tables that are affine except for a sign, a late number, or the width of an int32.
 void OtherTablesStayTables() {
   const auto is_table = [](const Plan& plan) { return plan.columns.count == 1; };
   const Example signs = {{{0}, {1}, {0, 1}}, {4, 6}, {4, 6}, {4, 1}, {-2, -1, 0, 1}};
@@ -142,8 +141,8 @@ void BoolsAreLogical() {
   CHECK(each.Run<std::uint8_t>(ElementType::kBool, Reduction::kMin, x, u) == both);
 }
 
-// A run of megabytes is shared out among threads, and what is too much for the caches goes past
-// them, by every way to copy.
+// A run of megabytes is shared among threads; if it is too large for the caches, it is written past
+// them. This is tested for every way to copy.
 void LongRunsAreShared() {
   constexpr std::int64_t kWidth = 1500001;
   const Example long_rows = {{{0}, {1}, {0, 1}}, {3, kWidth}, {2, kWidth}, {2, 1}, {2, 0}};
@@ -222,8 +221,8 @@ void EmptyAndScalar() {
         "update [0] is out of bounds: component 0 of f is 0, but axis 0 of data has size 0");
 }
 
-// Shapes whose elements cannot be counted in 63 bits are refused, or not counted: here f has no
-// elements, its rows say nothing, and dims of size 1 take no steps.
+// Shapes whose elements cannot be counted in 63 bits are refused, or not counted: here f is empty,
+// or its rows have no numbers, or dims have size 1.
 void CountsDoNotOverflow() {
   constexpr std::int64_t kMany = std::int64_t{1} << 21, kMost = std::int64_t{1} << 62;
   const Nest nest = MakeNest({{0, 0, 0}, {0}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 0});

@@ -1,4 +1,4 @@
-// The equation, one update at a time, sharing nothing with the kernel but the shapes; and a pool of
+// The equation, one update at a time; it shares only the shapes with the kernel. Also a pool of
 // threads.
 #pragma once
 
@@ -26,7 +26,7 @@ inline std::vector<std::int64_t> Unflat(std::int64_t flat, const Ints& shape) {
   return index;
 }
 
-// J as a flat place for every update in row-major order, or nothing where one is out of bounds.
+// J as a flat place for every update in row-major order, or nullopt if one is out of bounds.
 inline std::optional<std::vector<std::int64_t>> Targets(const scatterx::Picks& picks,
                                                         const Ints& data, const Ints& updates,
                                                         const Ints& table_shape,
@@ -57,7 +57,7 @@ inline std::optional<std::vector<std::int64_t>> Targets(const scatterx::Picks& p
   return targets;
 }
 
-// New threads for every call: slow, and as parallel as can be.
+// New threads for every call: slow, and as parallel as possible.
 inline scatterx::Parallel Threads(std::size_t workers) {
   scatterx::Parallel parallel;
   parallel.workers = workers;

@@ -1,5 +1,5 @@
-// The library as ONNX Runtime loads it, with made-up ones: one that is too old, and two in one
-// process.
+// The library as ONNX Runtime loads it, in simulated ONNX Runtimes: one that is too old, and two in
+// one process.
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ void TooOld(Entry entry) {
       << status_message;
 }
 
-// The ONNX Runtime number `kNumber`: what it was asked for.
+// The calls to the ONNX Runtime number `kNumber`.
 template <int kNumber>
 struct Runtime {
   static inline std::vector<OrtCustomOpDomain*> made, added;
@@ -86,7 +86,7 @@ struct Runtime {
   }
 };
 
-// Each has domains that it made itself, once, and operators that call it.
+// Each has domains that were made by it, once, and operators that call it.
 void TwoInOneProcess(Entry entry) {
   using One = Runtime<1>;
   using Other = Runtime<2>;

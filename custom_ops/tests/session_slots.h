@@ -1,5 +1,5 @@
-// The slots of OrtApi that a program calls to run a model, for session_test.cc: the library itself
-// calls none of them. check/abi_check.cc holds them against the official header.
+// The slots of OrtApi that a program calls to run a model, for session_test.cc. The library itself
+// does not call them. check/abi_check.cc compares them with the official header.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct OrtMemoryInfo;
 struct OrtRunOptions;
 struct OrtSession;
 
-// A character of a path is wchar_t on Windows, and nothing here takes a path but the library's.
+// A character of a path is wchar_t on Windows; the only path here is that of the library.
 #if defined(_WIN32)
 using PathChar = wchar_t;
 #else

@@ -20,7 +20,7 @@ namespace {
 
 using scatterx::ort::ApiBase;
 
-// The table of functions that runs models, and what it is handed on the way.
+// The table of functions that runs models, and their arguments.
 class Runtime {
  public:
 #define SLOT(number, name, ...)                                                          \

@@ -1,4 +1,4 @@
-// How work is shared among threads: which way is taken for which plan, and what the ways give.
+// How work is shared among threads: the way for each plan, and the results of the ways.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace scatterx;
 
 constexpr std::int64_t kFloat = 4;
 
-// Threads that are never asked to run.
+// Threads that never run.
 Parallel Workers(std::size_t count) {
   Parallel parallel;
   parallel.workers = count;
@@ -57,7 +57,7 @@ void NarrowMatricesHavePanels() {
       << "columns that are looked up";
 }
 
-// What is not rows of columns, though a dim of updates steps from an element to the next.
+// Plans that are not rows of columns, although a dim of updates steps from one element to the next.
 void OtherOutputsHaveNone() {
   CHECK(!HasPanels(MakeNest({{}, {0}, {0}}, {64}, {64, 50000}, {0}))) << "no rows";
   CHECK(!HasPanels(MakeNest({{}, {0, 0, 1}, {0, 1, 2}}, {4, 4, 32}, {4, 32, 5000}, {0})))
@@ -100,8 +100,8 @@ void RunsAreKeptInOrder() {
   }
 }
 
-// Sums of floats show the order in which they are taken. With columns beside those that are named,
-// numbers from the end, and the output beside data or in its place.
+// A sum of floats depends on its order, so it shows the order of the updates. Also with columns
+// that are not written, numbers from the end, and the output beside data or in its place.
 void PanelsGiveTheSameBits() {
   constexpr std::int64_t kHeight = 5, kPitch = 37, kCount = 300, kWidth = 33;
   const Nest nest = Elements(kHeight, kPitch, kCount, kWidth);

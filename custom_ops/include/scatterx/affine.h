@@ -1,5 +1,6 @@
-// Tables that count: every number of f is start + sum of i_d * step_d at row (i_0, i_1, ...), as
-// exporters write a box. Then the nest says it all, and two corners prove that f is in bounds.
+// Affine tables: at row (i_0, i_1, ...) every number of f is start + sum of i_d * step_d, as in the
+// boxes of exporters. Then the nest describes f completely, and two corners prove that f is in
+// bounds.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ struct Affine {
 
 namespace internal {
 
-// The only candidate: from the first row, and the next one along each dim. Returns false if its
-// corners leave an axis, or count from the front at one corner and from the end at another.
+// The only candidate, from the first row and the next one along each dim. Returns false if a corner
+// is out of bounds, or if one corner counts from the start and another from the end.
 inline bool GuessAffine(const Nest& nest, const Table& table, Affine& guess) {
   const std::size_t count = nest.columns.count, rank = nest.table.size() - 1;
   for (std::size_t j = 0; j < count; ++j) {
@@ -52,9 +53,9 @@ inline bool GuessAffine(const Nest& nest, const Table& table, Affine& guess) {
   return true;
 }
 
-// Are rows [begin, end) of f as guessed? A few rows at a time are compared, number by number,
-// within a line: rows that differ in the last dim only. `kCount` columns, or any number where it is
-// 0. The sums are known to fit into an Int.
+// Do rows [begin, end) of f equal the candidate? A few rows at a time are compared, number by
+// number, within a line: rows that differ in the last dim only. `kCount` is the number of columns,
+// or 0 for any number. The sums are known to fit into an Int.
 template <class Int, std::size_t kCount>
 SCATTERX_INLINE bool LinesAreAffine(const Int* values, const Nest& nest, const Affine& guess,
                                     std::int64_t begin, std::int64_t end) {
@@ -127,7 +128,7 @@ bool LinesAreAffine(const void* table, const Nest& nest, const Affine& guess, st
 
 inline bool RowsAreAffine(const Nest& nest, const Table& table, const Affine& guess,
                           std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t kAtOnce = 4096;  // one that does not count is not read to its end
+  constexpr std::int64_t kAtOnce = 4096;  // a table that is not affine is not read to its end
   for (; begin < end; begin += kAtOnce) {
     const std::int64_t stop = std::min(begin + kAtOnce, end);
     if (!(table.wide ? LinesAreAffine<std::int64_t>(table.values, nest, guess, begin, stop)
@@ -139,7 +140,7 @@ inline bool RowsAreAffine(const Nest& nest, const Table& table, const Affine& gu
 
 }  // namespace internal
 
-// Does f count, in bounds? A table that does not mostly shows it in the first rows.
+// Is f affine and in bounds? If not, the first rows mostly show it.
 inline bool FindAffine(const Nest& nest, const Table& table, const Parallel& parallel,
                        Affine& affine) {
   constexpr std::int64_t kFew = 64;

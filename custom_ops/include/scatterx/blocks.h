@@ -1,7 +1,7 @@
 // Copying and scattering a block at a time, while it is in the nearest caches. It needs a plan
 // whose outermost steps write consecutive bands of the output: then the updates of a block are
-// consecutive too. An output that does not stay in the caches is built in a separate buffer, a
-// block at a time, and stored from there past the caches: so it is never read.
+// consecutive too. If the output does not fit into the caches, it is built in a separate buffer, a
+// block at a time, and stored from there past the caches. So the output is never read.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Bands {
   std::int64_t first, pitch, count;
 };
 
-// The bands of a plan whose output is many blocks, and a band no more than a few. Where a block gets
-// few runs, to move it once more costs more than to fetch the lines that they go to.
+// The bands of a plan, if its output is many blocks and a band is at most a few. If a block gets
+// few runs, moving it once more costs more than fetching the lines that they write.
 inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
   constexpr std::int64_t kBytesOfRun = 256;
   const std::int64_t bytes = plan.data_count * element_bytes;

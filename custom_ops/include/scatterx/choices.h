@@ -1,4 +1,4 @@
-// Ways that win on one processor and lose on another: which of them are taken. Results never
+// The choice among ways that are fast on one processor and slow on another. The results do not
 // depend on it.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class CopyWay {
 
 struct Choices {
   CopyWay copy = CopyWay::kLines;
-  bool prefetch = true;  // places are asked for ahead of their turn
+  bool prefetch = true;  // places are prefetched
   bool blocks = true;    // blocks.h
   bool panels = true;    // panels.h
 
@@ -30,7 +30,7 @@ struct Choices {
 
 namespace internal {
 
-// They may change while others run: each of them is read once where it matters.
+// They may change while other threads run, so each of them is read once.
 struct Chosen {
   std::atomic<CopyWay> copy{CopyWay::kLines};
   std::atomic<bool> prefetch{true}, blocks{true}, panels{true};
@@ -59,7 +59,7 @@ inline void TakeWord(const std::string& word, Choices& choices, std::string& wro
 
 }  // namespace internal
 
-// Takes these from now on, in the whole process.
+// Uses these from now on, in the whole process.
 inline void Choose(const Choices& choices) {
   internal::chosen.copy.store(choices.copy, std::memory_order_relaxed);
   internal::chosen.prefetch.store(choices.prefetch, std::memory_order_relaxed);
@@ -74,8 +74,8 @@ inline Choices Chosen() {
           internal::chosen.panels.load(std::memory_order_relaxed)};
 }
 
-// Reads words such as "turns no-panels", with spaces or commas between them. Returns the first one
-// that means nothing, or an empty string; the others are read all the same.
+// Reads words such as "turns no-panels", with spaces or commas between them. Returns the first
+// unknown word, or an empty string. The other words are used in any case.
 inline std::string ReadChoices(const std::string& text, Choices& choices) {
   std::string word, wrong;
   for (const char c : text + ' ') {

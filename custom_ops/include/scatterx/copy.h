@@ -1,4 +1,4 @@
-// Moving bytes: past the caches where they are too many to stay there, and on several threads.
+// Moving bytes: past the caches if the caches are too small, and on several threads.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace scatterx {
 
 namespace internal {
 
-// By `rep movsb`, if that is the way and the processor has it: true if it is done.
+// Copies by `rep movsb`, if this is the chosen way and the processor has it. Returns whether it
+// copied.
 inline bool Moved(CopyWay way, char* to, const char* from, std::int64_t bytes) {
 #if SCATTERX_X86
   constexpr std::int64_t kLong = 1 << 14;
@@ -31,8 +32,8 @@ inline bool Moved(CopyWay way, char* to, const char* from, std::int64_t bytes) {
 
 }  // namespace internal
 
-// Copies like memcpy. That is not always good for long stretches: where it comes down to `rep
-// movsb`, some processors move 3 GB/s if `to` is a few bytes after `from` modulo a page.
+// Copies like memcpy. This is not always fast for long stretches: if memcpy uses `rep movsb`, some
+// processors move only 3 GB/s if `to` is a few bytes after `from` modulo a page.
 inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
   constexpr std::int64_t kShort = 1 << 10;
   if (bytes >= kShort) {
@@ -43,12 +44,12 @@ inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
-// An output of so many bytes does not stay in the caches. To write it past them saves reading it
-// first.
+// An output of so many bytes does not fit into the caches. If it is written past them, it is not
+// read first.
 inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 
-// Copies like memcpy, with stores that go past the caches; FinishStreaming() must follow before
-// others may read.
+// Copies like memcpy, with stores past the caches. FinishStreaming() must follow before other
+// threads read.
 inline void Stream(char* to, const char* from, std::int64_t bytes) {
   constexpr std::int64_t kShort = 128;
   if (bytes >= kShort) {

@@ -39,7 +39,8 @@ inline bool HasAvx2() {
 }
 
 // Does `rep movsb` move long stretches at least as fast as any loop? (ERMS, bit 9 of EBX of leaf 7)
-// No with AddressSanitizer and ThreadSanitizer, which do not see what an instruction moves.
+// No with AddressSanitizer and ThreadSanitizer, which do not see the bytes that an instruction
+// moves.
 inline bool HasFastMoves() {
 #if SCATTERX_X86 && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   static const bool has = [] {

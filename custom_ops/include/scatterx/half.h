@@ -29,8 +29,8 @@ inline std::uint32_t BitsOf(float value) {
 
 }  // namespace internal
 
-// The exponent's bias goes from 15 to 127, so 112 is added to it, and once more for infinity and
-// NaN. Subnormals are made from integers: they come out right where the thread flushes subnormal
+// The exponent's bias changes from 15 to 127, so 112 is added to it, and once more for infinity and
+// NaN. Subnormals are made from integers, so they are right even if the thread flushes subnormal
 // floats to zero.
 inline float ToFloat(Half half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000u) << 16;

@@ -22,8 +22,8 @@ struct Grid {
   std::int64_t first, pitch, count;
 };
 
-// The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth
-// while. Within the caches a short run is written twice before the other way has found its place.
+// The grid of a plan, if its runs are long enough and cover enough of data for one pass to be
+// faster. Within the caches, writing a short run twice takes less time than finding its place.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
   constexpr std::int64_t kShortest = 512, kShortestCached = 2048, kLeastShare = 16;
   const std::int64_t shortest =
@@ -43,8 +43,8 @@ inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) 
 
 namespace internal {
 
-// Moves stretches, put together where they follow each other on both sides. The next few wait in a
-// queue while their sources are fetched: they jump about, and the processor cannot guess where to.
+// Moves stretches, joined if they follow each other on both sides. The next few wait in a queue
+// while their sources are fetched, because the processor cannot predict their addresses.
 class Stretches {
  public:
   explicit Stretches(bool past_caches) : past_caches_(past_caches), asks_(Chosen().prefetch) {}

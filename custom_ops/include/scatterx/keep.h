@@ -16,7 +16,7 @@ inline constexpr std::int64_t kKeepSlack = 4;
 
 namespace internal {
 
-// From run `i` on. Without a branch: whether a run is kept is a coin toss.
+// From run `i` on. Without a branch, because the processor cannot predict whether a run is kept.
 inline std::int64_t KeepFrom(std::int64_t i, std::int64_t keep, const std::int64_t* targets,
                              std::int64_t count, std::int64_t begin, std::int64_t end,
                              std::int64_t* kept, std::int64_t* sources) {

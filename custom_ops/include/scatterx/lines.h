@@ -1,4 +1,4 @@
-// Copying cache lines by vectors: the ways that are the same on every processor that has them.
+// Copying cache lines by vectors, in the same way on every processor that has the instructions.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace scatterx {
 
-// A run of a few lines is copied without a call: a vector at a time, and the last vector over again
-// where it is not full.
+// A run of a few lines is copied without a call, a vector at a time. If the last vector is not
+// full, it overlaps the one before.
 inline constexpr std::int64_t kVector = 32, kFewLines = 256;
 
 namespace internal {
@@ -94,7 +94,7 @@ inline void CopyLines(char* to, const char* from, std::int64_t bytes) {
 }
 
 // Past the caches, several pages in turns, a few lines each: some processors serve as many streams
-// at once. Returns how many bytes are done; less than a turn is left.
+// at once. Returns how many bytes are copied; fewer than one turn remain.
 inline std::int64_t CopyInTurns(char* to, const char* from, std::int64_t bytes) {
   constexpr std::int64_t kPage = 4096, kTurn = 8 * kPage, kFew = 2;
   const std::int64_t head = std::min(bytes, BytesToLine(to));

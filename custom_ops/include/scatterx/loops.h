@@ -16,7 +16,7 @@ namespace internal {
 
 inline constexpr std::int64_t kBatch = 256;
 
-// Everything that a task needs to know.
+// All data that a task needs.
 struct Work {
   const Plan& plan;
   const Table& table;
@@ -28,8 +28,8 @@ struct Work {
   std::int64_t Bytes() const { return static_cast<std::int64_t>(moves.bytes); }
 };
 
-// A part of the steps of dim `dim`, or of the elements of every run where `dim` is the rank: those
-// from `begin` on, as many as `plan` has. That is the plan of the work but for this, and may send
+// A part of the steps of dim `dim`, or of the elements of every run if `dim` is the rank: those
+// from `begin` on, as many as `plan` has. Otherwise `plan` is the plan of the work. It may write
 // them to an output of another layout.
 struct Cut {
   Plan plan;

@@ -15,8 +15,8 @@ namespace scatterx {
 
 namespace internal {
 
-// Sorted by step, every step is longer than all shorter dims reach together: no two points of the
-// nest meet.
+// If, sorted by step, every step is longer than the reach of all shorter dims together, no two
+// points of the nest have the same target.
 inline bool IsInjective(const Plan& plan) {
   Dim dims[kMaxRank];
   std::copy(plan.dims, plan.dims + plan.rank, dims);
@@ -31,8 +31,8 @@ inline bool IsInjective(const Plan& plan) {
   return true;
 }
 
-// The contiguous run at the end of the nest. A long one is moved well as it is: a straight table
-// gains nothing.
+// The contiguous run at the end of the nest. A long run is moved fast in any case, so an affine
+// table gains nothing.
 inline constexpr std::int64_t kLongRun = 64;
 
 inline std::int64_t TrailingRun(const Plan& plan) {
@@ -52,7 +52,7 @@ struct Outline {
   bool may_straighten = false;
 };
 
-// `unique` is the caller's promise that no two updates meet.
+// `unique` is the caller's promise that no two updates collide.
 inline Outline MakeOutline(const Nest& nest, bool unique) {
   Outline outline;
   Plan& plan = outline.plan;
@@ -71,8 +71,8 @@ inline Outline MakeOutline(const Nest& nest, bool unique) {
   return outline;
 }
 
-// Folds a table that counts into the steps of the nest, where that shows that no two updates meet;
-// else it leaves `plan` as it was. Where it does, the table is in bounds.
+// Folds an affine table into the steps of the nest, if this shows that no two updates collide. Then
+// the table is in bounds. Otherwise `plan` is not changed.
 inline bool Straighten(const Nest& nest, const Table& table, const Parallel& parallel, Plan& plan) {
   Affine affine;
   if (!FindAffine(nest, table, parallel, affine)) return false;

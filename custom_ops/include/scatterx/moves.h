@@ -17,8 +17,8 @@ inline constexpr std::int64_t kFar = 1 << 20;
 
 // The distance of the data from the processor.
 struct Reach {
-  bool is_far = false;   // the output, and asking helps: see Batch::ForEach
-  bool streams = false;  // the updates fit no cache: long runs go past the caches
+  bool is_far = false;   // the output, and prefetching helps: see Batch::ForEach
+  bool streams = false;  // the updates do not fit any cache: long runs are written past the caches
 };
 
 // `count` runs of `length` elements, processed in this order. Run i begins at element targets[i] of
@@ -186,7 +186,7 @@ Moves MovesOf(Reduction reduction) {
 
 }  // namespace internal
 
-// `apply` is null where the type has no such reduction, is packed, or is not made of bytes
+// `apply` is null if the type does not have this reduction, is packed, or is not made of bytes
 // (string).
 inline Moves FindMoves(ElementType type, Reduction reduction) {
   switch (type) {

@@ -2,7 +2,7 @@
 //
 // OrtApi is an append-only table of function pointers: a slot keeps its number and its signature in
 // every later version, so a number and a signature are all that a caller needs. check/abi_check.cc
-// holds this header against the official one. Enumerations of the official header are int here;
+// compares this header with the official one. Enumerations of the official header are int here;
 // they have the same size.
 #pragma once
 
@@ -21,7 +21,7 @@ struct OrtValue;
 
 namespace scatterx::ort {
 
-// The API version asked for: the first with in-place custom operators (ONNX Runtime 1.18).
+// The API version that is requested: the first with in-place custom operators (ONNX Runtime 1.18).
 inline constexpr std::uint32_t kApiVersion = 18;
 
 // OrtErrorCode
@@ -88,8 +88,9 @@ inline constexpr int kInvalidArgument = 2;
        OrtStatus*(const OrtKernelContext* context, void (*task)(void* state, std::size_t index),   \
                   std::size_t count, std::size_t batches, void* state))
 
-// A slot of API 24, called where the ONNX Runtime is new enough: it lends out a tensor's dims. An
-// older one copies them into a description, which costs more than a small scatter.
+// A slot of API 24, called if the ONNX Runtime is new enough: it returns a reference to a tensor's
+// dims. An older ONNX Runtime copies the dims into a description, which costs more than a small
+// scatter.
 inline constexpr int kLendsDims = 24;
 #define SCATTERX_ORT_SLOTS_24(Slot)                                                                \
   Slot(414, GetTensorElementTypeAndShapeDataReference,                                             \
@@ -103,7 +104,7 @@ struct ApiBase {
   const char* (*GetVersionString)();
 };
 
-// OrtCustomOp at version 18, which later versions have not extended.
+// OrtCustomOp at version 18. Later versions add no member.
 struct CustomOp {
   std::uint32_t version;
   void* (*CreateKernel)(const CustomOp* op, const OrtApi* api, const OrtKernelInfo* info);

@@ -11,7 +11,7 @@ namespace scatterx {
 
 inline std::int64_t PackedBytes(std::int64_t elements) { return elements / 2 + elements % 2; }
 
-// The plan in bytes, where every run begins and ends on one.
+// The plan in bytes, if every run begins and ends on a byte.
 inline std::optional<Plan> InWholeBytes(Plan plan) {
   bool odd = plan.run % 2 != 0 || plan.start % 2 != 0;
   for (std::size_t d = 0; d < plan.rank; ++d) {

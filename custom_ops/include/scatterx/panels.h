@@ -1,7 +1,7 @@
 // Threads that share the rows of a small output, each with some columns of its own, scatter into
-// panels: its columns, laid together in memory that no other thread writes. In the output itself
-// they would keep taking each other's lines away: a processor that reads a line ahead does not know
-// whose it is.
+// panels: its columns, laid together in memory that no other thread writes. In the output itself,
+// threads would slow each other down: a processor also reads ahead lines that another thread
+// writes.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Panels {
   std::size_t count;
 };
 
-// The panels of a plan that has enough to do in few enough rows for it to be worth while.
+// The panels of a plan, if it has enough work in few enough rows for panels to be faster.
 inline std::optional<Panels> PanelsOf(const Plan& plan, std::int64_t element_bytes,
                                       const Parallel& parallel) {
   constexpr std::int64_t kLeastPart = 16, kLeastUses = 4;
@@ -76,7 +76,7 @@ inline void ScatterPanels(const Work& far, const Panels& panels, const char* dat
     return Part{i == 0 ? 0 : panels.first + part.begin,
                 i + 1 == panels.count ? panels.pitch : panels.first + part.end};
   };
-  // No two panels have a page in common.
+  // Panels do not share pages.
   constexpr std::int64_t kPage = 4096;
   const auto place_of = [&](std::size_t i) {
     return columns_of(i).begin * panels.rows * size + 2 * kPage * static_cast<std::int64_t>(i);

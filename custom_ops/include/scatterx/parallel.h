@@ -1,4 +1,4 @@
-// Somebody else's threads, as two pointers and a number.
+// The threads of a caller, as two pointers and a number.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ struct Parallel {
   void (*run)(void* pool, Task task, void* state, std::size_t count) = nullptr;
   void* pool = nullptr;
   std::size_t workers = 1;       // threads that may run at the same time
-  std::int64_t grain = 1 << 19;  // bytes that are worth a task of their own
+  std::int64_t grain = 1 << 19;  // bytes that justify a task
 
-  // How many tasks are worth while for moving so many bytes.
+  // How many tasks to use for moving so many bytes.
   std::size_t TasksFor(std::int64_t bytes) const {
     const std::int64_t tasks = bytes / grain, most = static_cast<std::int64_t>(workers);
     return static_cast<std::size_t>(tasks < 1 ? 1 : tasks < most ? tasks : most);
   }
 
-  // The same for work that is as cheap in smaller pieces. Several for each thread: where one is
-  // late the others go on.
+  // The same for work that is not slower in smaller pieces. Each thread gets several tasks: if one
+  // thread is late, the others continue.
   std::size_t PiecesFor(std::int64_t bytes) const {
     constexpr std::size_t kPieces = 4;
     Parallel finer = *this;

@@ -114,9 +114,9 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
   nest.targets = Ints(updates.size(), 0);
   nest.rows = Ints(updates.size(), 0);
   nest.columns.count = columns;
-  if (nest.update_count == 0) return nest;  // nothing is named, so nothing can be out of bounds
+  if (nest.update_count == 0) return nest;  // without updates, no target is out of bounds
 
-  // With data empty, strides are 0 and the bounds refuse every update.
+  // If data is empty, strides are 0, and every update is out of bounds.
   const Ints strides = nest.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
   for (std::size_t axis = 0; axis < data.size(); ++axis) {
     const std::size_t source = static_cast<std::size_t>(picks.p[axis]);
@@ -134,7 +134,7 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
     if (data[axis] > 1) nest.targets[dim] += strides[axis];
   }
   nest.every_row_is_used = !internal::HasRepeats(picks.p1);
-  if (columns == 0) return nest;  // f says nothing
+  if (columns == 0) return nest;  // f has no columns
   nest.row_count = Count(table) / static_cast<std::int64_t>(columns);
   std::int64_t stride = 1;
   for (std::size_t i = picks.p1.size(); i-- > 0; stride *= table[i]) {

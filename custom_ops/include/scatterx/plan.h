@@ -24,10 +24,10 @@ struct Plan {
   std::size_t rank = 0;
   std::int64_t start = 0, row_start = 0;
   std::int64_t run = 1;   // elements
-  bool run_owns = false;  // different elements of a run never meet, in any two runs
+  bool run_owns = false;  // different elements of runs never have the same target
   std::int64_t runs = 0;
-  Columns columns;      // of f; none where the nest says it all
-  bool unique = false;  // no two updates meet
+  Columns columns;      // of f; empty if the nest describes f completely
+  bool unique = false;  // no two updates collide
   std::int64_t data_count = 0;
 };
 

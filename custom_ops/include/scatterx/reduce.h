@@ -1,4 +1,4 @@
-// How an update meets the element that it is sent to: output[J] = reduce(output[J], updates[I]).
+// How an update is combined with its target: output[J] = reduce(output[J], updates[I]).
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct Mul {
 
 namespace internal {
 
-// Without a branch: which of the two it is cannot be guessed.
+// Without a branch, because the processor cannot predict which of the two is taken.
 template <class T>
 T Choose(bool first, T x, T u) {
   const unsigned mask = 0u - static_cast<unsigned>(first);

@@ -15,9 +15,9 @@
 
 namespace scatterx {
 
-// output = data, scattered with updates as the plan says. `output` is `data` itself or shares no
-// byte with it, and shares none with `updates` and the table. The plan is for this table, whose
-// bounds have been checked.
+// output = data, then the updates are written as the plan says. `output` is `data` itself, or does
+// not overlap it. It does not overlap `updates` and the table. The plan is for this table, and the
+// bounds of the table were checked.
 inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
                     const void* updates, void* output, const Parallel& parallel) {
   const auto size = static_cast<std::int64_t>(moves.bytes);

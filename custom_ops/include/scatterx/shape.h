@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxRank = 16;
 // A short list of numbers that lives on the stack: a shape, an index or a pick.
 class Ints {
  public:
-  Ints() {}  // leaves the places that are not in use as they are
+  Ints() {}  // unused places are not set
   Ints(std::initializer_list<std::int64_t> values) {
     for (const std::int64_t value : values) push_back(value);
   }
@@ -80,7 +80,7 @@ inline std::string ToString(const Ints& ints) {
   return text + "]";
 }
 
-// The number of elements; throws where it does not fit in 63 bits.
+// The number of elements; throws if it does not fit in 63 bits.
 inline std::int64_t Count(const Ints& shape) {
   for (const std::int64_t dim : shape) {
     if (dim < 0) throw InvalidArgument("a shape has the negative dim " + std::to_string(dim));
@@ -95,7 +95,7 @@ inline std::int64_t Count(const Ints& shape) {
   return count;
 }
 
-// How many elements apart neighbours along each dim are. Only for shapes that hold an element.
+// The strides of the dims, in elements. Only for shapes with at least one element.
 inline Ints RowMajorStrides(const Ints& shape) {
   Ints strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];

@@ -1,5 +1,5 @@
-// How the updates are shared among threads so that no two threads write the same element, and each
-// element still meets its updates in row-major order.
+// How the updates are shared among threads. No two threads write the same element, and each element
+// gets its updates in row-major order.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ struct Split {
   Way way = kSerial;
   std::size_t tasks = 1;
   std::size_t dim = 0;
-  std::size_t strips = 0;  // for kRanges that come out uneven: kRun in so many tasks, if any
+  std::size_t strips = 0;  // if the ranges of kRanges are uneven: kRun in so many tasks; 0 for none
 };
 
-// Elements from `output` to the next cache line. Where threads part inside of a line they slow each
-// other down badly.
+// Elements from `output` to the next cache line. If two threads write to one line, both are very
+// slow.
 inline std::int64_t ElementsToLine(const char* output, std::int64_t element_bytes) {
   constexpr std::uintptr_t kLine = 64;
   return static_cast<std::int64_t>((kLine - reinterpret_cast<std::uintptr_t>(output) % kLine) %
@@ -48,7 +48,7 @@ inline Part LinesOf(std::int64_t extent, std::size_t i, std::size_t tasks, std::
   return {border(part.begin), border(part.end)};
 }
 
-// An output of so many bytes for each thread does not stay in its nearest caches.
+// An output of so many bytes for each thread does not fit into its nearest caches.
 inline constexpr std::int64_t kNearBytes = 1 << 20;
 
 // Does each of so many threads, given its part of a dim, write to pages of its own at every step
@@ -72,7 +72,7 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
   const auto tasks = static_cast<std::int64_t>(split.tasks);
   if (tasks == 1) return split;
   constexpr std::int64_t kLine = 64, kLongPart = 1 << 14, kShortPart = 2 * kLine;
-  // Pieces that stay apart may be more than the threads.
+  // If the pieces are on different lines, there may be more pieces than threads.
   const auto pieces = [&](std::int64_t most) {
     const std::size_t wanted = parallel.PiecesFor(plan.runs * (run_bytes + kBytesPerRun));
     return std::max(split.tasks, std::min(wanted, static_cast<std::size_t>(most)));
@@ -82,9 +82,9 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     split.tasks = pieces(run_bytes / kLongPart);
     return split;
   }
-  // Parts of an inner dim or of a run come back at every step around them: they must keep to the
-  // same cache lines, and where the output stays in the caches to the same pages: a processor that
-  // reads ahead in a page takes lines away from others.
+  // Parts of an inner dim or of a run recur at every step around them, so each thread must always
+  // write the same cache lines. If the output fits into the caches, it must also write the same
+  // pages, because a processor that reads ahead in a page slows other threads down.
   const bool is_far = plan.data_count * element_bytes > tasks * kNearBytes;
   std::int64_t pitch = 0;
   for (std::size_t j = 0; j < plan.columns.count; ++j)
@@ -107,10 +107,10 @@ inline Split ChooseSplit(const Plan& plan, std::int64_t element_bytes, const Par
     }
     pitch = std::gcd(pitch, dim.target);
   }
-  // A run that is read in strips is slower to read than one that is read whole.
+  // Reading a run in strips is slower than reading it whole.
   if (plan.run_owns && pitch * element_bytes % kLine == 0 && run_bytes / tasks >= kShortPart)
     split.strips = pieces(run_bytes / kShortPart / 2);
-  // To look at an update costs as much as to write it, unless it is long or misses the caches.
+  // Checking an update costs as much as writing it, unless it is long or misses the caches.
   if (run_bytes >= 4 * kLine || plan.data_count * element_bytes >= 4 * parallel.grain)
     split.way = Split::kRanges;
   return split;

@@ -38,11 +38,11 @@ inline std::int64_t Base(const Table& table, const Columns& columns, std::int64_
 
 namespace internal {
 
-// -size <= value < size for every row of [begin, end)? It is so exactly if neither value + size nor
-// size - 1 - value is negative, and an overflow in one shows in the other; so the sign bits are
-// collected, without a comparison, which vectorizes everywhere. `kCount` columns, or any number
-// where it is 0. May say no wrongly where a size needs all bits of Int; the slow check has the last
-// word.
+// -size <= value < size for every row of [begin, end)? This is true if and only if value + size and
+// size - 1 - value are both not negative; if one of them overflows, the other is negative. So the
+// sign bits are collected, without a comparison, and every compiler vectorizes this. `kCount` is
+// the number of columns, or 0 for any number. If a size needs all bits of Int, the answer may be a
+// wrong "no"; then the slow check decides.
 template <class Int, std::size_t kCount>
 SCATTERX_INLINE bool LookAtRows(const Int* values, const Columns& columns, std::int64_t begin,
                                 std::int64_t end) {
@@ -96,8 +96,8 @@ bool RowsAreInBounds(const void* values, const Columns& columns, std::int64_t be
   }
 }
 
-// Throws at the first update, in row-major order, that is sent out of bounds. Slow: one update at a
-// time.
+// Throws at the first update, in row-major order, whose target is out of bounds. Slow: one update
+// at a time.
 inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
   Ints index(nest.updates.size(), 0);
   do {
@@ -118,7 +118,7 @@ inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
 
 }  // namespace internal
 
-// Throws InvalidArgument where an update would be sent out of bounds.
+// Throws InvalidArgument if the target of an update is out of bounds.
 inline void CheckBounds(const Nest& nest, const Table& table, const Parallel& parallel) {
   if (nest.update_count == 0 || nest.columns.count == 0) return;
   if (!nest.every_row_is_used) return internal::CheckUpdatesOneByOne(nest, table);

@@ -65,9 +65,9 @@ class Walk {
     }
   }
 
-  // base(row), with what it needs in registers: targets are int64 too, so a store to them would
-  // spoil a member. Sizes and strides that fit in 31 bits, as nearly all do, need a single
-  // multiplication of vectors.
+  // base(row), with its operands in registers: targets are int64, too, so after a store to them the
+  // compiler would read a member again. Sizes and strides that fit in 31 bits, as nearly all do,
+  // need a single multiplication of vectors.
   template <class Int, std::size_t kColumns, bool kShort>
   struct Reader {
     explicit Reader(const Walk& walk)
@@ -148,7 +148,7 @@ class Walk {
     }
   }
 
-  // The innermost dim is through: begin it again, one step on in the dim around it.
+  // The innermost dim is finished: begin it again, one step further in the dim around it.
   void Carry() {
     for (std::size_t d = plan_.rank; d-- > 0;) {
       const Dim& dim = plan_.dims[d];
