@@ -1,4 +1,4 @@
-"""What to do next: commands with which a scatter goes, each of them tried."""
+"""What to do next: commands that remove a scatter; each of them was tried."""
 
 import json
 import shlex
@@ -133,7 +133,7 @@ def test_an_operator_that_is_missing() -> None:
     assert [way.condition for way in found.ways] == ["if your compiler has Mul"]
 
 
-def test_what_nothing_removes() -> None:
+def test_a_scatter_that_no_option_removes() -> None:
     text = """g (float[8] x, int64[3, 1] i, float[3] u) => (float[8] y) {
         y = ScatterND <reduction = "mul"> (x, i, u) }"""
     (found,) = advise(onnx.parser.parse_model(HEAD + text), target="rknn")
@@ -168,7 +168,7 @@ def test_a_step_does_what_it_says() -> None:
     assert optimize(model, target="standard", assume="N >= 1").report.removed == 1
 
 
-def test_what_the_user_has_said_already_is_kept() -> None:
+def test_the_options_of_the_user_are_kept() -> None:
     """No way contradicts it, or leaves it out."""
     assert advice(ROWS, target="standard", assume="at <= -1") == [DENSE]
     assert advice(TWICE, target="standard", deterministic=True) == []

@@ -79,7 +79,7 @@ def test_if_branches_that_agree_and_that_differ() -> None:
     assert known(model, "s") == "(1,) [N]"
 
 
-def test_facts_of_a_branch_stay_in_it() -> None:
+def test_facts_of_a_branch_hold_only_in_it() -> None:
     model = parse("""g (int64[N] x, bool c) => (r) {
         three = Constant<value_int = 3>()
         a = If<then_branch = t () => (a1) { a1 = Gather(x, three) },

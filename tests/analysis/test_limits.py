@@ -61,7 +61,7 @@ def test_a_hostile_model_ends(name: str) -> None:
     assert outcome(model) == outcome(model)
 
 
-def test_what_is_too_large_is_not_computed() -> None:
+def test_large_tensors_are_not_computed() -> None:
     for name in ("expanded_indices", "gathered", "summed", "made"):
         model = ir.from_proto(HOSTILE[name](40))
         for value in interpret(model).values.values():
@@ -163,8 +163,8 @@ def test_the_budget_of_a_question_is_named() -> None:
         assert refusal.told.startswith("2 steps; without the answer, ")
 
 
-def test_a_budget_that_is_spent_is_no_answer() -> None:
-    """Neither a proof nor a refutation is remembered, and no term that it left as it was."""
+def test_a_spent_budget_gives_no_answer() -> None:
+    """No proof, no refutation and no unchanged term is remembered."""
     n, m = size("n"), size("m")
     hard = maximum(n, m) + maximum(m, 5) - m - floor_div(n, 2)
     facts = Facts(known=[n - 1])
@@ -176,14 +176,14 @@ def test_a_budget_that_is_spent_is_no_answer() -> None:
     assert simplify(piece, facts).constant == 0
 
 
-def test_what_is_written_has_a_budget_of_its_own() -> None:
+def test_writing_has_its_own_budget() -> None:
     with own_budget(5) as outer, own_budget() as inner:
         inner.work(1000)
         assert outer.steps == 5
 
 
 @pytest.mark.parametrize("name", ["loops", "branches", "called"])
-def test_nothing_of_a_guess_is_left(name: str) -> None:
+def test_a_wrong_guess_leaves_no_facts(name: str) -> None:
     """A visit that is given up leaves no more known than one that is not."""
     model = ir.from_proto(HOSTILE[name](3))
     with fresh_symbols():

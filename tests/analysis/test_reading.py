@@ -38,7 +38,7 @@ def test_each_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert called.count("of_tensor") == called.count("of_attributes") == 1
 
 
-def test_what_has_no_content_gets_a_name_in_each_visit() -> None:
+def test_unknown_elements_get_a_symbol_in_each_visit() -> None:
     model = ir.from_onnx_text("""<ir_version: 10, opset_import: ["" : 21]>
         g () => (int4[2] y) { y = Constant <value = int4[2] {1, 2}> () }""")
     (node,) = model.graph

@@ -1,4 +1,4 @@
-"""What Resize gives has the sizes that it is told (``test_interpreter`` draws every case of it)."""
+"""The result of Resize has the given sizes (``test_interpreter`` draws every case of it)."""
 
 import onnx_ir as ir
 import pytest

@@ -63,8 +63,8 @@ def test_sums_of_runtime_numbers_may_wrap() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "uint64"])
-def test_unsigned_scalars_are_no_sizes(dtype: str) -> None:
-    # A size is less than 2**31, and what 64 bits make of sizes is taken not to wrap.
+def test_unsigned_scalars_are_not_sizes(dtype: str) -> None:
+    # A size is less than 2**31, and 64-bit arithmetic on sizes is assumed not to overflow.
     model = parse(f"""g ({dtype} u) => (r) {{
         narrow = Cast<to = 6>(u)
         wide = Cast<to = 7>(u)

@@ -1,4 +1,4 @@
-"""What a user says of the inputs: read, proven with, reported, and kept to by what is drawn."""
+"""Assumptions about the inputs are read, used in proofs, reported, and true of drawn inputs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -58,7 +58,7 @@ BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 
 
 def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> Source:
-    """Return where inputs come from of which all that is assumed is true."""
+    """Return a source of inputs for which all assumptions are true."""
     loaded = load(model)
     return Source.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
 
@@ -82,7 +82,7 @@ def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
 
 
 def reason(text: str, assume: Sequence[str]) -> Reason | None:
-    """Return why the last scatter stays, or None where all go."""
+    """Return why the last scatter is kept, or None if all are removed."""
     result = optimized(text, assume)
     found: Reason | None = result.report.scatters[-1].reason
     return found
@@ -91,7 +91,7 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
 # The text
 
 
-# What follows from each kind, and what stays without it
+# What follows from each kind of assumption, and which is kept without it
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
         (["pos: contiguous", "0 <= pos"], None),
         (["pos: contiguous", "0 <= pos < N"], None),
         (["pos: contiguous", "5 <= pos", "S >= 1"], None),
-        (["pos: contiguous", "5 <= pos"], Reason.UNKNOWN_SIZE),  # what to read where there is none
+        (["pos: contiguous", "5 <= pos"], Reason.UNKNOWN_SIZE),  # pos may be empty
         (["pos: contiguous, nonnegative", "S == 1"], None),
     ],
 )
@@ -133,7 +133,7 @@ def test_bounds_of_an_input(kind: str, assume: list[str], why: set[Reason | None
 
 
 @pytest.mark.parametrize("kind", ["int64", "int32"])
-def test_a_sum_that_may_wrap_around_is_no_index_then(kind: str) -> None:
+def test_a_sum_that_may_overflow_is_not_followed_then(kind: str) -> None:
     # Without an upper bound, p + 2 may leave 64 bits; but then the original rejects it.
     assert reason(START.replace("KIND", kind), ["p >= 0"]) is None
 
@@ -145,7 +145,7 @@ def test_a_sum_that_may_wrap_around_is_no_index_then(kind: str) -> None:
         (["N > 3"], Reason.MAY_COLLIDE),
         (["N >= 5"], None),
         (["N > 4"], None),
-        (["N != 4", "N >= 4"], Reason.MAY_COLLIDE),  # a number in between is not told apart
+        (["N != 4", "N >= 4"], Reason.MAY_COLLIDE),  # a number in between is not distinguished
         (["N == 4"], Reason.COLLIDES),
         (["N == 7"], None),
         (["N % 8 == 0", "1 <= N <= 64"], None),
@@ -207,7 +207,7 @@ def test_unique(assume: list[str], unique: str) -> None:
     assert (scatter.duplicates is None) == (unique == "proven")
 
 
-def test_what_is_true_of_elements_says_nothing_where_there_are_none() -> None:
+def test_an_assumption_about_elements_says_nothing_of_an_empty_input() -> None:
     text = "g (float[N] x, int64[K] idx, int64 p) => (float[N] y) { y = Neg (x) }"
     model = ir.from_proto(parse(text))
     n, k = (size(s, DeclaredDim(s)) for s in "NK")

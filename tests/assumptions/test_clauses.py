@@ -35,7 +35,7 @@ def test_statement(text: str, name: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["x", "", "<= 3", "x big", "x <= ", "x % 0 == 1", "x <= n // 2"])
-def test_what_cannot_be_read(text: str) -> None:
+def test_statements_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ScatterXError, match=r"is not like|cannot read") as raised:
         clauses([text])
     assert "\n" not in str(raised.value)
@@ -54,7 +54,7 @@ def test_what_cannot_be_read(text: str) -> None:
         (["N < D", "D < N"], "the assumptions about '[DN]' contradict other assumptions"),
     ],
 )
-def test_what_cannot_be_assumed(assume: str | list[str], message: str) -> None:
+def test_statements_that_do_not_fit_the_model(assume: str | list[str], message: str) -> None:
     model = onnx.parser.parse_model(CACHE)
     with pytest.raises(ScatterXError, match=message.replace("[0]", r"\[0\]")) as raised:
         onnx_scatterx.inspect(model, assume=assume)

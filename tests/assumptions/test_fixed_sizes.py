@@ -1,4 +1,4 @@
-"""Sizes that a user fixes: names are found, and what contradicts is an error in one line."""
+"""Sizes that a user fixes: names are found, and a contradiction is an error of one line."""
 
 import onnx_ir as ir
 import pytest
@@ -58,7 +58,7 @@ def test_dims_without_a_name() -> None:
     assert shapes(model(x=None), {"x": []}) == {}
 
 
-def test_what_is_there_already_changes_nothing() -> None:
+def test_a_size_that_is_already_a_number_changes_nothing() -> None:
     assert shapes(model(x=[2, 3]), {"x": [2, 3]}) == {}
     assert shapes(IMAGES, None) == {}
     assert shapes(IMAGES, {}) == {}

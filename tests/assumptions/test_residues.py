@@ -1,4 +1,4 @@
-"""The nearest number of which all that is assumed is true, against looking at every number."""
+"""The nearest number for which all assumptions are true, compared with a search."""
 
 from hypothesis import given
 from hypothesis import strategies as st

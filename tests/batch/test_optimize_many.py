@@ -85,7 +85,7 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")
-def test_ctrl_c_is_for_others_what_it_was(zoo: Path, tmp_path: Path) -> None:
+def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
     def mask() -> set[signal.Signals]:
         return {signal.Signals(s) for s in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
 
@@ -133,7 +133,7 @@ class _Kills:
         return os._exit, (9,)
 
 
-def test_a_worker_that_dies_is_told(zoo: Path, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_reported(zoo: Path, tmp_path: Path) -> None:
     summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, sizes=_Kills())
     assert (
         summary.outcomes[0].error
@@ -150,7 +150,7 @@ class _Lost(Executor):
         return future
 
 
-def test_an_executor_that_fails_is_told(zoo: Path, tmp_path: Path) -> None:
+def test_an_executor_that_fails_is_reported(zoo: Path, tmp_path: Path) -> None:
     summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", executor=_Lost())
     assert "the worker is out of reach" in str(summary.outcomes[0].error)
 
@@ -169,7 +169,7 @@ def cases(zoo: Path, tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_what_cannot_be_begun(cases: dict[str, Any]) -> None:
+def test_arguments_with_which_it_cannot_begin(cases: dict[str, Any]) -> None:
     for message, (paths, out) in cases.items():
         with pytest.raises(ScatterXError, match=message):
             onnx_scatterx.optimize_many(paths, out)
@@ -220,7 +220,7 @@ def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         ({"assume": ["N"]}, "'N' is not like"),
     ],
 )
-def test_what_is_wrong_for_any_model_is_told_once(
+def test_an_error_for_every_model_is_reported_once(
     options: dict[str, Any], because: str, tmp_path: Path
 ) -> None:
     """And before there is a process, or a folder."""
@@ -238,7 +238,7 @@ def test_a_profile_is_read_once(tmp_path: Path) -> None:
     profile.write_text('name = "npu"\navoid = ["NonZero"]')
 
     class Late(ThreadPoolExecutor):
-        """Begins when the profile is gone."""
+        """Begins after the profile was removed."""
 
         def submit(self, *arguments: Any, **options: Any) -> Any:
             profile.unlink(missing_ok=True)
@@ -251,7 +251,7 @@ def test_a_profile_is_read_once(tmp_path: Path) -> None:
     assert [o.error for o in summary.outcomes] == [None]
 
 
-def test_the_summary_counts_what_there_is(tmp_path: Path) -> None:
+def test_the_summary_counts_scatters(tmp_path: Path) -> None:
     """No scatter is not 0 of 0, and gathers are counted where they are listed."""
     (tmp_path / "in").mkdir()
     text = """<ir_version: 8, opset_import: ["" : 18]> g (float[N, 3] x) => (float[N, 2] y)
@@ -279,7 +279,7 @@ def test_the_headline_says_what_scatterx_needs(tmp_path: Path) -> None:
     assert summary.outcomes[0].done.endswith(" nodes, 1 became ScatterX")
 
 
-def test_what_belongs_to_the_process_is_left_alone(
+def test_files_of_the_process_are_not_changed(
     zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two threads that set filters of warnings and put them back take each other's for the old ones.

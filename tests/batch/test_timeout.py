@@ -1,4 +1,4 @@
-"""A time limit for each of many models: one that takes longer is a line, and the others go on."""
+"""A time limit for each of many models: one that takes longer is a line, and the others run."""
 
 import gc
 import os
@@ -90,7 +90,7 @@ def test_wrong_limits(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_processes_take_turns() -> None:
-    """A late or a dead one is replaced; what cannot be sent is told."""
+    """A late or a dead one is replaced; a task that cannot be sent is reported."""
     slow: Work[Any, Any] = Work(gc.collect, time.sleep, 0.5)
     assert list(run_tasks(slow, [3600, 0.0], 1)) == [(3600, Lost("late")), (0.0, None)]
     died: Work[Any, Any] = Work(gc.collect, os._exit)

@@ -1,4 +1,4 @@
-"""`bench`: what it compares, what it tells, its arithmetic. No test looks at how long it took."""
+"""`bench`: what it compares and prints, and its arithmetic. No test asserts a time."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_models_of_every_kind(tmp_path: Path) -> None:
 
 
 @since(1, 20, "a directory for external data")
-def test_external_data_stay_where_they_are(tmp_path: Path) -> None:
+def test_external_data_are_not_moved(tmp_path: Path) -> None:
     model = parse(
         ROWS.replace("float[N, 4] y)", "float[B, 4] u)").replace("(x, i, y)", "(x, i, w)")
     )
@@ -86,13 +86,13 @@ def test_external_data_stay_where_they_are(tmp_path: Path) -> None:
         ("g () => (int64[1] y) { y = Constant <value_ints = [1]> () }", {}),
     ],
 )
-def test_what_cannot_be_bound(text: str, inputs: dict[str, np.ndarray]) -> None:
+def test_tensors_that_cannot_be_bound(text: str, inputs: dict[str, np.ndarray]) -> None:
     inputs = {n: f32(a) if a.dtype == np.float64 else a for n, a in inputs.items()}
     found = onnx_scatterx.bench([parse(text)] * 2, inputs=inputs, rounds=6, library=False)
     assert found.timings[1].difference is None
 
 
-def test_differences_are_told() -> None:
+def test_differences_are_reported() -> None:
     text = """g (float[4] x) => (float[4] y)
               {{ c = Constant <value_float = {}> ()  y = {}(x, c) }}"""
     thirds = [parse(text.format(*how)) for how in (("3.0", "Div"), ("0.33333334", "Mul"))]
@@ -190,7 +190,7 @@ def test_calls_take_turns() -> None:
 
 
 def test_the_interval_covers_the_median() -> None:
-    """Of many samples, 95 of 100 intervals hold the true median, whatever the distribution."""
+    """For any distribution, 95 of 100 intervals contain the true median."""
     rng = np.random.default_rng(0)
     for count in (6, 9, 40, 101):
         samples = rng.exponential(size=(1000, count))

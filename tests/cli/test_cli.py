@@ -107,7 +107,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'node_ScatterND_2'; there is node_ScatterND_23" in error_of(capsys)
 
 
-def test_what_to_do_next_comes_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_advice_is_printed_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "out.onnx")
     for command in (["inspect", KV], ["optimize", KV, "-o", out]):
         assert main(command) == 0
@@ -165,7 +165,7 @@ def test_a_model_that_runs_on_no_input_is_not_compared(
     assert printed.err.count("\n") == 1
 
 
-def test_what_differs_is_not_written(
+def test_a_model_that_differs_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
@@ -186,7 +186,7 @@ def test_what_differs_is_not_written(
     assert os.listdir(tmp_path) == ["m.onnx"]
 
 
-def test_what_cannot_be_compared_is_not_written(
+def test_a_model_that_cannot_be_compared_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", RANDOM), tmp_path / "out.onnx"
@@ -211,7 +211,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert line
 
 
-def test_nobody_reads_on() -> None:
+def test_a_closed_stdout() -> None:
     script = f"{sys.executable} -m onnx_scatterx explain {YOLOX} | true; exit ${{PIPESTATUS[0]}}"
     shell = shutil.which("bash")
     assert shell is not None
@@ -220,7 +220,7 @@ def test_nobody_reads_on() -> None:
     assert done.returncode in (0, 141)
 
 
-def test_names_are_neither_broken_nor_read_as_markup(
+def test_names_are_not_broken_and_not_read_as_markup(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = parse(ROW)

@@ -1,4 +1,4 @@
-"""--fix on the command line: sizes are written, told, verified, and asked for."""
+"""--fix on the command line: sizes are written, reported, verified, and requested."""
 
 import json
 import shlex
@@ -146,7 +146,7 @@ def test_assumptions_of_fixed_sizes() -> None:
 
 
 def test_commands_keep_the_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a scatter stays, the commands that would remove it have the same sizes."""
+    """If a scatter is kept, the commands that would remove it have the same sizes."""
     model = parse("""twice (float[N] x, float[2] y) => (float[N] z)
         <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }""")
     path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"

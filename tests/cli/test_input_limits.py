@@ -98,7 +98,7 @@ def test_tensors_of_every_type_in_the_field_of_their_type(kind: int) -> None:
 def test_declared_dims_that_are_large_expressions(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """They are symbols of their own, as any other text is that is no expression."""
+    """Each is one symbol, as any other text that is not an expression."""
     model = parse(ROWS)
     for value in (*model.graph.input, *model.graph.output):
         for dim in value.type.tensor_type.shape.dim:
@@ -166,7 +166,7 @@ def test_a_size_that_cannot_be_drawn(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
-    """Such a node does not run; what its inputs should be is not asked for each column."""
+    """Such a node does not run; its inputs are not constrained for each column."""
     text = f"""g (float[N] x, int64[K, {1 << 40}] i, float[K] u) => (float[N] y)
         {{ y = ScatterND(x, i, u) }}"""
     model = parse(text)
@@ -264,7 +264,7 @@ def test_profiles(
         ("run KV --input cache=PLACE", "a.npy"),
     ],
 )
-def test_what_is_no_file(
+def test_paths_that_are_not_files(
     command: str,
     name: str,
     to_a_device: bool,

@@ -52,7 +52,7 @@ def wait_for(terminal: Terminal, text: str) -> None:
     raise AssertionError((text, text_of(terminal)))
 
 
-def test_nothing_is_shown_of_what_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_commands_show_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(shown, "PATIENCE", 60.0)
     with stages() as tell:
@@ -61,7 +61,7 @@ def test_nothing_is_shown_of_what_is_fast(monkeypatch: pytest.MonkeyPatch) -> No
     assert terminal.getvalue() == ""
 
 
-def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_no_progress_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     with stages() as tell:
         assert tell is None
     monkeypatch.setattr(sys, "stderr", Terminal())
@@ -90,7 +90,7 @@ def test_many_models() -> None:
 
 
 def test_an_estimate_is_honest() -> None:
-    """It is given where there is something to go by, and as wide as models differ."""
+    """It is given after some models, and it is as wide as the models differ."""
     assert remaining([], 5, 1) == remaining([1.0, 1.0], 5, 1) == remaining([1.0] * 9, 0, 1) == ""
     assert remaining([1.0] * 5, 10, 1) == ", about 10 s left"
     assert remaining([1.0] * 5, 10, 5) == ", about 2 s left"
@@ -103,7 +103,7 @@ def test_an_estimate_is_honest() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
 def test_a_real_terminal_and_quiet(tmp_path: Path) -> None:
-    """The line is gone at the end, and ``--quiet`` prints nothing."""
+    """The line is removed at the end, and ``--quiet`` prints nothing."""
     import pty
 
     for quiet in ([], ["--quiet"]):
@@ -117,7 +117,7 @@ def test_a_real_terminal_and_quiet(tmp_path: Path) -> None:
             while True:
                 try:
                     part = os.read(leader, 1 << 16)
-                except OSError:  # as Linux says that nobody writes any more
+                except OSError:  # as Linux reports that the writer closed it
                     break
                 if not part:
                     break

@@ -1,4 +1,4 @@
-"""The command line where it cannot do what is asked: bad models, places, arguments; interrupts."""
+"""The command line with bad models, places and arguments, and with interrupts."""
 
 import os
 import signal
@@ -100,7 +100,7 @@ def test_bad_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_data_of_the_source_are_not_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not even where the optimized model reads them no longer."""
+    """Not even if the optimized model does not read them."""
     text = "g (float[1, 300] u) => (float[1, 300] y) { y = ScatterND(w, i, u) }"
     model = parse(text.replace("{", "<int64[1, 1] i = {0}> {", 1))
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((1, 300), "f"), "w"))
@@ -193,7 +193,7 @@ def test_a_shell_that_closed_stderr(
     assert main(["verify", KV, KV, "--samples", "2"]) == 0
 
 
-def test_a_bug_is_no_answer(
+def test_a_bug_has_status_2(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:

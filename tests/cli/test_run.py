@@ -1,4 +1,4 @@
-"""`onnx-scatterx run`: what it prints, what it saves, and what it says is wrong."""
+"""`onnx-scatterx run`: its output, the files that it saves, and its errors."""
 
 from pathlib import Path
 
@@ -149,7 +149,7 @@ def test_byte_order_and_layout() -> None:
 
 
 def bad(tmp_path: Path) -> dict[str, str]:
-    """Make files that are no inputs; each by what is said of it."""
+    """Make files that are not inputs; the key is the error message."""
     np.save(tmp_path / "wide.npy", FEED["x"].astype(np.float64))
     np.save(tmp_path / "short.npy", FEED["x"][:3])
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
@@ -233,7 +233,7 @@ def test_without_the_library(
     assert "needs ONNX Runtime 1.18 or newer" in error_of(capsys)
 
 
-def test_a_library_that_is_none(
+def test_a_library_that_is_not_a_library(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "no.so").write_text("no library")

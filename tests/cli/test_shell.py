@@ -117,7 +117,7 @@ def test_json(arguments: list[str], key: str, capsys: pytest.CaptureFixture[str]
     assert key in (found[0] if isinstance(found, list) else found)
 
 
-def test_json_of_what_fails_is_json_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_of_a_failure_is_json_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = saved(tmp_path / "b.onnx", NEG.replace("Neg", "Abs"))
     assert main(["verify", saved(tmp_path / "a.onnx", NEG), other, "--json"]) == 1
     printed = capsys.readouterr()
@@ -159,7 +159,7 @@ def test_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         (Stdin(b""), ["verify", "-", "-"], "-: only one model can come from stdin"),
     ],
 )
-def test_what_stdin_must_be(
+def test_stdin_must_be_a_model(
     stdin: Stdin | None,
     arguments: list[str],
     told: str,
@@ -185,7 +185,7 @@ def test_stdout_is_the_model_alone() -> None:
     assert (quiet.stdout, quiet.stderr) == (done.stdout, b"")
 
 
-def test_external_data_go_into_the_stream(tmp_path: Path) -> None:
+def test_external_data_become_part_of_the_stream(tmp_path: Path) -> None:
     model = onnx.load(READ)
     outside = tmp_path / "m.onnx"
     onnx.save(model, outside, save_as_external_data=True, location="w", size_threshold=0)
@@ -196,7 +196,7 @@ def test_external_data_go_into_the_stream(tmp_path: Path) -> None:
     assert piped("verify", str(outside), "elsewhere.onnx", "--samples", "3").returncode == 0
 
 
-def test_nothing_is_streamed_to_a_terminal_nor_beside_json(
+def test_no_model_is_streamed_to_a_terminal_or_beside_json(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["optimize", BOX, "-o", "-", "--json"]) == 2
@@ -209,14 +209,14 @@ def test_nothing_is_streamed_to_a_terminal_nor_beside_json(
 
 
 @pytest.mark.slow
-def test_what_differs_is_not_streamed(tmp_path: Path) -> None:
+def test_a_model_that_differs_is_not_streamed(tmp_path: Path) -> None:
     never = "g (float[2] x) => (float[3] y) <int64[1] shape = {3}> { y = Reshape (x, shape) }"
     done = piped("optimize", saved(tmp_path / "m.onnx", never), "-o", "-", "--verify")
     assert (done.returncode, done.stdout) == (2, b"")
 
 
 def test_several_models(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files and directories; what is missing of the output's path is made."""
+    """Files and directories; missing directories of the output's path are made."""
     Path("in/deep").mkdir(parents=True)
     Path("in/deep/a.onnx").write_bytes(Path(BOX).read_bytes())
     Path("b.onnx").write_bytes(Path(KV).read_bytes())

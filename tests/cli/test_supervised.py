@@ -1,4 +1,4 @@
-"""The process that the user starts: what it says and does if the one that works ends or stops."""
+"""The process that the user starts: its output if the worker process ends or stops."""
 
 import os
 import signal
@@ -48,13 +48,13 @@ class Started:
         self.worker = int(self.process.stdout.readline())
 
     def end(self) -> tuple[int, str, str]:
-        """Wait for the end; return the status and what was printed."""
+        """Wait for the end; return the status and the output."""
         out, err = self.process.communicate(timeout=30)
         return self.process.returncode, out, err
 
     @staticmethod
     def wait_for(pid: int, *states: str) -> None:
-        """Wait until a process is in a state, or until it is gone where that is none."""
+        """Wait until a process is in a state; without a state, until it has ended."""
         for _ in range(1000):
             found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True)
             state = found.stdout.decode().strip()[:1]

@@ -13,7 +13,7 @@ BOX = str(MODELS / "box_update_dynamo.onnx")
 MASK = str(MODELS / "mask_fill_dynamo.onnx")
 AT_RUN = """g (float[900, 2] x, int64[90, 1] i, float[90, 2] y) => (float[900, 2] z)
     { z = ScatterND(x, i, y) }"""
-COMMAND = "   onnx-scatterx optimize "  # is pasted, and so stays in one line
+COMMAND = "   onnx-scatterx optimize "  # it is pasted, so it is one line
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 GREEN, YELLOW, RED = "\x1b[32m", "\x1b[1;33m", "\x1b[1;31m"
 
@@ -57,7 +57,7 @@ def test_a_pipe_gets_tabs_and_no_escapes(capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_colors_can_be_asked_for(
+def test_colors_can_be_forced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -111,9 +111,7 @@ def test_the_axes_are_those_of_the_statement(capsys: pytest.CaptureFixture[str])
     assert "writes    box [:, :, 2:8], in the axes before the Transpose" in text
 
 
-def test_an_unwritable_name_stays_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unwritable_name_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import onnx
 
     model = onnx.load(BOX)

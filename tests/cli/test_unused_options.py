@@ -1,4 +1,4 @@
-"""Options that would have no effect are mistakes, told in one line."""
+"""Options that would have no effect are errors of one line."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_options_without_effect(
     assert not list(tmp_path.iterdir())
 
 
-def test_sizes_that_the_model_has_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sizes_that_the_model_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     named = saved(tmp_path / "m.onnx", "g (float[batch, ?] x) => (float[batch, ?] y) {y = Abs(x)}")
     fixed = saved(tmp_path / "f.onnx", "g (float[2] x) => (float[2] y) {y = Abs(x)}")
     out = str(tmp_path / "out.onnx")

@@ -1,4 +1,4 @@
-"""Consumers that are made up: the file of an adapter, of which only some lines differ."""
+"""Fake consumers: files of adapters that differ in a few lines."""
 
 from pathlib import Path
 

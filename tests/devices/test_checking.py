@@ -1,4 +1,4 @@
-"""`check`: what is said of a consumer that takes a model, is wrong, refuses, crashes or hangs."""
+"""`check`: the answer about a consumer that takes a model, is wrong, refuses, crashes or hangs."""
 
 import os
 import sys
@@ -84,7 +84,7 @@ def test_the_node_that_the_adapter_tells(tmp_path: Path) -> None:
     assert str(check(NEGATION, fake(tmp_path, run))) == "fake 1.2: refused at a.b: layer 3: Neg"
 
 
-def test_what_runs_on_the_host(tmp_path: Path) -> None:
+def test_nodes_on_the_host(tmp_path: Path) -> None:
     run = 'return Answer("taken", {"y": -feeds["x"]}, on_host=("Neg",))'
     found = check(NEGATION, fake(tmp_path, run))
     assert found
@@ -107,7 +107,7 @@ def test_no_answer_in_time(tmp_path: Path) -> None:
     assert found.message == "no answer within 0.5 s"
 
 
-def test_what_a_consumer_starts_ends_with_it(tmp_path: Path) -> None:
+def test_processes_of_a_consumer_end_with_it(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     run = (
         'import subprocess; begun = subprocess.Popen(["sleep", "1000"]); '
@@ -130,7 +130,7 @@ def _is_running(number: int) -> bool:
         return False
 
 
-def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_temporary_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "tmp"
     place.mkdir()
     monkeypatch.setenv("TMPDIR", str(place))
@@ -146,7 +146,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert left - {".ses"} == set(), "but what ONNX Runtime writes"
 
 
-def test_what_a_consumer_prints_is_no_answer(
+def test_the_output_of_a_consumer_is_not_an_answer(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = 'print("{}", flush=True); os.write(1, b"}"); return Answer("taken", {"y": -feeds["x"]})'
@@ -154,7 +154,7 @@ def test_what_a_consumer_prints_is_no_answer(
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_native_code_prints_can_be_read(tmp_path: Path) -> None:
+def test_the_output_of_native_code_can_be_read(tmp_path: Path) -> None:
     run = """
         with captured() as text:
             os.write(1, b"Neg on CPU")
@@ -189,7 +189,7 @@ def test_outputs_that_do_not_fit(tmp_path: Path, outputs: str) -> None:
     assert check(NEGATION, fake(tmp_path, f'return Answer("taken", {outputs})')).verdict == "wrong"
 
 
-def test_outputs_that_are_no_arrays(tmp_path: Path) -> None:
+def test_outputs_that_are_not_arrays(tmp_path: Path) -> None:
     found = check(NEGATION, fake(tmp_path, 'return Answer("taken", {"y": object()})'))
     assert str(found) == "fake 1.2: refused: TypeError: an output is not an array of numbers"
 
@@ -221,7 +221,7 @@ def test_a_python_that_is_not_there(tmp_path: Path) -> None:
         check(NEGATION, fake(tmp_path), python="no/python")
 
 
-def test_another_python_is_told(tmp_path: Path) -> None:
+def test_another_python_is_reported(tmp_path: Path) -> None:
     other = tmp_path / "python"
     other.symlink_to(sys.executable)
     with pytest.raises(MissingConsumerError, match=f"not installed for {other}: pip install fake"):
@@ -264,7 +264,7 @@ def test_names() -> None:
         ("adapter = 3", "the adapter has no name"),
     ],
 )
-def test_a_file_that_is_no_adapter(tmp_path: Path, text: str | None, message: str) -> None:
+def test_a_file_that_is_not_an_adapter(tmp_path: Path, text: str | None, message: str) -> None:
     place = tmp_path / "own.py"
     if text is not None:
         place.write_text(text)
@@ -277,7 +277,7 @@ def test_a_file_that_is_no_adapter(tmp_path: Path, text: str | None, message: st
 
 @pytest.mark.parametrize("name", consumer_names())
 def test_an_adapter_is_self_contained(name: str) -> None:
-    """It is imported by a Python that finds neither onnx_scatterx nor what that needs."""
+    """It is imported by a Python without onnx_scatterx and its dependencies."""
     import subprocess
 
     from onnx_scatterx.devices import child

@@ -29,7 +29,7 @@ def test_each_has_a_profile(name: str) -> None:
 
 
 def test_layers_on_the_cpu_of_the_chip() -> None:
-    """Inputs and outputs are no layers; each kind is told once."""
+    """Inputs and outputs are not layers; each kind is reported once."""
     assert rknn._on_cpu(RKNN_TABLE) == (("ScatterND",), 3)
     assert rknn._on_cpu("nothing") == ((), 0)
 
@@ -83,7 +83,7 @@ def test_the_reason_of_tpu_mlir() -> None:
 
 
 def test_pnnx_writes_into_the_scratch_directory_only(tmp_path: Path) -> None:
-    """It writes beside the model, so the model is linked; what lies beside it is, too."""
+    """It writes beside the model, so the model and the files beside it are linked."""
     (tmp_path / "model.onnx").write_bytes(b"1")
     (tmp_path / "model.data").write_bytes(b"2")
     place = tmp_path / "scratch"

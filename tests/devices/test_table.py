@@ -1,4 +1,4 @@
-"""The table of devices: what was right before and after, what was lost, and what is kept."""
+"""The table of devices: the right answers before and after, lost models, and stored answers."""
 
 import importlib.util
 import json
@@ -60,7 +60,7 @@ def refusing(directory: Path, op_type: str) -> Consumer:
     return fake(directory, RUNS.format(refused=op_type))
 
 
-def test_what_is_gained(tmp_path: Path, models: list[Path]) -> None:
+def test_gained_models(tmp_path: Path, models: list[Path]) -> None:
     table = device_table(models, [(refusing(tmp_path, "ScatterND"), None)])
     assert table.right("fake", "original") == {"plain"}
     assert table.right("fake", "standard") == table.right("fake", "own") == set(table.models)
@@ -85,7 +85,7 @@ def test_what_is_gained(tmp_path: Path, models: list[Path]) -> None:
     assert [a["check"]["verdict"] for a in answers[:3]] == ["refused", "right", "right"]
 
 
-def test_what_is_lost(tmp_path: Path, models: list[Path]) -> None:
+def test_lost_models(tmp_path: Path, models: list[Path]) -> None:
     table = device_table(models[:1], [(refusing(tmp_path, "Concat"), None)])
     why = "fake 1.2: refused at Concat: ValueError: no Concat"
     assert table.to_markdown().splitlines()[-2:] == [
@@ -94,13 +94,13 @@ def test_what_is_lost(tmp_path: Path, models: list[Path]) -> None:
     ]
 
 
-def test_what_is_wrong(tmp_path: Path, models: list[Path]) -> None:
+def test_wrong_models(tmp_path: Path, models: list[Path]) -> None:
     consumer = fake(tmp_path, 'return Answer("taken", [feeds["x"]])')
     said = device_table(models[2:], [(consumer, None)]).to_markdown()
     assert "| fake 1.2 | 0, 1 wrong | 0 (+0, -0), 1 wrong | 0 (+0, -0), 1 wrong |" in said
 
 
-def test_what_is_known_is_not_asked_again(tmp_path: Path, models: list[Path]) -> None:
+def test_stored_answers_are_reused(tmp_path: Path, models: list[Path]) -> None:
     consumer, record = refusing(tmp_path, "ScatterND"), tmp_path / "record.json"
     first = device_table(models, [(consumer, None)], record=record)
     asked = (tmp_path / "asked").read_text()

@@ -35,7 +35,7 @@ def model_of(inputs: Inputs, output: str) -> ir.Model:
 
 
 def written(inputs: Inputs, output: str, write: Write, target: Target) -> onnx.ModelProto | Refusal:
-    """Write what is to be tested for a target, in place of the only node of a model."""
+    """Write the tested form for a target, in place of the only node of a model."""
     model = model_of(inputs, output)
     graph = model.graph
     scope = interpret(model).scopes[graph]
@@ -252,7 +252,7 @@ def test_logic(avoid: str) -> None:
 
 
 @pytest.mark.parametrize("op", ["Equal", "Less", "Greater", "Where", "Concat", "Pad", "Gather"])
-def test_bools_and_positions_go_by_another_type(op: str) -> None:
+def test_bools_and_positions_are_written_in_another_type(op: str) -> None:
     target = limited(op, no_types=frozenset({"int64", "bool"}))
 
     def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:

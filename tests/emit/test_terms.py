@@ -49,7 +49,7 @@ def written(t: Term, model: ir.Model, made: TermEmitter) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("opset", [11, 18])
-def test_what_is_written_has_the_value_of_the_term(opset: int) -> None:
+def test_the_written_nodes_compute_the_value_of_the_term(opset: int) -> None:
     rng = random.Random(3)
     turned = 0
     for _ in range(40):

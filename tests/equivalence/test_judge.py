@@ -1,4 +1,4 @@
-"""The judge as a part of the project: what it may import, what it says, how it is asked."""
+"""The judge as a part of the project: its imports, its answers, its options."""
 
 import ast
 import builtins
@@ -71,7 +71,7 @@ def test_verify_proves_what_optimize_makes() -> None:
 
 
 def test_verify_refutes_by_a_run() -> None:
-    """The slices differ only for more than 3000 rows, of which no draw has any."""
+    """The slices differ only for more than 3000 rows, and no draw has so many."""
     text = """g (float[N] x) => (float[M] y) <int64[1] a = {0}, int64[1] b = {3000}>
         { y = Slice(x, a, b, a) }"""
     before, after = parse(text), parse(text.replace("3000", "3001"))
@@ -83,7 +83,7 @@ def test_verify_refutes_by_a_run() -> None:
     assert "of the solver; N = " in str(found)
 
 
-def test_what_the_user_assumes_is_a_fact() -> None:
+def test_assumptions_of_the_user_are_facts() -> None:
     text = """g (float[N] x, int64[K] i) => (float[M] y) <int64 zero = {0}>
         { y = Gather(x, i) }"""
     other = text.replace("y = Gather(x, i)", "j = Max(i, zero) y = Gather(x, j)")
@@ -127,7 +127,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "refuted: the models differ" in capsys.readouterr().out
 
 
-def test_what_is_not_proven_is_no_yes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unproven_answer_is_false(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "g (float[N, 4] x) => (float[A, B] y) { y = Softmax(x) }"
     before = saved(parse(text), tmp_path / "a.onnx")
     double = "{ e = Softmax(x) n = Neg(e) y = Neg(n) }"
@@ -153,7 +153,7 @@ def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
         onnx_scatterx.verify(parse(ROWS), parse(ROWS), prove=True)
 
 
-def test_its_progress_is_told() -> None:
+def test_its_progress_is_reported() -> None:
     told: list[tuple[int, int]] = []
     onnx_scatterx.verify(
         parse(ROWS),

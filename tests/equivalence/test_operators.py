@@ -114,7 +114,7 @@ def test_integers_wrap(name: str) -> None:
     assert_follows(text, {"a": small, "b": i64([3, -3, 2])})
 
 
-def test_what_wraps_is_known_of_constants() -> None:
+def test_constants_that_overflow_are_known() -> None:
     text = """g (int64[A] a) => (int64[C] y, int64[D] z) <int64 big = {9223372036854775807}>
         { up = Add(a, big) y = Sub(up, big) z = Identity(a) }"""
     assert_follows(text, {"a": i64([1, -5])})
@@ -298,6 +298,6 @@ def test_tensor_scatter(mode: str) -> None:
         ("(float[A, B] x) => (float[E, F] y) <int64[2] s = {2, 2}> { y = Expand(x, s) }", "23"),
     ],
 )
-def test_what_cannot_run_is_excluded(text: str, shapes: str) -> None:
+def test_sizes_that_cannot_run_are_excluded(text: str, shapes: str) -> None:
     arrays = [np.zeros([int(c) for c in shape], np.float32) for shape in shapes.split()]
     assert_excluded(f"g {text}", dict(zip("xz", arrays, strict=False)))

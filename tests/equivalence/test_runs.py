@@ -33,7 +33,7 @@ HEAD = (
 )
 KINDS = {"f": "fi", "F": "FI", "i": ["i", "n", "zero", "less", "two"], "c": ["c", "rows"]}
 KINDS |= {"I": "I", "b": "b", "B": "B", "n": ["n", "zero", "one", "less", "two"], "i1": "i"}
-NODES = {  # what a node gives: its text, with the kinds of values that it may read
+NODES = {  # the text of a node, with the kinds of values that it may read
     "f": [
         "Gather({f}, {i})",
         "GatherND({f}, {c})",
@@ -94,7 +94,7 @@ DTYPES |= {"b": "bool[{}]", "B": "bool[{}, {}]"}
 
 
 def drawn_model(rng: random.Random) -> str:
-    """Return a model of a few nodes, all values of which are outputs."""
+    """Return a model of a few nodes, whose values are all outputs."""
     known = {kind: list(names) for kind, names in KINDS.items()}
     known["f"], known["F"] = ["f"], ["F"]
     nodes, outputs = [], []
@@ -158,7 +158,7 @@ def assert_possible(text: str, feed: Mapping[str, np.ndarray], outputs: list[np.
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_what_runs_is_possible(seed: int) -> None:
+def test_facts_hold_on_a_run(seed: int) -> None:
     rng, numbers = random.Random(seed), np.random.default_rng(seed)
     for _ in range(4):
         text = drawn_model(rng)

@@ -1,4 +1,4 @@
-"""The terms of the judge: normal forms, intervals and what Z3 is told keep every value."""
+"""The terms of the judge: normal forms, intervals and the encoding for Z3 keep every value."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def drawn(depth: int, rng: random.Random, variables: Sequence[Term]) -> Term:
 
 
 def value(term: Term, known: Mapping[Term, int]) -> int:
-    """Return what a term is at some values of its variables, by the definitions."""
+    """Return the value of a term at some values of its variables, by the definitions."""
     if term in known:
         return known[term]
     if term.op == "choose":
@@ -92,8 +92,8 @@ def variables(rng: random.Random) -> dict[Term, int]:
 
 
 @given(st.integers(0, 2**32))
-def test_terms_are_what_they_are_made_of(seed: int) -> None:
-    """What is simplified with variables is what is computed with numbers in their place."""
+def test_terms_have_the_value_of_their_parts(seed: int) -> None:
+    """A simplified term has the same value as the term computed with numbers."""
     rng = random.Random(seed)
     known = variables(rng)
     state = rng.getstate()
@@ -108,7 +108,7 @@ def test_terms_are_what_they_are_made_of(seed: int) -> None:
 
 
 @given(st.integers(0, 2**32))
-def test_z3_is_told_the_same(seed: int) -> None:
+def test_z3_gets_the_same_value(seed: int) -> None:
     rng = random.Random(seed)
     known = variables(rng)
     made = drawn(2, rng, list(known))

@@ -52,7 +52,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_what_nearly_is_the_same_is_not_proven(name: str) -> None:
+def test_models_that_are_nearly_the_same_are_not_proven(name: str) -> None:
     text, (old, new) = TRAPS[name]
     assert old in text
     found = proof_of(text, text.replace(old, new), opset=19)
@@ -78,7 +78,7 @@ def test_the_least_number_cannot_be_divided_by_minus_1() -> None:
     ],
     ids=["within a branch", "dropout"],
 )
-def test_what_draws_at_random_is_not_even_itself(text: str) -> None:
+def test_a_model_that_draws_at_random_does_not_equal_itself(text: str) -> None:
     found = proof_of(text, text)
     assert found.kind == "unknown"
     assert "draws at random" in str(found)
@@ -97,7 +97,7 @@ def test_the_outputs_are_the_same_ones() -> None:
         assert "different outputs" in str(prove(before, after))
 
 
-def test_what_an_input_is_if_it_is_left_out_counts() -> None:
+def test_defaults_of_inputs_count() -> None:
     text = "g (float[2] x, float[2] w = {1, 2}) => (float[2] z) { z = Add(x, w) }"
     before, after = parse(text), parse(text.replace("{1, 2}", "{1, 3}"))
     assert "different defaults" in str(prove(before, after))

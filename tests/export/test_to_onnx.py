@@ -27,7 +27,8 @@ DTYPES = ["float32", "float64", "float16", "int8", "uint16", "int64", "bool", "s
 def any_transformer(random: np.random.Generator) -> XTransformer:
     """In bounds: coordinates on whole axes and on parts, constants and tables, picks in any order.
 
-    Extents 0 and 1, rank 0, dims in both picks, in neither and twice in p2 are among them.
+    Among them are extents 0 and 1, rank 0, and dims that are in both picks, in no pick, or twice in
+    p2.
     """
     shape = tuple(int(n) for n in random.choice([1, 2, 3, 3, 3, 3, 0], random.integers(4)))
     p2 = [int(d) for d in random.permutation(len(shape)) if random.random() < 0.7]
@@ -202,7 +203,7 @@ def test_f_as_an_input_takes_any_f() -> None:
         check(Scattering(X, X[:2], rows(*indices)((5, 4))), model)
 
 
-def test_a_transformer_has_the_type_and_the_reduction_that_are_asked_for() -> None:
+def test_a_transformer_gets_the_given_type_and_reduction() -> None:
     model = to_onnx(rows(1, 3)((5, 4)), dtype=ml_dtypes.bfloat16, reduction="add", opset=16)
     assert model.opset_import[0].version == 16
     assert {i.type.tensor_type.elem_type for i in model.graph.input} == {onnx.TensorProto.BFLOAT16}
@@ -232,12 +233,12 @@ def test_complex_numbers_have_a_model() -> None:
         ({"dtype": str, "form": "scatterx", "reduction": "add"}, "no ScatterX of string"),
     ],
 )
-def test_what_onnx_has_not_is_refused(options: dict[str, Any], because: str) -> None:
+def test_operators_that_onnx_lacks_are_refused(options: dict[str, Any], because: str) -> None:
     with pytest.raises(ValueError, match=because):
         to_onnx(rows(1, 3)((5, 4)), **options)
 
 
-def test_what_the_source_cannot_be_is_refused() -> None:
+def test_other_sources_are_refused() -> None:
     source = scatter_nd(X, i64([[1], [3]]), X[:2])
     with pytest.raises(ValueError, match="those of the source"):
         to_onnx(source, dtype=np.float32)

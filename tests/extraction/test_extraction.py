@@ -34,7 +34,7 @@ def test_the_same_report(path: Path) -> None:
             assert found == next(s for s in report.scatters if s.node == scatter.node)
 
 
-def test_what_is_far_is_cut_off() -> None:
+def test_distant_nodes_are_cut_off() -> None:
     part = onnx_scatterx.extract(parse(FAR), "z")
     assert [node.op_type for node in part.model.graph.node] == ["ScatterND"]
     assert {value.name for value in part.model.graph.input} == {"u", "y"}
@@ -42,7 +42,7 @@ def test_what_is_far_is_cut_off() -> None:
     onnx.checker.check_model(part.model, full_check=True)
 
 
-def test_nothing_else_is_told() -> None:
+def test_the_part_contains_nothing_else() -> None:
     """No weights, no stack traces, no texts."""
     model = parse(FAR.replace("ScatterND (u", "ScatterND (k"))
     numbers = np.arange(8, dtype=np.float32) + 1234.5
@@ -112,7 +112,7 @@ def test_the_kind_and_the_settings() -> None:
 
 
 @pytest.mark.parametrize("node", ["zz", "w"])
-def test_what_is_not_there(node: str) -> None:
+def test_an_unknown_node(node: str) -> None:
     with pytest.raises(ScatterXError, match=f"no scatter or gather is called '{node}'"):
         onnx_scatterx.extract(parse(FAR), node)
 

@@ -1,4 +1,4 @@
-"""Changes of what a model computes: its numbers, attributes, operators and wires."""
+"""Changes of the computation of a model: its numbers, attributes, operators and wires."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""Changes of what a caller sees: dims, inputs, outputs, the operator set."""
+"""Changes of the interface: dims, inputs, outputs, the operator set."""
 
 import numpy as np
 import onnx
@@ -55,7 +55,7 @@ def override(m: Mutant) -> bool:
 
 
 def free(m: Mutant) -> bool:
-    """Let callers give what was a constant."""
+    """Turn a constant into an input."""
     found = [t for t in m.graph.initializer if np.prod(t.dims, dtype=int) <= LARGE]
     if not found:
         return False

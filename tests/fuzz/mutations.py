@@ -1,6 +1,6 @@
 """Small changes of a model, drawn.
 
-What a mutant is worth ONNX Runtime decides: many are rejected, and that is what they are for.
+ONNX Runtime decides whether a mutant is valid: it rejects many, and they are test cases, too.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""The commands of a page, run as a reader would, and what is printed below them."""
+"""The commands of a page, run as by a reader, and the output that is shown below them."""
 
 import re
 import shlex

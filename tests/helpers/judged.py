@@ -1,4 +1,4 @@
-"""Compare what the interpreter says of a model with what ONNX Runtime computes.
+"""Compare the interpreter's abstract values of a model with the results of ONNX Runtime.
 
 All intermediate tensors become outputs; the sizes and opaque elements in the terms are bound to
 what the run gave, and every shape, every content and every fact must then hold.
@@ -27,7 +27,7 @@ class UnboundError(Exception):
 
 
 class Judged:
-    """A model with what is known of it, ready to be compared with runs.
+    """A model with its abstract values, ready to be compared with runs.
 
     `opened` loads a model, by default without ONNX Runtime's own optimizations. `followed` counts
     the tensors of which the content was known, over all runs.

@@ -1,4 +1,4 @@
-"""A model with as many scatters as wanted, of several forms, some of which stay."""
+"""A model with a given number of scatters, of several forms; some of them are kept."""
 
 import onnx
 import onnx.parser

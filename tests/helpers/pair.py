@@ -1,4 +1,4 @@
-"""The judge of a rewriting: a model and what became of it, run side by side in ONNX Runtime.
+"""The judge of a rewriting: a model and its result, run side by side in ONNX Runtime.
 
 Every feed that the original accepts is judged up to three times.
 
@@ -125,7 +125,7 @@ def assert_same(
     rejected: int = 0,
     library: bool = False,
 ) -> int:
-    """Compare two models on feeds, of which the original may reject some; return how many ran."""
+    """Compare two models on feeds; the original may reject some. Return how many ran."""
     pair = Pair(original, optimized, library=library)
     feeds = list(feeds)
     refusals = [describe(feed) for feed in feeds if not pair.accepts(feed)]
@@ -230,7 +230,7 @@ def with_exact_where(model: onnx.ModelProto) -> onnx.ModelProto:
 
         Where(c, a, b) = Squeeze(GatherElements(Concat([a], [b]), [not c]))      c, a, b expanded
 
-    It stays a Where before operator set 11, which has no GatherElements.
+    Before operator set 11, which lacks GatherElements, it is a Where.
     """
     flat = _flat(model)
     wheres = _float_wheres(flat)

@@ -1,4 +1,4 @@
-"""Tests of one rule: what it makes of a model, as a golden text, and what it leaves alone.
+"""Tests of one rule: the new model, as a golden text, and the scatters that it refuses.
 
 What the rule makes is run in ONNX Runtime beside the original, on every feed.
 """

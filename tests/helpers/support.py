@@ -159,7 +159,7 @@ def optimize(
 
 
 def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
-    """Return what a caller sees: inputs with types, outputs with element types, overridables."""
+    """Return the interface: inputs with types, outputs with element types, overridables."""
     graph = model.graph
     return (
         [(i.name, i.type.SerializeToString(deterministic=True)) for i in graph.input],

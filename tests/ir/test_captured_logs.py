@@ -1,4 +1,4 @@
-"""A log is silenced for the thread that asks, whatever other threads do with it meanwhile."""
+"""A log is silenced for one thread, while other threads use it."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ LOG = logging.getLogger(NAME)
 
 
 class Heard(logging.Handler):
-    """Keeps what is told."""
+    """Keeps the messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ def test_only_this_thread_and_this_log_are_silenced() -> None:
 
 
 def test_a_thread_that_leaves_while_another_is_heard() -> None:
-    """The list of filters is gone through when the other thread is done with it."""
+    """The list of filters is read after the other thread has finished with it."""
     entered, leave, left = threading.Event(), threading.Event(), threading.Event()
 
     def other() -> None:

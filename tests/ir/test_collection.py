@@ -38,14 +38,14 @@ def test_it_is_put_back_after_an_error() -> None:
 
 
 @pytest.mark.parametrize("chosen", [(0, 10, 10), (10**6, 5, 5)])
-def test_what_the_user_has_chosen_stays(chosen: tuple[int, int, int]) -> None:
+def test_thresholds_of_the_user_are_kept(chosen: tuple[int, int, int]) -> None:
     gc.set_threshold(*chosen)
     with fewer_collections():
         assert gc.get_threshold() == chosen
     assert gc.get_threshold() == chosen
 
 
-def test_what_is_set_meanwhile_stays() -> None:
+def test_thresholds_that_are_set_meanwhile_are_kept() -> None:
     with fewer_collections():
         gc.set_threshold(123, 4, 5)
     assert gc.get_threshold() == (123, 4, 5)

@@ -1,4 +1,4 @@
-"""Where external data may be: copies stay in the output's directory, links to read are followed."""
+"""Places of external data: copies are in the output's directory, links to read are followed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
     assert files_in(tmp_path / "out") == []
 
 
-def test_models_in_memory_are_no_way_out(tmp_path: Path) -> None:
+def test_models_in_memory_cannot_name_places_outside(tmp_path: Path) -> None:
     proto = onnx.load(with_index(tmp_path / "in" / "m.onnx"), load_external_data=False)
     (tmp_path / "out").mkdir()
     for location in "../w.json", str(tmp_path / "in" / "w.json"), "a/../../w.json":

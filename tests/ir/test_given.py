@@ -1,4 +1,4 @@
-"""Every function that takes a model takes whatever has one, and says what it takes."""
+"""Every function that takes a model takes objects with a model; its error names the types."""
 
 import dataclasses
 from collections.abc import Callable
@@ -53,7 +53,7 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_what_has_a_model_is_a_model(entry: str, tmp_path: Path) -> None:
+def test_an_object_with_a_model_is_taken(entry: str, tmp_path: Path) -> None:
     onnx.save(parse(ROW), tmp_path / "m.onnx")
     given = [
         Program(ir.from_proto(parse(ROW))),
@@ -69,7 +69,7 @@ def test_what_has_a_model_is_a_model(entry: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("wrong", [b"model", None, {"model": 1}, 7])
-def test_anything_else_is_told_what_is_accepted(entry: str, wrong: object) -> None:
+def test_the_error_names_the_accepted_types(entry: str, wrong: object) -> None:
     if entry == "bench" and isinstance(wrong, dict):
         return  # several models by their names
     with pytest.raises(TypeError) as raised:
@@ -80,7 +80,7 @@ def test_anything_else_is_told_what_is_accepted(entry: str, wrong: object) -> No
     assert text.endswith(f"this is a {type(wrong).__name__}")
 
 
-def test_the_kind_that_came_in_goes_out() -> None:
+def test_the_result_is_of_the_kind_of_the_input() -> None:
     assert isinstance(onnx_scatterx.optimize(parse(ROW)).model, onnx.ModelProto)
     program = Program(ir.from_proto(parse(ROW)))
     found = onnx_scatterx.optimize(program)

@@ -1,4 +1,4 @@
-"""Models are read with one clear line for whatever is wrong, and written whole or not at all."""
+"""Models are read with an error of one line for any mistake, and written whole or not at all."""
 
 import os
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def weight(path: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["m.onnx", "m.onnxtxt", "m.textproto", "m.json"])
-def test_what_is_saved_is_loaded(tmp_path: Path, name: str) -> None:
+def test_a_saved_model_is_loaded(tmp_path: Path, name: str) -> None:
     save(negation(), tmp_path / name)
     assert [node.op_type for node in load(tmp_path / name).graph] == ["Neg"]
     assert os.listdir(tmp_path) == [name]
@@ -168,7 +168,7 @@ TOLERATED: dict[str, Callable[[onnx.ModelProto], object]] = {
 
 
 @pytest.mark.parametrize("case", TOLERATED)
-def test_what_runtimes_accept_is_accepted(case: str) -> None:
+def test_models_that_runtimes_accept_are_accepted(case: str) -> None:
     proto = negation()
     TOLERATED[case](proto)
     assert len(load(proto).graph) == 1

@@ -1,4 +1,4 @@
-"""Models are raised to a newer operator set, or lowered to an older one, where asked for."""
+"""With ``opset``, models are raised to a newer operator set, or lowered to an older one."""
 
 import logging
 import re
@@ -76,7 +76,7 @@ OLDER = {
 
 
 @pytest.mark.parametrize("body", KEPT)
-def test_what_cannot_be_lowered(body: str) -> None:
+def test_models_that_cannot_be_lowered(body: str) -> None:
     model = parse(f"g (float[1, 1, 4] x, int64[6] p) => (float[a, b, c] y) {{ {body} }}", opset=22)
     said = KEPT[body]
     older = next((v for op, v in OLDER.items() if f"({op})" in said), 19)
@@ -99,7 +99,7 @@ LOWERED = [
 
 
 @pytest.mark.parametrize("body", LOWERED)
-def test_what_can_be_lowered_is_the_same(body: str) -> None:
+def test_a_lowered_model_computes_the_same(body: str) -> None:
     model = parse(
         f"g (float[1, 1, 4] x, int64[6] p) => (float[...] y) {{ {body} }}".replace(
             "[...]", "[a, b, c, d, e, f]" if "OfShape" in body else "[a, b, c]"
@@ -146,7 +146,7 @@ def test_a_target_that_reads_no_newer_set() -> None:
 
 
 @pytest.mark.parametrize("version", [13, 16, 18])
-def test_what_is_written_fits_the_lowered_set(version: int) -> None:
+def test_new_nodes_fit_the_lowered_operator_set(version: int) -> None:
     """Rules write their nodes as the set wants them that the model is lowered to."""
     text = """g (float[4, N] x, float[M, N] u, int64[1] at, float[K, N] v) => (float[4, N] z)
         <int64[2, 1] i = {1, 3}, int64[1] w = {0}> {
@@ -161,7 +161,7 @@ def test_what_is_written_fits_the_lowered_set(version: int) -> None:
     assert onnx_scatterx.verify(model, result.model, samples=6).same
 
 
-def test_what_cannot_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_cannot_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
     with pytest.raises(ScatterXError, match="onnx knows 9 to"):
         onnx_scatterx.optimize(model, opset=999)
@@ -181,7 +181,7 @@ def test_what_cannot_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
             onnx_scatterx.optimize(model, opset=24)
 
 
-def test_what_is_skipped_is_an_error_where_the_log_is_turned_off() -> None:
+def test_a_skipped_node_is_an_error_even_if_the_log_is_off() -> None:
     """onnxscript says in its log alone that it leaves a node as it was."""
     text = """<ir_version: 8, opset_import: ["" : 18]>
         g (float[2, 4] x, float[2] one, int64[n] to) => (float[?] y)

@@ -19,12 +19,12 @@ MODELS = sorted(Path("models").glob("*.onnx"))[::8]
 
 
 def in_pieces(content: bytes, piece: int) -> onnx.ModelProto | None:
-    """Return what is read of some bytes."""
+    """Return the message that is read from some bytes."""
     return read_in_pieces(io.BytesIO(content), len(content), piece)
 
 
 def written(model: onnx.ModelProto) -> bytes:
-    """Return what is written of a model."""
+    """Return the bytes that are written for a model."""
     stream = io.BytesIO()
     write_in_pieces(model, stream)
     return stream.getvalue()
@@ -40,19 +40,17 @@ def test_it_is_what_the_parser_reads_and_the_serializer_writes(path: Path) -> No
 
 
 @given(st.binary(max_size=40), st.integers(0, 200), st.integers(1, 60))
-def test_whatever_stands_in_a_file_is_what_the_parser_says(
-    inserted: bytes, at: int, piece: int
-) -> None:
+def test_any_bytes_give_the_answer_of_the_parser(inserted: bytes, at: int, piece: int) -> None:
     whole = MODELS[0].read_bytes()[:400]
     for content in (whole[:at], whole[:at] + inserted, whole[:at] + inserted + whole[at:]):
         try:
             model = onnx.load_model_from_string(content)
         except Exception:  # of protobuf, which has several
-            continue  # what is cut off may be read as long as each field is whole
+            continue  # a truncated file may be read if each field is whole
         assert in_pieces(content, piece) in (None, model)
 
 
-def test_fields_that_nobody_knows_are_kept() -> None:
+def test_unknown_fields_are_kept() -> None:
     graph = onnx.GraphProto(name="g").SerializeToString() + b"\xf8\x3f\x07"  # field 1023: 7
     model = onnx.ModelProto(ir_version=8)
     model.graph.MergeFromString(graph)

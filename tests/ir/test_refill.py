@@ -1,4 +1,4 @@
-"""A message that takes over what became of its model is the message that would be made anew."""
+"""A message that gets the nodes of its optimized model equals a newly made message."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ def weighted() -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
-def test_what_is_optimized_from_a_path_is_what_is_optimized_in_memory(path: Path) -> None:
+def test_a_model_from_a_path_gives_the_same_as_one_in_memory(path: Path) -> None:
     kept = onnx_scatterx.optimize(path).model
     assert (
         kept.SerializeToString()
@@ -77,7 +77,7 @@ def test_it_is_the_message_that_would_be_made(change: Callable[[ir.Model], None]
     assert refilled(message, model).SerializeToString() == fresh
 
 
-def test_the_weights_stay_where_they_are() -> None:
+def test_the_weights_are_not_copied() -> None:
     message = weighted()
     tensors = list(message.graph.initializer)
     model = ir.from_proto(message)
@@ -89,7 +89,7 @@ def test_the_weights_stay_where_they_are() -> None:
     ] * 2
 
 
-def test_what_nobody_knows_of_a_message_is_no_part_of_the_new_one() -> None:
+def test_unknown_fields_of_a_message_are_not_copied() -> None:
     message = weighted()
     message.MergeFromString(b"\xf8\x3f\x07")  # field 1023: 7
     model = ir.from_proto(message)

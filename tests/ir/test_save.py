@@ -73,7 +73,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert [file for file in out.rglob("*") if file.is_file()] == [out / "m.onnx"]
 
 
-def test_what_is_too_big_for_the_message_goes_outside(
+def test_large_weights_are_written_outside_of_the_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = load(with_weights(tmp_path / "a"))

@@ -1,4 +1,4 @@
-"""The wiring of a model: which node reads what, kept while the model is taken apart."""
+"""The wiring of a model: which node reads which value, before nodes are removed."""
 
 import onnx_ir as ir
 
@@ -32,7 +32,7 @@ def test_it_outlives_the_model() -> None:
     assert {v.name for v in wiring.constants} == {"w", "k"}
 
 
-def test_an_initializer_that_is_an_input_is_no_constant() -> None:
+def test_an_initializer_that_is_an_input_is_not_a_constant() -> None:
     text = TEXT.replace("bool c)", "bool c, float[2] w)")
     model = ir.from_onnx_text(text)
     assert {v.name for v in Wiring.of(model).constants} == {"k"}

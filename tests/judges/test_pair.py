@@ -1,4 +1,4 @@
-"""The judge of the tests sees what it must see, and forgives what it may."""
+"""The judge of the tests finds every difference, and allows the known exceptions."""
 
 import numpy as np
 import onnx.parser
@@ -41,7 +41,7 @@ def test_what_grows_from_a_sign_is_seen() -> None:
         assert_same(parse(before), parse(after), [FEED])
 
 
-def test_a_where_of_the_original_is_no_excuse() -> None:
+def test_a_where_of_the_original_does_not_excuse_a_zero() -> None:
     after = head("{ w = Where (m, x, x) z = Constant <value = float {0.0}> () y = Add (w, z) }")
     before = head("{ w = Where (m, x, x) y = Identity (x) }")
     with pytest.raises(AssertionError, match="plain"):

@@ -1,4 +1,4 @@
-"""The judge itself: it must call sound rewriting sound, and catch what is not."""
+"""The judge itself: it must accept sound rewritings, and find unsound ones."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Nodes that cannot run: what is said to fail is refused by ONNX Runtime, and named."""
+"""Nodes that cannot run: ONNX Runtime refuses each of them, and the error names it."""
 
 import numpy as np
 import onnx_ir as ir
@@ -29,7 +29,7 @@ OPS = (
 
 @examples(150)
 @given(st.sampled_from((*OPS, "ScatterND")), SIZES, SIZES, st.integers(-4, 3), st.integers(0, 1))
-def test_what_fails_is_refused(
+def test_failing_nodes_are_refused(
     op: str, left: list[int], right: list[int], first: int, axis: int
 ) -> None:
     """Sizes from 0 to 3, and indices around them."""
@@ -83,7 +83,7 @@ def test_the_node_is_named() -> None:
     onnx_scatterx.optimize(model, fix={"N": 8, "M": 3})
 
 
-def test_what_need_not_run_is_not_said() -> None:
+def test_nodes_that_need_not_run_are_not_named() -> None:
     """A branch that may not be taken, and a node that nothing reads."""
     model = parse("""g (float[N] x, bool c) => (float[N] y) <float[3] k = {1, 2, 3}> {
         u = Add (x, k)

@@ -40,7 +40,7 @@ def lifted(
 def reads(
     op: str, indices: np.ndarray, data: np.ndarray, expected: np.ndarray, **attributes: int
 ) -> None:
-    """Check that the transformer takes from data what is expected."""
+    """Check that the transformer reads the expected elements of data."""
     gather = lifted(op, data.shape, indices, **attributes)
     assert isinstance(gather, Gather), str(gather)
     transformer = Canonical(gather).transformer
@@ -106,7 +106,7 @@ def test_gather_nd(draw: st.DataObject, shape: tuple[int, ...], extents: list[in
         ("GatherND", (4, 3), [[0], [1]], {"batch_dims": 1}, Reason.UNKNOWN_RANK),
     ],
 )
-def test_what_is_no_read(
+def test_nodes_that_are_not_reads(
     op: str, shape: tuple[int, ...], indices: list[Any], attributes: dict[str, int], reason: Reason
 ) -> None:
     found = lifted(op, shape, np.array(indices, np.int64), **attributes)

@@ -1,4 +1,4 @@
-"""Which nodes have mosaics, what is recalled under facts, and what is learnt of the other nodes."""
+"""The nodes that have mosaics, answers that are stored under facts, and facts of other nodes."""
 
 import onnx_ir as ir
 
@@ -71,7 +71,7 @@ def test_planning_adds_no_facts() -> None:
     assert list(scope.facts.known()) == before
 
 
-def test_the_whole_graph_is_looked_at_where_that_is_asked_for() -> None:
+def test_the_whole_graph_is_visited_on_request() -> None:
     model = parsed()
     found = Provenance(model.graph, interpret(model).scopes[model.graph], whole=True)
     read = next(v for v in model.graph.outputs if v.name == "read")
@@ -80,7 +80,7 @@ def test_the_whole_graph_is_looked_at_where_that_is_asked_for() -> None:
     assert [v.name for v in mosaic.cells[0].source.values()] == ["v"]
 
 
-def test_what_is_recalled_is_forgotten_when_something_is_learnt() -> None:
+def test_stored_answers_are_dropped_after_a_new_fact() -> None:
     below = Facts()
     facts = below.assuming()
     n, m = size("n"), size("m")
@@ -95,7 +95,7 @@ def test_what_is_recalled_is_forgotten_when_something_is_learnt() -> None:
     assert not facts.memoised("n", lambda: False)
 
 
-def test_what_learns_by_itself_is_not_recalled() -> None:
+def test_answers_that_add_facts_are_not_stored() -> None:
     facts = Facts()
 
     def learning() -> int:

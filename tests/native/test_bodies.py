@@ -1,4 +1,4 @@
-"""ScatterX in bodies of If, Loop and Scan: what an outer graph still reads is not overwritten."""
+"""ScatterX in bodies of If, Loop and Scan: values that an outer graph reads are not overwritten."""
 
 import numpy as np
 import pytest

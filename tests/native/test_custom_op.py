@@ -74,7 +74,7 @@ def test_dtypes(dtype: str, reduction: str) -> None:
 )
 @since(1, 20, "other types than NumPy's from Python")
 @pytest.mark.parametrize("case", ["scatter_nd", "scatter_elements_axis_0", "a_constant_place"])
-def test_dtypes_that_numpy_has_not(case: str, dtype: str, reduction: str) -> None:
+def test_dtypes_that_numpy_lacks(case: str, dtype: str, reduction: str) -> None:
     """Their tensors are constants of the model, and the output is read as bytes."""
     node = Scatter(**{**vars(CASES[case]), "reduction": reduction})
     rng = np.random.default_rng(2)
@@ -146,7 +146,7 @@ def test_no_colliding_update_is_lost() -> None:
 
 
 def test_one_session_on_several_threads() -> None:
-    """The plan that is kept for a constant f is asked for with two shapes of data at once."""
+    """The plan that is kept for a constant f is used with two shapes of data at once."""
     node = Scatter((0,), (1,), (0, 1), (-1, -1), (2, -1), "add")
     model = make_model(
         [make_node(node, "data", "f", "updates", "output")],
@@ -176,7 +176,7 @@ def test_one_session_on_several_threads() -> None:
 
 
 @pytest.mark.parametrize("shape", [None, [None, None], ["N", 4], [5, 4]])
-def test_the_inferred_shape_is_no_guess(shape: list[Any] | None) -> None:
+def test_the_inferred_shape_is_exact(shape: list[Any] | None) -> None:
     """Shape of the output is not folded to something that data's declaration does not say."""
     code = TensorProto.FLOAT
     model = make_model(
@@ -277,8 +277,8 @@ def test_attributes_of_a_wrong_type(name: str, value: Any, wanted: str) -> None:
         open_session(model)
 
 
-def test_attributes_that_may_be_left_out() -> None:
-    """No reduction is none, and no promise is made that updates differ."""
+def test_optional_attributes() -> None:
+    """Without the attributes, the reduction is "none", and updates may collide."""
     node = make_node(ROWS, "data", "f", "updates", "output")
     kept = [attribute for attribute in node.attribute if attribute.name.startswith("p")]
     del node.attribute[:]

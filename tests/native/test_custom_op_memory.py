@@ -41,7 +41,7 @@ def test_more_than_2_to_the_31_elements(shape: tuple[int, ...], in_place: bool) 
 
 
 def chain(length: int, side: int) -> bytes:
-    """One row of data is written again and again, in a tensor that nobody else reads."""
+    """One row of data is written again and again, in a tensor that no other node reads."""
     node = Scatter((0,), (1,), (0, 1), (side, side), (1, side))
     names = ["data", *(f"t{i}" for i in range(length - 1)), "output"]
     nodes = [make_node(node, names[i], "f", "updates", names[i + 1]) for i in range(length)]
@@ -56,7 +56,7 @@ def test_temporaries_are_updated_in_place() -> None:
     work = {}
     for length in (2, 40):
         session = open_session(chain(length, side), threads=1)
-        times = []  # of the processor, which do not count what others do meanwhile
+        times = []  # CPU seconds, which other processes do not change
         for _ in range(7):
             start = time.process_time()
             (output,) = session.run(None, feed)

@@ -1,4 +1,4 @@
-"""Target `scatterx`: what stays a scatter is one ScatterX node, and still the same bits."""
+"""Target `scatterx`: a kept scatter becomes one ScatterX node, with the same bits."""
 
 import numpy as np
 import onnx
@@ -42,7 +42,7 @@ def test_rows() -> None:
     assert set(function.attribute) == {"p1", "p2", "p", "reduction", "unique"}
 
 
-def test_what_slices_is_sliced() -> None:
+def test_writes_of_slices_become_slices() -> None:
     text = """g (float[5, 4] x, float[2, 4] y, int64[2, 1] j) => (float[5, 4] z)
               <int64[2, 1] i = {3, 4}> { a = ScatterND(x, i, y)  z = ScatterND(a, j, y) }"""
     model = check(text, {"x": X, "y": Y[:2], "j": i64([[0], [-1]])})
@@ -188,7 +188,7 @@ def test_tensor_scatter(count: int) -> None:
 
 
 @since(1, 25, "TensorScatter")
-def test_a_circular_tensor_scatter_stays() -> None:
+def test_a_circular_tensor_scatter_is_kept() -> None:
     text = """g (float[2, 5, 4] x, float[2, 3, 4] y, int64[2] w) => (float[2, 5, 4] z)
               { z = TensorScatter <mode = "circular"> (x, y, w) }"""
     feed = {"x": sample("float32", 2, 5, 4), "y": sample("float32", 2, 3, 4), "w": i64([4, 1])}
@@ -201,7 +201,7 @@ KINDS = [f"{s}int{b}" for s in ("", "u") for b in (8, 16, 32, 64)]
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "min", "max"])
 @pytest.mark.parametrize("dtype", [*KINDS, "float32", "float64", "float16", "bool", "string"])
 def test_types(dtype: str, reduction: str) -> None:
-    """Every element type is native, but for strings that are reduced."""
+    """Every element type is native, except strings with a reduction."""
     name = {"float32": "float", "float64": "double"}.get(dtype, dtype)
     text = ELEMENTS.replace("float", name).replace(
         "axis = 1", f'axis = 1, reduction = "{reduction}"'
@@ -211,7 +211,7 @@ def test_types(dtype: str, reduction: str) -> None:
     assert bool(natives(model)) == (dtype != "string" or reduction == "none")
 
 
-def test_a_type_without_kernel_stays() -> None:
+def test_a_type_without_kernel_is_kept() -> None:
     text = ROWS.replace("float", "complex64")
     result = onnx_scatterx.optimize(parse(text), target="scatterx")
     assert [s.action for s in result.report.scatters] == [Action.KEPT]
@@ -219,7 +219,7 @@ def test_a_type_without_kernel_stays() -> None:
     assert result.model.ir_version == 8
 
 
-def test_initializers_that_are_inputs_stay_constants() -> None:
+def test_initializers_that_are_inputs_are_still_constants() -> None:
     """Before IR version 4 they could not be overridden; from then on they could."""
     text = """g (float[5, 4] x, int64[3, 1] i, float[3, 4] y) => (float[5, 4] z)
               { z = ScatterND(x, i, y) }"""
@@ -232,7 +232,7 @@ def test_initializers_that_are_inputs_stay_constants() -> None:
     assert len(natives(optimized)) == 1
 
 
-def test_overridable_initializers_stay_overridable() -> None:
+def test_overridable_initializers_are_still_overridable() -> None:
     model = parse(ROWS)
     model.graph.initializer.append(onnx.numpy_helper.from_array(I, "i"))
     check(model, FEED, {"x": X, "y": Y}, FEED | {"i": i64([[1], [1], [2]])})

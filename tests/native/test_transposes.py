@@ -30,7 +30,7 @@ def test_other_readers_keep_their_transposes() -> None:
     assert sorted(operators(model)) == ["ScatterX", "Transpose"]
 
 
-def test_a_transposed_scatter_that_is_read_itself_stays_transposed() -> None:
+def test_a_transposed_scatter_with_other_readers_is_still_transposed() -> None:
     text = CACHE.replace("(float[B, S, D] z)", "(float[B, S, D] z, float[S, B, D] zt)")
     model = check(text, {"x": CACHES[0], "i": i64([[0], [3]]), "y": CACHES[1]})
     assert sorted(operators(model)) == ["ScatterX", "Transpose", "Transpose"]
@@ -80,7 +80,7 @@ def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
 
 
 def test_random_transposes_do_fold() -> None:
-    """The property test above is about something: in these cases every Transpose goes."""
+    """The property test above is not empty: in these cases every Transpose is removed."""
     for perm in ([1, 0, 2], [2, 0, 1], [1, 2, 0]):
         back = [int(d) for d in np.argsort(perm)]
         text = CACHE.replace("z = Transpose <perm = [1, 0, 2]>", f"z = Transpose <perm = {back}>")

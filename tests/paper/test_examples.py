@@ -122,7 +122,7 @@ def test_e_3_with_disjoint_picks() -> None:
 
 
 def test_5_1_tensorflow() -> None:
-    """``indices`` provisions a transformer; what it does not reach stays as ``ts`` has it."""
+    """``indices`` provisions a transformer; other elements are those of ``ts``."""
     ts, updates = np.arange(8), np.array([90, 91, 92])
     t = XTransformer.from_provision(np.array([[4], [3], [1]]), ts.shape)
     b = Scattering(ts, updates, t).run()

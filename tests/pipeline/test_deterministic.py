@@ -1,4 +1,4 @@
-"""Updates that collide: what the report says, and the last update wins where that is asked for."""
+"""Updates that collide: the text of the report; with ``deterministic`` the last update wins."""
 
 import json
 
@@ -81,12 +81,12 @@ def test_in_every_kind_of_report() -> None:
         "updates": [[[0, 0], [2, 0]], [[0, 1], [2, 1]]],
         "settled": False,
     }
-    assert "made so: where updates go to the same element" in onnx_scatterx.explain(
+    assert "made so: if several updates go to the same element" in onnx_scatterx.explain(
         model, deterministic=True
     )
 
 
-def test_what_is_known_to_be_overwritten_goes() -> None:
+def test_overwritten_updates_are_removed() -> None:
     known = ROWS.replace("D]", "3]")
     feed = {"x": sample("float32", 4, 3), "u": sample("float32", 3, 3)}
     result = optimized(parse(known), feed)
@@ -102,7 +102,7 @@ def test_a_dim_that_decides_nothing(k: int) -> None:
     assert (scatter.unique, scatter.duplicates and scatter.duplicates.settled) == ("proven", True)
 
 
-def test_what_is_not_known_stays_and_is_told() -> None:
+def test_updates_that_may_collide_are_kept_and_reported() -> None:
     result = optimized(parse(UNKNOWN))
     (scatter,) = result.report.scatters
     assert scatter.action.value == "kept"
@@ -112,7 +112,7 @@ def test_what_is_not_known_stays_and_is_told() -> None:
     assert native.report.native == 1
 
 
-def test_nothing_is_written_that_a_target_has_not() -> None:
+def test_no_operator_is_written_that_a_target_lacks() -> None:
     target = Target("npu", avoid=frozenset({"Gather"}))
     result = optimized(parse(ROWS), target=target)
     assert [n.op_type for n in result.model.graph.node] == ["ScatterND"]

@@ -41,7 +41,7 @@ def test_what_is_written(name: str) -> None:
     assert result.report.removed == len(result.report.scatters)
 
 
-# Reads, with what was written between: one Slice each, and a Squeeze for a single row.
+# Reads, with writes between: one Slice each, and a Squeeze for a single row.
 READ = {
     "gather_rows_dynamo_dynamic": {"Slice": 1},
     "gather_rows_ts_dynamic": {"Slice": 1},

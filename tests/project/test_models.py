@@ -1,4 +1,4 @@
-"""The example models: they are what their table says, and stay sound when optimized."""
+"""The example models: their table is right, and their optimized models are sound."""
 
 import re
 from pathlib import Path

@@ -76,7 +76,7 @@ def test_the_two_commands_install_what_exists() -> None:
 
 
 def test_the_picture() -> None:
-    """It shows what is rewritten of a model: the nodes that stay are left out on both sides."""
+    """It shows the rewritten nodes of a model: kept nodes are left out on both sides."""
     report = onnx_scatterx.inspect("models/refine_centres_dynamo.onnx", target="standard")
     title = (ROOT / "docs/drawings/before_after.svg").read_text(encoding="utf-8").split("title>")[1]
     numbers = [int(number) for number in re.findall(r"(\d+) nodes", title)]

@@ -67,7 +67,7 @@ def test_the_node_counts_are_those_of_the_model() -> None:
     assert after - before == Counter(dict(entry.detail.after.operators))
 
 
-def test_of_a_node_that_stays_the_nodes_behind_its_indices() -> None:
+def test_the_piece_of_a_kept_node_has_the_nodes_of_its_indices() -> None:
     text = """g (float[5, 4] x, int64[2] i, float[2, 4] u) => (float[5, 4] y)
         <int64[1] last = {-1}, int64 two = {2}> {
         a = Abs (i)  b = Mul (a, two)  j = Unsqueeze (b, last)  w = Neg (u)

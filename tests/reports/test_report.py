@@ -163,7 +163,7 @@ def test_what_was_assumed_and_not_needed() -> None:
     assert str(Report("standard", (), 3, 3, not_needed=("a <= 1", "b: unique"))).endswith(idle)
 
 
-def test_what_stays_rests_on_no_assumption() -> None:
+def test_kept_scatters_need_no_assumption() -> None:
     model = parse(
         """g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
         { y = ScatterND(x, i, u) }"""

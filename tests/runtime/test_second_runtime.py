@@ -1,6 +1,6 @@
 """The rewritten examples in a runtime that shares no code with ONNX Runtime: OpenVINO on the CPU.
 
-ONNX Runtime runs the original, OpenVINO what it became. What moves elements is the same bit for
+ONNX Runtime runs the original, OpenVINO the optimized model. Moved elements are the same bit for
 bit; what computes with floats rounds otherwise.
 
 Known of OpenVINO 2026.4, and no matter of the rewriting (it does the same to the originals): its

@@ -1,4 +1,4 @@
-"""What stands beside a scatter stays as it is: other types, domains, kinds of values."""
+"""Nodes beside a scatter are not changed: other types, domains, kinds of values."""
 
 from typing import Any
 

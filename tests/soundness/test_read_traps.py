@@ -17,7 +17,7 @@ def ops(text: str) -> list[str]:
 
 
 def reason(text: str) -> Reason | None:
-    """Return why the only gather stays."""
+    """Return why the only gather is kept."""
     (gather,) = onnx_scatterx.inspect(parse(text), reads=True).gathers
     return gather.reason
 
@@ -222,7 +222,7 @@ def test_shapes_are_left_alone() -> None:
 
 
 def test_an_index_that_others_read_counts_for_nothing() -> None:
-    # The Range stays, so two nodes in place of one Gather would be more than there were.
+    # The Range is kept, so two nodes in place of one Gather would be more than before.
     model = """g (float[9,3] x, int64 n) => (float[k,3] y, int64[k] r) <int64 one = {1}> {
         r = Range(one, n, one)
         y = Gather(x, r) }"""

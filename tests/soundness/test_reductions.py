@@ -1,6 +1,6 @@
 """Scatters that reduce are never their updates, and NaN and the sign of zero are kept.
 
-ONNX Runtime's max is `x > u ? x : u`: a NaN in the data gives way, a NaN in the updates stays.
+ONNX Runtime's max is `x > u ? x : u`: a NaN in the data is replaced, a NaN in the updates is kept.
 """
 
 import numpy as np

@@ -77,7 +77,7 @@ def test_rows_that_are_not_all() -> None:
 
 
 def test_two_positions_per_row_may_meet() -> None:
-    # The last one stays, as ONNX Runtime has it.
+    # The last one wins, as in ONNX Runtime.
     model = """g (float[3,5] x, int64[3,2] p, float[3,2] u) => (float[3,5] y) {
         y = ScatterElements <axis = 1> (x, p, u) }"""
     p = np.array([[1, 1], [0, -5], [4, 2]])

@@ -1,4 +1,4 @@
-"""What shapes say: sizes that are asked for, blocks of a dim, counts that are bounded, Resize."""
+"""Facts from shapes: requested sizes, blocks of a dim, bounded counts, Resize."""
 
 import numpy as np
 import pytest

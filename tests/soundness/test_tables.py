@@ -49,7 +49,7 @@ def points(draw: st.DrawFn) -> tuple[str, list[dict[str, np.ndarray]]]:
 def test_constant_points(case: tuple[str, list[dict[str, np.ndarray]]]) -> None:
     model, feeds = case
     reduces = 'reduction = "none"' not in model
-    # Without a reduction ONNX leaves open which update stays where several meet.
+    # Without a reduction, ONNX does not define which of several colliding updates wins.
     assert_sound(model, *feeds, left=0 if reduces else None)
 
 

@@ -65,7 +65,7 @@ def test_start_that_the_run_knows() -> None:
 
 
 def test_digits_that_meet() -> None:
-    # Columns 0 and 1 are written twice: which update stays is the last, in row-major order.
+    # Columns 0 and 1 are written twice: the last update wins, in row-major order.
     model = digits(
         f"v = Mod (w, two) {columns('q', 'v')} y = ScatterND (x, i, flat)", more=", int64 two = {2}"
     )

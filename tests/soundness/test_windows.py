@@ -91,7 +91,7 @@ def test_another_axis_that_is_written_in_part() -> None:
 
 
 def test_another_axis_of_which_one_row_is_written() -> None:
-    """It is as long as the updates, which all go to its first row: the last of them stays."""
+    """It is as long as the updates, which all go to its first row: the last of them wins."""
     text = """g (float[A,S] x, int64 p, float[A,2] u) => (float[A,S] y)
         <int64 zero = {0}, int64[2] steps = {0, 1}, int64[1] last = {-1}> {
         i = Add (steps, p)

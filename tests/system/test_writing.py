@@ -68,7 +68,7 @@ def test_what_is_read_afterwards_is_not_replaced_either(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_others_make_and_give_up(tmp_path: Path) -> None:
-    """It stays as long as somebody writes there."""
+    """It is kept as long as another process writes there."""
     with Writing() as one:
         with Writing() as other:
             other.make_directory(tmp_path / "new")

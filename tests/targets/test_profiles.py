@@ -170,7 +170,7 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\ndense_limit = -1', "dense_limit is at least 1"),
         ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
         ('name = "a"\nzzz = 1', "unknown key 'zzz'; there may be name, description"),
-        ('name = "a"\navoid = ["Nonzero"]', "no ONNX operator; did you mean NonZero"),
+        ('name = "a"\navoid = ["Nonzero"]', "not an ONNX operator; did you mean NonZero"),
         ('name = "a"\navoid = ["Pad"]\noperators = ["Pad"]', "operators .* or avoid, not both"),
         ('name = "a"\nadd = ["Pad"]', "add changes the profile that this one extends"),
         ('name = "a"\nextends = "qn"', "no target is called 'qn'; did you mean qnn"),

@@ -1,4 +1,4 @@
-"""Targets as data: what a profile says, what is not written for it, and what it does not take."""
+"""Targets as data: the keys of a profile, the nodes that are written for it, and violations."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -107,7 +107,7 @@ def test_the_last_update_stays() -> None:
     ],
 )
 def test_steps_wrap_and_round(dtype: Any, start: float, reduction: str, result: float) -> None:
-    """The sum of 2048 and many ones stays 2048 in float16 if every step is rounded."""
+    """The sum of 2048 and many ones is 2048 in float16 if every step is rounded."""
     updates = {"add": [1] * 44, "mul": [100, 1]}[reduction]
     output = one_cell(np.array(start, dtype), np.array(updates, dtype), reduction)
     assert output.dtype == dtype

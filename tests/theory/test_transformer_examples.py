@@ -1,4 +1,4 @@
-"""Transformers by hand: those of the paper, the ends of int64, and what is no transformer."""
+"""Transformers by hand: those of the paper, the ends of int64, and invalid ones."""
 
 import numpy as np
 import pytest

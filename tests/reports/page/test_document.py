@@ -74,7 +74,7 @@ def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     assert "Not taken by the target qnn" in page_of(qnn).said
 
 
-def test_what_stays_comes_before_what_goes() -> None:
+def test_kept_scatters_come_before_removed_ones() -> None:
     report = onnx_scatterx.optimize(many_scatters(5), target="standard", rules=["concat", "view"])
     text = page_of(report.report).text
     kinds = [w.split()[1] for w in Page(text).classes if w.startswith("card ")]

@@ -183,7 +183,7 @@ def test_strings_in_onnx_runtime() -> None:
 
 
 def test_normal_forms_of_the_conventions() -> None:
-    """An expanded index shrinks to what it depends on; a ring stays one number for each write."""
+    """An expanded index shrinks to what it depends on; a ring is one number for each write."""
     rows = scatter_elements(of(5, 3), np.broadcast_to(np.array([[4], [0]]), (2, 3)), of(2, 3))
     n = rows.transformer.normal()
     assert (n.f.tolist(), n.p1, n.p2, n.p) == ([[4], [0]], Pick((0,)), Pick((1,)), Pick((0, 1)))
