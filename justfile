@@ -67,7 +67,7 @@ abi:
 oldest:
     .ci/oldest-runtime
 
-# An installation from source where there is no C++ compiler.
+# An installation from source without a C++ compiler.
 no-compiler:
     .ci/no-compiler
 
@@ -79,7 +79,7 @@ wheels *ARGS:
 test-wheels *PLATFORMS:
     .ci/test-wheels {{PLATFORMS}}
 
-# A release, before it goes out: what is in dist/, built first where nothing is.
+# Checks a release: the files in dist/, which are built first if dist/ is empty.
 release-check *PYTHONS:
     .ci/release-check {{PYTHONS}}
 

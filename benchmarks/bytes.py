@@ -3,7 +3,7 @@
     python benchmarks/bytes.py [--plot FILE.svg]     # the plot needs matplotlib
 
 The write is ``cache[:, :n] = new`` with an eighth of the rows new, as dynamo exports it, between a
-Neg and the output. Prints the milliseconds of the original and of what the targets make of it.
+Neg and the output. Prints the milliseconds of the original and of the results of the targets.
 """
 
 from __future__ import annotations

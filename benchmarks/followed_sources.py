@@ -33,7 +33,7 @@ class CacheWrite(nn.Module):
 
 
 class MaskedRows(nn.Module):
-    """Sets the rows of padding to zero: a mask of lower rank than what it selects."""
+    """Sets the rows of padding to zero: a mask of lower rank than the data."""
 
     def forward(self, hidden: Tensor, padding: Tensor) -> Tensor:
         hidden = hidden.clone()

@@ -36,7 +36,7 @@ def drawings() -> Iterator[tuple[Path, str]]:
 
 
 def before_after(model: str) -> str:
-    """Draw the piece of graph around the scatters of a model, and what is written for it."""
+    """Draw the piece of graph around the scatters of a model, and the nodes that replace it."""
     entry = onnx_scatterx.inspect(DOCS.parent / f"models/{model}.onnx", target="standard").scatters[
         0
     ]
@@ -84,7 +84,7 @@ def before_after(model: str) -> str:
 
 
 def pipeline() -> str:
-    """Draw the pipeline: the model on the left, its passes, and on the right what they share."""
+    """Draw the pipeline: the model on the left, its passes, and on the right their shared data."""
     parts: list[str] = []
     box, step, left, right = 30, 46, 20, 330
     rows = ["a model (.onnx)", *(p.name for p in PIPELINE), "the optimized model, and the report"]

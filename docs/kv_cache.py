@@ -3,7 +3,7 @@
     python docs/kv_cache.py [--positions 4096] [--heads 8] [--width 64] [--steps 16]
 
 The model is what torch.onnx.export writes for ``cache.index_copy_(2, position, row)``: the cache is
-transposed, written to, and transposed back. Optimized, it is one ScatterX on the cache as it is,
+transposed, written to, and transposed back. Optimized, it is one ScatterX on the cache itself,
 and a step moves one row.
 """
 

@@ -2,9 +2,9 @@
 
     python docs/one_scale.py model.onnx quantized.onnx
 
-ONNX Runtime's quantizer gives the result of a Slice, Reshape or Transpose the scale of what goes
-in, and each tensor that goes into a Concat one of its own: a device then has to convert all but
-one of them. Here the ranges of such tensors are joined first.
+ONNX Runtime's quantizer gives the result of a Slice, Reshape or Transpose the scale of its input.
+But each input of a Concat gets its own scale: a device then has to convert all but one of them.
+Here the ranges of such tensors are joined first.
 """
 
 import sys

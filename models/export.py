@@ -193,7 +193,7 @@ def export(example: Example, how: str) -> onnx.ModelProto:
 
 
 def anonymous(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Take out what exporters note about where a node came from."""
+    """Remove the notes of exporters about the source of a node."""
     for noted in _noted(model.graph):
         noted.ClearField("doc_string")
         noted.ClearField("metadata_props")

@@ -138,7 +138,7 @@ class MaskFill(nn.Module):
 
 
 class MaskCopy(nn.Module):
-    """Takes y where a mask of full shape says so."""
+    """Takes elements of y where a mask of full shape is true."""
 
     def forward(self, x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
         x = x.clone()
@@ -216,7 +216,7 @@ class LearntPositions(nn.Module):
 
 
 class ReadSteps(nn.Module):
-    """Reads time steps by index: every second one, all backwards, all as they are."""
+    """Reads time steps by index: every second one, all backwards, all in order."""
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         time = x.shape[1]
@@ -248,7 +248,7 @@ class GatherRows(nn.Module):
 
 
 class ReadBack(nn.Module):
-    """Reads from a cache what was just written into it, and one row that was not."""
+    """Reads rows of a cache that were just written, and one row that was not."""
 
     def forward(self, cache: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
         cache = cache.clone()

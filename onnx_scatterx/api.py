@@ -142,8 +142,9 @@ def optimize(
     """Remove the scatter nodes of a model that can be proven to be slices.
 
     Args:
-        model: a path, a ModelProto, an ``onnx_ir.Model``, or what has one of these as its attribute
-            ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not changed.
+        model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one of these as its
+        attribute ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not
+        changed.
         target: a name, a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in

@@ -66,7 +66,8 @@ class TargetError(ScatterXError):
 def one_line(error: object, limit: int = 300) -> str:
     r"""Return the text of an error as one line of at most `limit` characters.
 
-    What is too long loses its middle: libraries begin with where they are and end with the reason.
+    A long text loses its middle: messages of libraries begin with the place and end with the
+    reason.
 
     >>> one_line(ValueError("two\n  lines"))
     'two lines'

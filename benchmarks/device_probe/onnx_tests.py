@@ -35,7 +35,7 @@ def _backend_tests() -> list[Any]:
 def onnx_cases(operator: str | None = None) -> Iterator[Case]:
     """Return ONNX's own tests of one node, on tensors, that ONNX Runtime computes as they say.
 
-    Each comes as it is, and, if it has several inputs, with all but the first as constants.
+    Each is used unchanged and, if it has several inputs, also with all but the first as constants.
     """
     for test in _backend_tests():
         nodes = test.model.graph.node
@@ -83,7 +83,7 @@ def _lowered(
         try:
             onnx.checker.check_model(made)
             found = run_truth(made, rest)
-        except Exception:  # whatever ONNX Runtime raises of a model that it does not take
+        except Exception:  # ONNX Runtime may raise any exception if it does not take a model
             continue
         if len(found) == len(expected) and all(map(_close, found.values(), expected)):
             return made, rest, found

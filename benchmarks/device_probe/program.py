@@ -1,10 +1,10 @@
-"""Finds out what a consumer of ONNX takes: models of one node, each run and compared.
+"""Finds out which nodes a consumer of ONNX takes: models of one node, each run and compared.
 
     .ci/probe-device opencv [--python PATH] [--json FILE] [--only OPERATOR] [--cases ours]
 
 It prints a table of the operators (what of them is right, wrong or refused), and the operators and
 limits that a profile can say of it, to be read before they are believed. Two runs find the same.
-With --json, what was found before with the same version is not run again.
+With --json, models that were run before with the same version are not run again.
 
 A case is right if the outputs are those of ONNX Runtime. One of other types than float is run with
 Casts around it too, which decides: so it is inside of a model. "inside" is right there only, "ends"
@@ -54,7 +54,7 @@ class Found:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Probe a consumer, and print what was found."""
+    """Probe a consumer, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("consumer", help="its name, or an adapter (.py)")
     parser.add_argument("--python", help="the interpreter that has it")
@@ -135,7 +135,7 @@ def _asked(consumer: Consumer, process: ConsumerProcess, case: Case, place: Path
 
 
 def table(found: Sequence[Found]) -> str:
-    """Return a table in Markdown: for each operator what is right, and what is not."""
+    """Return a table in Markdown: for each operator the right uses, and the others."""
     lines = ["| operator | ours | ONNX's tests | on the host | wrong | refused | ends |"]
     lines.append("|---|---|---|---|---|---|---|")
     for operator, group in _groups(found).items():
@@ -156,7 +156,7 @@ def table(found: Sequence[Found]) -> str:
 
 
 def profile(found: Sequence[Found]) -> str:
-    """Return what a profile would say: operators that are taken, and limits of each."""
+    """Return the content of a profile: operators that are taken, and limits of each."""
     taken, limits = [], []
     for operator, group in _groups(found).items():
         if operator.startswith("("):

@@ -52,7 +52,7 @@ inline constexpr bool kSame = std::is_same_v<typename Plain<Official>::type, Our
 using ort::CustomOp;
 
 static_assert(ORT_API_VERSION >= ort::kApiVersion,
-              "the official header is older than the API that is asked for");
+              "the official header is older than the API that is used");
 
 #define CHECK_SLOT(number, name, ...)                                                           \
   static_assert(offsetof(OrtApi, name) == number * sizeof(void*), #name " is in another slot"); \

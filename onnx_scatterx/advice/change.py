@@ -43,7 +43,7 @@ class Change:
     """Arguments that differ from those of a run.
 
     ``keys`` are keys of a profile, as TOML, by which the target changes; ``base`` is another target
-    to begin with. ``conditions`` are what has to be so.
+    to begin with. ``conditions`` must be true.
     """
 
     base: str = ""
@@ -132,7 +132,7 @@ class Change:
         return given.words(target + keys, options)
 
     def condition(self) -> str:
-        """Return what has to be so, in words."""
+        """Return the condition under which the change is right, in words."""
         promises = [
             _WORDS[c.said].format(c.name) if c.said in _WORDS else str(c) for c in self.assumed
         ]

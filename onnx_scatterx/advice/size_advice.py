@@ -46,7 +46,7 @@ class SizeAdvice:
         return cls(name, options, Change(fix=found) if printable else None)
 
     def advice(self, given: Command) -> tuple[Advice, ...]:
-        """Return the command that gives the sizes numbers, or what is missing for one."""
+        """Return the command that gives the sizes numbers, or the missing options."""
         if not self.options:
             return ()
         why = f"the target {self.target} wants all sizes as numbers"

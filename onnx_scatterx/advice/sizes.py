@@ -119,7 +119,7 @@ def _analysis(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAn
 
 
 def _facts(model: ir.Model, settings: Settings) -> list[Term]:
-    """Return what is never negative if the model runs."""
+    """Return the terms that are never negative if the model runs."""
     found = _analysis(model, settings, FixedSizes({}, {}))
     return list(found.knowledge.scopes[model.graph].facts.known())
 

@@ -57,7 +57,7 @@ class Assumptions:
                         facts.learn_residue(leaf, c.modulus, c.bound)
 
     def token(self, value: ir.Value) -> object:
-        """Return a name for the elements of an input that depends on what is assumed of them."""
+        """Return a key for the elements of an input, which depends on assumptions about them."""
         assumption = self._assumed.get(value.name or "")
         return value if assumption is None else (value, assumption)
 
@@ -120,7 +120,7 @@ class Assumptions:
                 return [value - bound - 1]
             case "==":
                 return [value - bound, bound - value]
-            case _:  # no number is excluded by a fact but 0, where a size begins
+            case _:  # a fact excludes no number but 0, the least size
                 is_size = comparison.bound == 0 and value.interval()[0] == 0
                 return [value - 1] if is_size else []
 

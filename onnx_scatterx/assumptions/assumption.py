@@ -31,7 +31,7 @@ _LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an inp
 
 @dataclass(frozen=True)
 class Comparison:
-    """``value sign bound``, or ``value % modulus sign bound`` where the modulus is not 0.
+    """``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0.
 
     The bound is a number, or an expression of symbols.
     """

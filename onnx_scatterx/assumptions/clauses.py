@@ -1,4 +1,4 @@
-"""Clauses: what a user says of inputs, read, checked against a model, and noted in its metadata.
+"""Clauses: assumptions about inputs are read, checked against a model, and noted in its metadata.
 
     seq <= 4096        n % 8 == 0
     pos < seq          0 <= idx < n      cache_position: contiguous, nonnegative
@@ -46,7 +46,7 @@ class Clause:
 
 
 def clauses(assume: Assume) -> tuple[Clause, ...]:
-    """Read assumptions into clauses, each once; raise ScatterXError where one cannot be read.
+    """Read assumptions into clauses, each once; raise ScatterXError if one cannot be read.
 
     >>> [str(c) for c in clauses(["0 <= idx < n", "p: contiguous, nonnegative"])]
     ['idx >= 0', 'idx < n', 'p: contiguous', 'p: nonnegative']

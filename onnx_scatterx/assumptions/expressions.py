@@ -74,7 +74,7 @@ def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
 
 
 def check_limits(dim: str) -> None:
-    """Raise LimitError where an expression is too large to be read.
+    """Raise LimitError if an expression is too large to be read.
 
     >>> check_limits("*".join("N" * 9))
     Traceback (most recent call last):

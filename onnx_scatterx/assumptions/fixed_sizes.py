@@ -227,7 +227,7 @@ def _checked(number: object, name: str) -> int:
 
 
 def _derived(dim: str, known: Mapping[str, int]) -> int | None:
-    """Return what a dim is as an expression of other names."""
+    """Return the value of a dim as an expression of other names."""
     if names(dim) == {dim}:
         return None
     return evaluate(dim, {name: number for name, number in known.items() if name != dim})

@@ -29,7 +29,7 @@ _SHOWN = 100  # characters of a text that cannot be read
 
 
 def statement(text: str) -> tuple[str, str]:
-    """Split a statement into a name and what is said of it; raise ScatterXError if it is none.
+    """Split a statement into a name and its clauses; raise ScatterXError if this is impossible.
 
     >>> statement("seq <= 512"), statement("positions = nonnegative"), statement("n%8==0")
     (('seq', '<= 512'), ('positions', 'nonnegative'), ('n', '% 8 == 0'))
@@ -59,14 +59,14 @@ def statement(text: str) -> tuple[str, str]:
 
 
 def parts_of(text: str) -> list[str]:
-    """Return what is said, between commas."""
+    """Return the parts between commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
     """Read ``% modulus sign bound``; without ``%`` the modulus is 0.
 
-    Raises ScatterXError about what is said of a name and cannot be read.
+    Raises ScatterXError if the text cannot be read; the error names ``name``.
 
     >>> read_comparison("% 8 == 0", "n"), read_comparison("<= 2*m - 1", "n")
     ((8, '==', 0), (0, '<=', '2*m - 1'))
@@ -87,7 +87,7 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
 
 
 def check_length(text: str) -> None:
-    """Raise ScatterXError where a part of an assumption is too long to be read."""
+    """Raise ScatterXError if a part of an assumption is too long to be read."""
     if len(text) > MOST_CHARACTERS:
         raise ScatterXError(
             f"the assumption '{one_line(text, _SHOWN)}' has {len(text)} characters; "
@@ -96,7 +96,7 @@ def check_length(text: str) -> None:
 
 
 def _compared(subject: str, *comparisons: tuple[str, str]) -> tuple[str, str]:
-    """Return the name in ``name % modulus``, and these comparisons as they are said of it."""
+    """Return the name in ``name % modulus``, and the text of these comparisons for it."""
     name, modulus = subject, ""
     before, sign, number = subject.rpartition("%")
     if sign and _is_number(number):

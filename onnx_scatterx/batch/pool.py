@@ -27,7 +27,7 @@ from onnx_scatterx.system.interrupts import Stopped, postponed, stoppable
 T = TypeVar("T")
 R = TypeVar("R")
 
-_GRACE = 3.0  # seconds that a process has to undo what it began before it is killed
+_GRACE = 3.0  # seconds that a process has to undo unfinished writes before it is killed
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _start_tracker() -> None:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C in this thread and for good in what it starts meanwhile."""
+    """Block Ctrl-C in this thread, and permanently in processes that it starts meanwhile."""
     if sys.platform == "win32":
         yield
         return

@@ -25,7 +25,7 @@ class Outcome:
     ``output`` is the file that is written; None if it was only inspected.
     With ``verify``, ``same`` is its answer; a model that is not the same is not
     written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
-    proof, if that was asked for, and ``compared`` on how many inputs ``verify`` ran both.
+    proof, with ``prove``, and ``compared`` on how many inputs ``verify`` ran both.
     """
 
     source: Path

@@ -167,7 +167,7 @@ def run_task(task: Task) -> Outcome:
 
 
 def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
-    """Return what would remove the scatters of a model that are kept; other options are tried."""
+    """Return the advice about the kept scatters of a model; other options are tried."""
     from onnx_scatterx.advice.change import Command
     from onnx_scatterx.explanation import advise
 

@@ -54,15 +54,15 @@ def bench(
 
     Args:
         models: one model, several, or several by the names that they go by; each is a path, a
-            `ModelProto`, an `onnx_ir.Model`, or what has a model, such as a `Result`. Times are
-            compared with the first.
+            `ModelProto`, an `onnx_ir.Model`, or an object with a model, such as a `Result`. Times
+            are compared with the first.
         targets: with one model, its optimized models for these targets are timed too.
         sizes: of the named dims of the inputs that are drawn; the others are those that another
             model has fixed, or all 64 if the first model accepts that.
         inputs: the inputs themselves, by name.
         threads: how many ONNX Runtime uses for one node; as many as there are cores where 0.
         rounds: how often each model is timed, 6 at least; by default as often as fits.
-        seconds: what all rounds together may last, where they are not given.
+        seconds: how long all rounds together may take, if ``rounds`` is not given.
         seed: of the inputs that are drawn.
         library: whether the ScatterX library is registered.
         profile: whether to find out where the time is spent, in runs of their own.

@@ -70,7 +70,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return print_error(f"not enough memory: {error}", _FAILED)
     except OSError as error:
         return print_error(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
-    except Exception as error:  # a bug of ours is no answer, which status 1 would be
+    except Exception as error:  # status 1 is an answer, and a bug is not
         if isinstance(error, ImportError) and _is_of_others(error.name):
             return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
         return complain_of_a_bug(error, _FAILED)

@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that complains in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and end with status 2."""
+        """Print the error and end with status 2."""
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))

@@ -30,7 +30,7 @@ class ArrayTable:
         return table(self.title, columns, rows, names=["output"])
 
     def to_dict(self) -> dict[str, object]:
-        """Return the same as plain data; numbers are texts, as they are shown."""
+        """Return the same as plain data; numbers are the texts of the table."""
         keys = ("type", "shape", "least", "greatest", "first")
         found = {
             name: {**dict(zip(keys, describe(array), strict=True)), "shape": list(array.shape)}

@@ -36,7 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Time models and print what was found."""
+    """Time models and print the results."""
     from onnx_scatterx.benchmarking import bench
     from onnx_scatterx.ir.io import load
     from onnx_scatterx.runtime.array_files import read_arrays

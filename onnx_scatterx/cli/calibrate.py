@@ -1,4 +1,4 @@
-"""``calibrate`` on the command line: measure the machine, and keep what was measured."""
+"""``calibrate`` on the command line: measure the machine, and write the result to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `check`, and `--check-with` of `optimize`: what the compilers of devices say."""
+"""The command `check`, and `--check-with` of `optimize`: the answers of device compilers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def add_python(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Give a model to each consumer, and print what they say."""
+    """Give a model to each consumer, and print the answers."""
     from onnx_scatterx.ir.io import load
     from onnx_scatterx.runtime.array_files import read_arrays
 

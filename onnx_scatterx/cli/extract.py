@@ -1,4 +1,4 @@
-"""The command `extract`: what one scatter needs, as a model that can be sent."""
+"""The command `extract`: the part that one scatter needs, as a model that can be sent."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import onnx
 
 STREAM = "-"
-"""Stands for stdin where a model is read, and for stdout where one is written."""
+"""Stands for stdin if a model is read, and for stdout if one is written."""
 
 
 def add_models(command: argparse.ArgumentParser, text: str) -> None:

@@ -75,7 +75,7 @@ def print_error(message: object, status: int) -> int:
 
 
 def complain_of_a_bug(error: Exception, status: int) -> int:
-    """Print where an error comes from, and that it is not the user's; return the exit status."""
+    """Print the source of a bug, and ask the user to report it; return the exit status."""
     for part in traceback.format_exception(error):
         _to_stderr(in_lines(part.rstrip("\n").split("\n")))
     return print_error("this is a bug in onnx-scatterx, please report it", status)
@@ -88,7 +88,7 @@ def _to_stderr(text: str) -> None:
 
 @contextlib.contextmanager
 def only_ours() -> Iterator[None]:
-    """Keep from stderr what libraries log and warn of: a command says itself what is wrong."""
+    """Suppress the logs and warnings of libraries on stderr: a command prints its own errors."""
     nobody = logging.NullHandler()
     logging.getLogger().addHandler(nobody)
     try:

@@ -25,7 +25,7 @@ class _Place(NamedTuple):
 
     node: ir.Node | None  # the new nodes are added before it
     prefix: str  # of their names
-    metadata: Mapping[str, str]  # of each: what it replaces
+    metadata: Mapping[str, str]  # of each: the node that it replaces
 
 
 class NodeWriter:

@@ -1,7 +1,7 @@
 """Reading one element of an integer tensor, as a vector of one int64.
 
-    idx[0]   =   Slice(idx, 0, 1)               where there is an element
-             =   Slice(Concat(idx, [0]), 0, 1)  where there may be none
+    idx[0]   =   Slice(idx, 0, 1)               if there is an element
+             =   Slice(Concat(idx, [0]), 0, 1)  if idx may be empty
 
 If the element does not exist, only empty tensors depend on it: any number that the facts allow is
 correct.

@@ -69,7 +69,7 @@ def judge(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Decide where the second model is the same as the first.
+    """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair, and

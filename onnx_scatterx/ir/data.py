@@ -194,7 +194,7 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
-    """Return the locations of external data in a message, as they are written there."""
+    """Return the locations of external data in a message, unchanged."""
     outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
     entries = (entry for tensor in outside for entry in tensor.external_data)
     return tuple(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))

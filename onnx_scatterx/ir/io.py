@@ -61,9 +61,9 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     """Open a model of any kind, checked; external data are mapped when first read.
 
     All functions that take a model open it here. It is a path (binary, or text by its extension:
-    .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which comes back as it is, or
-    what has one of these as its attribute `model`. External data of a message that came from no
-    file lie in `beside`. If nodes are not in topological order, they are sorted.
+    .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which is returned unchanged,
+    or an object with one of these as its attribute `model`. External data of a message that came
+    from no file lie in `beside`. If nodes are not in topological order, they are sorted.
 
     Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
     data, an opset before 9 or after the newest that onnx knows. Raises `TypeError` for anything

@@ -1,4 +1,4 @@
-"""External data of a model in memory: where the files are, and how they are read.
+"""External data of a model in memory: the places of the files, and reading them.
 
 The user names a model, and so every file that its tensors name: symbolic links are followed
 anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir

@@ -133,7 +133,7 @@ def _part(stream: BinaryIO, start: int, end: int) -> bytes:
 
 
 def _number(content: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length, and where it ends."""
+    """Return a number of variable length, and the position of its end."""
     number = shift = 0
     for i in range(at, len(content)):
         byte = content[i]

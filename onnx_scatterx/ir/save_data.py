@@ -1,4 +1,4 @@
-"""Moving a model's external data to where the model is written.
+"""Moving a model's external data to the directory of the output.
 
 The ONNX format lets external data lie only beneath the model's own directory. A model written to
 another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
@@ -146,7 +146,7 @@ def _may_have(place: Path, target: Path, writing: Writing) -> bool:
 
 
 def _copy(source: Path, copy: Path) -> None:
-    """Copy a file, inside the file system where it can: some share the blocks and copy nothing."""
+    """Copy a file, by the file system if possible: some share the blocks and copy nothing."""
     with source.open("rb") as old, copy.open("wb") as new:
         try:
             while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):

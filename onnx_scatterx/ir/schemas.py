@@ -74,7 +74,7 @@ def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
 
 
 def _form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
-    """Return inputs, outputs and attributes, as far as they are not element types."""
+    """Return inputs, outputs and attributes, without element types."""
     parameters = [
         [(p.name, p.option, p.is_homogeneous, p.min_arity) for p in given]
         for given in (schema.inputs, schema.outputs)

@@ -150,7 +150,7 @@ def _ends(line: Line, counts: Shape) -> tuple[Term, Term]:
 
 
 def _turn(line: Line, counts: Shape) -> int | None:
-    """Return the first place on a line of numbers where the sign differs from the start's."""
+    """Return the first place on a line of numbers whose sign differs from that of the start."""
     if line.dim is None or line.start.constant is None or counts[line.dim].constant is None:
         return None
     start = line.start.constant

@@ -1,4 +1,4 @@
-"""Tables of positions: the runs of equal steps that they consist of, and what a run reads."""
+"""Tables of positions: their runs of equal steps, and the elements that a run reads."""
 
 from __future__ import annotations
 

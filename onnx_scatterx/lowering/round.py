@@ -29,7 +29,7 @@ _NEEDED = 256  # the same, if the target lacks the scatter operator
 
 
 class RewriteRound:
-    """One round: where the values of a graph come from, and the plans to write them.
+    """One round: the provenance of the values of a graph, and the plans to write them.
 
     A round is valid until another node becomes opaque (``Provenance``). Then a new round starts.
     """

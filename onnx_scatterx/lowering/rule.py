@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. A dry run of ``write`` finds its cost and what it reads."""
+    """A way to write a value. A dry run of ``write`` finds its cost and the values it reads."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor

@@ -158,7 +158,7 @@ class Provenance:
         return reader.op_type not in MOVES or any(v in stays for v in reader.outputs)
 
     def abstract(self, value: ir.Value) -> TensorValue:
-        """Return what the interpreter knows of a value."""
+        """Return the abstract value of a value."""
         found = self._described.get(value) or self.scope.values.get(value)
         return found or TensorValue(value.dtype, None)
 

@@ -1,7 +1,7 @@
 """The fallback bodies of ScatterX nodes: the standard operators that the node replaced.
 
 A body takes data, f and updates, as the node does, and computes the same output, so a model runs
-where the native operator is not registered.
+if the native operator is not registered.
 """
 
 from __future__ import annotations

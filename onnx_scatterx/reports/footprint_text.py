@@ -1,4 +1,4 @@
-"""In words, what a scatter writes or a gather reads."""
+"""The elements that a scatter writes or a gather reads, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnx_scatterx.text.shortened import shortened
 
 
 def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> str:
-    """Return in words what a scatter writes, or a gather reads.
+    """Return in words the elements that a scatter writes, or a gather reads.
 
     One of nothing, everything, a box, a strided box, boxes, or unknown. ``axes`` are those of the
     statement, for each axis of the data.

@@ -57,7 +57,7 @@ class TermFormatter:
         return [f"table{i} = {_numbers(a)}" for i, a in enumerate(self._arrays)]
 
     def legend(self) -> list[str]:
-        """Return where the unknown numbers come from."""
+        """Return the origins of the unknown numbers."""
         leaves = sorted(self.leaves, key=lambda a: (a.name, a.place))
         declared = [leaf.name for leaf in leaves if _is_declared(leaf)]
         found = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []

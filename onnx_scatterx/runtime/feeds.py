@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
 
-_NAMES = {"float": "FLOAT", "double": "DOUBLE"}  # where ONNX Runtime and ONNX differ
+_NAMES = {"float": "FLOAT", "double": "DOUBLE"}  # if ONNX Runtime and ONNX differ
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     name = "my_npu"
     description = "the NPU on our board"
-    source = "the vendor's operator list"  # where all this is written
+    source = "the vendor's operator list"  # the page from which this was taken
     version = "3.1"                        # of the compiler that is described
     date = 2026-11-22                      # when the source was read
     checked = "by the vendor's simulator"  # how this was compared with the compiler

@@ -127,7 +127,7 @@ def test_what_is_no_transformer(f: Integers, p1: Index, p2: Index, p: Index, bec
 def test_other_misuse() -> None:
     t = XTransformer.from_provision(E_0, (3, 3))
     for index in [(0,), (0, 3), (-1, 0), (0, 0, 0)]:
-        with pytest.raises(IndexError, match="no index of updates"):
+        with pytest.raises(IndexError, match="not an index of updates"):
             t(index)
     with pytest.raises(ValueError, match="permutation of 2 axes"):
         t.transpose_data((0,))

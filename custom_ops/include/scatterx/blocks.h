@@ -53,7 +53,8 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
     CopyBytes(work.output + begin * size, data + begin * size, (end - begin) * size);
   };
-  // The last band may end beyond the output. The first and last task copy what no band covers.
+  // The last band may end beyond the output. The first and last task copy the elements outside of
+  // all bands.
   const auto border = [&](std::int64_t step) {
     return std::min(bands.first + step * bands.pitch, work.plan.data_count);
   };

@@ -96,7 +96,7 @@ class Stretches {
 
 inline constexpr std::int32_t kNobody = -1;
 
-// The number of the last run that goes to each place.
+// The number of the last run that is written to each place.
 inline std::unique_ptr<std::int32_t[]> FindWriters(const Plan& plan, const Table& table,
                                                    const Grid& grid) {
   constexpr std::int64_t kBatch = 256;

@@ -37,7 +37,7 @@ struct Cut {
   std::int64_t begin;
 };
 
-// Steps [begin, end) of dim `dim`, or elements of every run, where they go in the output.
+// Steps [begin, end) of dim `dim`, or elements of every run, in place in the output.
 inline Cut CutOf(const Plan& plan, std::size_t dim, std::int64_t begin, std::int64_t end) {
   Cut cut{plan, dim, begin};
   if (dim == plan.rank) {

@@ -1,4 +1,4 @@
-"""Whether a term stays within the range of its tensor's type: terms never wrap, tensors do."""
+"""Whether a term fits the range of its tensor's type: terms never overflow, tensors do."""
 
 from __future__ import annotations
 

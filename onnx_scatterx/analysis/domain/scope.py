@@ -17,8 +17,8 @@ from onnx_scatterx.symbolic.terms import Term
 class Scope:
     """One visit of a graph: the operator sets that hold in it, its attributes and its facts.
 
-    ``visit_id`` distinguishes this visit from others. ``values`` is what is known of every visible
-    value, including those of outer graphs.
+    ``visit_id`` distinguishes this visit from others. ``values`` has the abstract value of every
+    visible value, including those of outer graphs.
     """
 
     opsets: Mapping[str, int]

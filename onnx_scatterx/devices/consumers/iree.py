@@ -58,7 +58,7 @@ class IREE(Adapter):
 
 
 def _reason(said: str) -> str:
-    r"""Return the first line that says what is wrong, without the folder of the file.
+    r"""Return the first line with an error, without the folder of the file.
 
     >>> _reason("Traceback\n/tmp/work/model.mlir:7:10: error: failed to legalize")
     'model.mlir:7:10: error: failed to legalize'

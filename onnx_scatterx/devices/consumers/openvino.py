@@ -12,7 +12,7 @@ from onnx_scatterx.devices.adapter import Adapter, Answer
 
 
 class OpenVINO(Adapter):
-    """Reads the file itself, at any sizes; computes in float32, not in what the CPU prefers."""
+    """Reads the file itself, at any sizes; computes in float32, not in the type of the CPU."""
 
     name = "openvino"
     packages = ("openvino",)

@@ -70,7 +70,7 @@ class Sophgo(Adapter):
 
 
 def _run(step: tuple[str, ...], directory: Path, environment: Mapping[str, str]) -> str | None:
-    """Run one of the programs; return what is wrong if it fails."""
+    """Run one of the programs; return the error if it fails."""
     program = _package() / "python" / "tools" / step[0]
     done = subprocess.run(
         [sys.executable, "-c", _START, str(program), *step[1:]],

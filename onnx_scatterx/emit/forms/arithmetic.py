@@ -2,7 +2,7 @@
 
 CumSum<exclusive=1>(x)   =   CumSum(x) - x
 CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
-Mod(a, b)                =   a - Div(a, b) * b                      where neither is negative
+Mod(a, b)                =   a - Div(a, b) * b                      if both are not negative
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     Pad(x, [0, 1, 0, 2], 0)   =   Concat([[0]..., x, [[0, 0]...], axis=1)
 
-Holds where the sizes of ``x`` and the amounts are known numbers that are not negative.
+Holds if the sizes of ``x`` and the amounts are known numbers that are not negative.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def implies(a: Term, b: Term) -> Term:
 
 
 def choose(condition: Term, a: Term, b: Term) -> Term:
-    """Return a where the condition is true, else b."""
+    """Return a if the condition is true, else b."""
     if condition is TRUE or a is b:
         return a
     if condition is FALSE:
@@ -135,7 +135,7 @@ def choose(condition: Term, a: Term, b: Term) -> Term:
 
 
 def _under(term: Term, condition: Term, value: bool) -> Term:
-    """Return a term where a condition is known; only choices at its top are looked at."""
+    """Simplify a term under a known condition; only choices at its top are simplified."""
     while term.op == "choose":
         own = term.args[0]
         if own is condition:
@@ -152,7 +152,7 @@ def _under(term: Term, condition: Term, value: bool) -> Term:
 
 
 def from_condition(condition: Term) -> Term:
-    """Return 1 where the condition is true, else 0."""
+    """Return 1 if the condition is true, else 0."""
     return choose(condition, ONE, subtract(ONE, ONE))
 
 

@@ -43,7 +43,7 @@ _FEW = 8
 
 
 def _mask(a: Tensor, world: World) -> View:
-    """Return a tensor as a mask: where it is not 0."""
+    """Return a tensor as a mask, which is true where the tensor is not 0."""
 
     def at(c: Coordinates) -> Term:
         x = a.at(c)

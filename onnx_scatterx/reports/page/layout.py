@@ -126,7 +126,7 @@ def _crossings(order: list[list[int]], below: dict[int, list[int]]) -> int:
 
 
 def _placed(order: list[list[int]], steps: Arrows, widths: dict[int, int]) -> dict[int, float]:
-    """Return where each box and point stands: near its neighbours, in order, apart."""
+    """Return the place of each box and point: near its neighbours, in order, without overlap."""
     near: dict[int, list[int]] = {i: [] for row in order for i in row}
     for start, end in steps:
         near[start].append(end)
