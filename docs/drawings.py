@@ -2,7 +2,7 @@
 
 The picture drawings/NAME.svg is ``draw(NAME)``, for the transformer of that name in the page. Two
 are others: drawings/pipeline.svg has the passes, as ``PIPELINE`` lists them, and
-drawings/before_after.svg what becomes of a model, as a report draws it.
+drawings/before_after.svg has a model before and after, as a report draws it.
 """
 
 import doctest

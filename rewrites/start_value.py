@@ -23,7 +23,7 @@ from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _LISTED = 4096  # bytes of a new constant
-_READERS = 64  # nodes that are looked at
+_READERS = 64  # nodes that are visited
 _REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 

@@ -31,7 +31,7 @@ from onnx_scatterx.text.reasons import Missing, Refusal
 Key: TypeAlias = "tuple[str, str]"
 
 _TRIALS = 24  # of one model
-_NODES = 400_000  # that all trials of one model together go through
+_NODES = 400_000  # that all trials of one model together visit
 _WAYS = 3  # that are named for one scatter
 _DEPTH = 2  # changes that are made together, beside the numbers of sizes
 

@@ -31,7 +31,7 @@ from onnx_scatterx.transforms.write_sizes import write_sizes
 
 _STEPS = (32, 16, 8, 4, 2, 1)
 _READINGS = 24  # of the model, at sizes that the facts allow
-_NODES = 8_000  # that all readings together go through
+_NODES = 8_000  # that all readings together visit
 
 
 def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:

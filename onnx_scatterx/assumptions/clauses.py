@@ -65,7 +65,7 @@ def clauses(assume: Assume) -> tuple[Clause, ...]:
 
 
 def as_metadata(found: Iterable[Clause]) -> str:
-    """Return clauses as the text under ``METADATA`` of a model that rests on them.
+    """Return clauses as the text under ``METADATA`` of a model that needs them.
 
     >>> as_metadata(clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'

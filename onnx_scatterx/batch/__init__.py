@@ -69,7 +69,7 @@ def optimize_many(
         **options: the other arguments of ``optimize``.
 
     Returns:
-        What became of each model, in the order in which they were given.
+        The outcome of each model, in the order in which they were given.
 
     Raises:
         ScatterXError: there is nothing to read or nowhere to write, or the target, the rules, the
@@ -127,7 +127,7 @@ def inspect_many(
     ``inspect``. A model that cannot be read is a line in the summary, and never stops the others.
 
     Returns:
-        What would become of each model, in the order in which they were given.
+        The planned outcome of each model, in the order in which they were given.
 
     Example:
         >>> import tempfile
@@ -282,5 +282,5 @@ def _read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str
 def _files_in(folder: Path) -> list[Path]:
     try:
         return [path for path in folder.iterdir() if path.is_file()]
-    except OSError:  # it is not there yet, or is told about by the task
+    except OSError:  # it does not exist yet, or the task reports it
         return []

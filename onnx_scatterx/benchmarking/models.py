@@ -53,7 +53,7 @@ def bench(
     """Time models in ONNX Runtime, in turns, on the same inputs.
 
     Args:
-        models: one model, several, or several by the names that they go by; each is a path, a
+        models: one model, several, or several by their names; each is a path, a
             `ModelProto`, an `onnx_ir.Model`, or an object with a model, such as a `Result`. Times
             are compared with the first.
         targets: with one model, its optimized models for these targets are timed too.
@@ -162,7 +162,7 @@ def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dic
 
 @dataclass(frozen=True)
 class _Setting:
-    """How models are opened, and a directory for files that go away."""
+    """How models are opened, and a directory for temporary files."""
 
     directory: Path
     threads: int

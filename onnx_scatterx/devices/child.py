@@ -1,8 +1,9 @@
 """The process that runs a consumer: started by `process.py` as a script, perhaps by another Python.
 
 It gets the file of an adapter, answers with its version, and then runs one job after the other:
-a line of JSON on stdin, a line of JSON back. Arrays are in files. The consumer's output goes to
-stderr. When stdin ends, the parent has ended: the process ends, with all that it started.
+a line of JSON on stdin, a line of JSON back. Arrays are in files. The consumer's output is
+redirected to stderr. When stdin ends, the parent has ended: the process ends, with all that it
+started.
 
 The package need not be installed here, and would be slow to import: an empty one replaces it, which
 finds only `onnx_scatterx.devices`.

@@ -33,7 +33,7 @@ class Consumer:
 
 
 def consumer_names() -> list[str]:
-    """Return the names of the consumers that come with the package.
+    """Return the names of the consumers in the package.
 
     >>> "opencv" in consumer_names()
     True

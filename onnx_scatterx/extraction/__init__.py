@@ -145,7 +145,7 @@ def extract(
         node: the name of a scatter or a gather, or that of its output if it has none.
         target: as for ``optimize``, and so are the next ones.
         distrust_dims: as for ``optimize``.
-        reads: look at gathers, too.
+        reads: take gathers, too.
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``; the part is not fixed.

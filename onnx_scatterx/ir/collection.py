@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_YOUNG = 50_000  # new objects before the collector looks at them
+_YOUNG = 50_000  # new objects before the collector visits them
 
 _lock = threading.Lock()
 _inside = 0

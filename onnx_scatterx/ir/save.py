@@ -51,7 +51,7 @@ def save(
 
     `source_path` is the file that the model came from, and `read` are all files that were read to
     make it. These files are never overwritten. External data of a `ModelProto` are found beside the
-    source. Weights in memory beyond `message_limit` bytes go to `<path>.data`.
+    source. Weights in memory beyond `message_limit` bytes are written to `<path>.data`.
 
     Raises `ModelError`: the output is a file that was read, cannot be written, or a different file
     has the name of a data file that must be brought along.

@@ -1,1 +1,1 @@
-"""What became of a model, in words: the report, the explanation of one scatter, next steps."""
+"""The outcome of a model in words: the report, the explanation of one scatter, next steps."""

@@ -225,7 +225,7 @@ def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: b
 
 
 def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
-    """Return the assumptions that the sizes of a node rest on."""
+    """Return the assumptions about the sizes of a node."""
     leaves = set[Symbol]().union(
         *(t.leaves() for t in (*access.shape, *access.data_shape, *access.index_exprs))
     )

@@ -1,4 +1,4 @@
-"""What became of one scatter, or of one gather."""
+"""The outcome of one scatter, or of one gather."""
 
 from __future__ import annotations
 

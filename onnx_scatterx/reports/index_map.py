@@ -23,7 +23,7 @@ from onnx_scatterx.text.reasons import Refusal
 Spans: TypeAlias = "tuple[range, ...]"
 
 _MOST_BOXES = 32  # that are drawn with a colour each
-_MOST_POINTS = 4096  # that are looked at one by one
+_MOST_POINTS = 4096  # that are drawn one by one
 _CELLS = 48  # of a coarse map along each axis
 
 

@@ -27,7 +27,7 @@ _SMALL = 64  # elements of a constant that is compared
 
 @dataclass(frozen=True)
 class Effect:
-    """What came of a model: the line of every scatter, the nodes written for it, all operators."""
+    """The effect on a model: the line of every scatter, the nodes written for it, all operators."""
 
     entries: tuple[Entry, ...]
     written: Mapping[str, Written]

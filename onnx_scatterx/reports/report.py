@@ -1,4 +1,4 @@
-"""What became of every scatter of a model, and of its gathers, for people and for programs."""
+"""The outcome of every scatter of a model, and of its gathers, for people and for programs."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name
 
 
 class Stopped(KeyboardInterrupt):
-    """The process was told to end by a signal other than that of Ctrl-C."""
+    """A signal other than that of Ctrl-C ends the process."""
 
     def __init__(self, number: int) -> None:
         """Remember the number of the signal."""

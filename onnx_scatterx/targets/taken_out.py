@@ -1,4 +1,4 @@
-"""Nodes that every compiler removes from a model before it looks at operators.
+"""Nodes that every compiler removes from a model before it checks operators.
 
 nodes that no output of the model needs
 nodes that depend on constants and known sizes alone: each is computed once, and becomes a constant

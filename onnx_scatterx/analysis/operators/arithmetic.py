@@ -60,7 +60,7 @@ def _mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _fmod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    # Integers go through double.
+    # Integers are converted to double.
     if a.dtype.kind in "iu" and (not np.all(b) or not (_exact(a) and _exact(b))):
         raise ZeroDivisionError
     return np.asarray(np.fmod(a, b))

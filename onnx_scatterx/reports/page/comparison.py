@@ -33,7 +33,7 @@ class Comparison:
 
     @property
     def outcome(self) -> str:
-        """What came of it, to follow the word "compared".
+        """The result, to follow the word "compared".
 
         >>> Comparison(1, True).outcome, Comparison(40, False).outcome
         ('on 1 input and are the same', 'on 40 inputs and DIFFER')
