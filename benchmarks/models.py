@@ -211,9 +211,20 @@ def main() -> None:
 
 
 def table(results: dict[str, Any]) -> str:
-    """Return the figures as a table of Markdown: ratios, and nodes and scatters after the slash."""
-    labels = list(next(iter(results.values()))["variants"])
-    head = ["model", "ms", "nodes", *labels]
+    """Return the figures as tables of Markdown: the whole models, and the regions of each.
+
+    A cell holds the ratio, and nodes / scatters in brackets. Tools that ran nothing are left out.
+    """
+    ran = {k for r in results.values() for k, v in r["variants"].items() if "ratio" in v}
+    labels = [label for label in makers() if label in ran]
+    whole = {name: r for name, r in results.items() if ": " not in name}
+    parts = {name: r for name, r in results.items() if name not in whole}
+    tables = [_table("model", whole, labels), _table("region", parts, labels) if parts else ""]
+    return "\n".join(filter(None, tables))
+
+
+def _table(what: str, results: dict[str, Any], labels: list[str]) -> str:
+    head = [what, "ms", "nodes", *labels]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
     for name, result in results.items():
         cells = [f"{result['seconds'] * 1e3:.2f}", f"{result['nodes']} / {result['scatters']}"]

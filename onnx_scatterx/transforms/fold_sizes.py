@@ -21,8 +21,8 @@ from collections.abc import Iterator
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.analysis.misread import misread_node
 from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead

@@ -15,7 +15,7 @@ import onnx_ir as ir
 import pytest
 from onnx import numpy_helper
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.helpers.judged import Judged
 from tests.helpers.random_chains import INTEGERS, Chain, Draw, Drawn, feeds

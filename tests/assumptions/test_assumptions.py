@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.ir.io import load

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.limits import OperatorLimits

@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer

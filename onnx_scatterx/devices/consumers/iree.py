@@ -60,7 +60,7 @@ class IREE(Adapter):
 def _reason(said: str) -> str:
     r"""Return the first line that says what is wrong, without the folder of the file.
 
-    >>> _reason("Traceback\n/tmp/work/model.mlir:7:10: error: failed to legalize")
+    >>> _reason("Traceback\nwork/model.mlir:7:10: error: failed to legalize")
     'model.mlir:7:10: error: failed to legalize'
     """
     lines = [line.strip() for line in said.splitlines() if line.strip()]
