@@ -33,16 +33,16 @@ _EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
     """Return what is known of a constant; large floating-point ones are not read."""
-    shape = tensor.shape.numpy()
     dtype = tensor.dtype
-    terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
+    if numeric and dtype.bitwidth >= 8:
+        array = tensor.numpy()
+        return TensorValue(dtype, tuple(map(term, array.shape)), array)
+    shape = tensor.shape.numpy()
     small_float = (
         dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
     )
-    if not (numeric or small_float) or dtype.bitwidth < 8:
-        return TensorValue(dtype, terms)
-    return TensorValue(dtype, terms, tensor.numpy())
+    return TensorValue(dtype, tuple(map(term, shape)), tensor.numpy() if small_float else None)
 
 
 def constant(call: Call) -> Result:
