@@ -272,10 +272,10 @@ class NodeWriter:
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node if there can be no initializer."""
-        array = np.asarray(array, None if dtype else np.int64, order="C")
-        dtype = dtype or ir.DataType.INT64
         if self._trial is not None:
             return self._trial.constant(array, dtype)
+        array = np.asarray(array, None if dtype else np.int64, order="C")
+        dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
         found = self._constants.get(key) if keep else None
