@@ -23,8 +23,8 @@ from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
 from onnx_scatterx.cli import targets as cli_targets
 from onnx_scatterx.cli import verify as cli_verify
-from onnx_scatterx.cli.arguments import Parser, Version
 from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error
+from onnx_scatterx.cli.parser import Parser, Version
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
