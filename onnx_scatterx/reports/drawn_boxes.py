@@ -36,7 +36,7 @@ class DrawnBoxes(NamedTuple):
 
 
 def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes | None:
-    """Return the boxes at some sizes, or None if they are not known or reach outside of the data."""
+    """Return the boxes at some sizes, or None if they are not known or not within the data."""
     access = canonical.access
     shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
     if shape is None or data_shape is None or 0 in data_shape:
