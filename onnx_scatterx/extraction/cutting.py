@@ -12,7 +12,7 @@ from typing import Any, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.api import inspect_accounts, loaded_ir
+from onnx_scatterx.api.inspection import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError

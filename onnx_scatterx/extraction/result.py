@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from onnx_scatterx.api import M
+from onnx_scatterx.api.result import M
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.reports.entries import Entry
 
