@@ -1,11 +1,9 @@
 """Tensors of far more elements than the bytes of a model."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
+
 from tests.helpers.hostile.registry import WRITE, hostile, model_of, wide
 
 

@@ -1,11 +1,12 @@
 """Functions that call each other, and graphs within graphs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
 import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
+
 from tests.helpers.hostile.registry import hostile, model_of
 
 

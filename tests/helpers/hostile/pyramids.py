@@ -1,11 +1,9 @@
 """The levels of a feature pyramid, written one after the other into one tensor."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+
 from tests.helpers.hostile.registry import hostile
 
 

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper, numpy_helper
 
 Build = Callable[[int], onnx.ModelProto]
 

@@ -1,11 +1,8 @@
 """Sizes and numbers whose terms grow: squared, added, chosen, or of very many."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper, numpy_helper
+
 from tests.helpers.hostile.registry import WRITE, hostile, model_of
 
 

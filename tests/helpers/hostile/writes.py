@@ -1,11 +1,8 @@
 """Many scatters, and long rows of moves around one."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper, numpy_helper
+
 from tests.helpers.hostile.registry import WRITE, hostile, model_of
 
 
@@ -42,7 +39,9 @@ def _many_writes(count: int) -> onnx.ModelProto:
     """Many scatters into many tensors, none of which has to do with another."""
     body = [f"y{k} = ScatterND (x, j, u)" for k in range(count)]
     body += ["y = Identity (y0)"]
-    return model_of(body, inputs="float[N, 2] x, int64[1, 1] j, float[1, 2] u", result="float[N, 2] y")
+    return model_of(
+        body, inputs="float[N, 2] x, int64[1, 1] j, float[1, 2] u", result="float[N, 2] y"
+    )
 
 
 @hostile(14000)
