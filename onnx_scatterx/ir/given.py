@@ -51,7 +51,7 @@ class Given:
     source: Path | None = None
 
     @classmethod
-    def of(cls, model: AnyModel) -> Given:
+    def of(cls, model: object) -> Given:
         """Return what was given, or raise TypeError, which names what is accepted.
 
         >>> str(Given.of("model.onnx").model)
@@ -89,7 +89,7 @@ def is_model(model: object) -> bool:
     (True, False)
     """
     try:
-        Given.of(model)  # type: ignore[arg-type]
+        Given.of(model)
     except TypeError:
         return False
     return True

@@ -51,9 +51,9 @@ def test_negative_sizes(shape: str, tmp_path: Path) -> None:
     assert main(["explain", model]) == 0
 
 
-def tensor(dims: list[int], **fields: object) -> onnx.ModelProto:
+def tensor(dims: list[int], **fields: Any) -> onnx.ModelProto:
     made = parse("g (float[4] x) => (float[4] y) { y = ScatterElements(x, i, x) }")
-    made.graph.initializer.append(TensorProto(name="i", data_type=7, dims=dims, **fields))  # type: ignore[arg-type]
+    made.graph.initializer.append(TensorProto(name="i", data_type=7, dims=dims, **fields))
     return made
 
 

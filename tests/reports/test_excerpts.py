@@ -159,7 +159,8 @@ def test_an_index_that_hangs_on_another_scatter() -> None:
         <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}}> {{
         {chain} }}"""
     for detail in details(text, target="standard"):
-        (middle,) = [b for b in detail.before.boxes if b.kind == "many"]  # type: ignore[union-attr]
+        assert detail.before is not None
+        (middle,) = [b for b in detail.before.boxes if b.kind == "many"]
         assert middle.name == "ScatterND"
     assert "z" in onnx_scatterx.optimize(parse(text)).report.to_html()
 

@@ -1,5 +1,7 @@
 """The index map: what is shaded is what is written, at the sizes that it is drawn at."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +12,8 @@ from onnx_scatterx.reports.index_map import IndexMap, Panel
 from tests.helpers.support import parse
 
 
-def map_of(text: str, **options: object) -> IndexMap | None:
-    (entry,) = onnx_scatterx.inspect(parse(text), **options).entries  # type: ignore[arg-type]
+def map_of(text: str, **options: Any) -> IndexMap | None:
+    (entry,) = onnx_scatterx.inspect(parse(text), **options).entries
     assert entry.detail is not None
     return entry.detail.index_map
 
