@@ -39,9 +39,8 @@ def test_a_model_is_fixed_and_verified(
     assert "wants all sizes as numbers" not in printed
     assert shape(out) == [1, 3, 6, 8]
     content = json.loads(report.read_text())
-    assert content["fixed"] == content["verification"]["fixed"] == {
-        "batch": 1, "height": 6, "width": 8,
-    }  # fmt: skip
+    assert content["fixed"] == {"batch": 1, "height": 6, "width": 8}
+    assert content["verification"]["fixed"] == content["fixed"]
     assert main(["verify", LETTERBOX, str(out), "--samples", "4"]) == 0
     assert main(["run", str(out)]) == 0
 

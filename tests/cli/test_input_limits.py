@@ -294,8 +294,9 @@ def test_file_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixt
     text = ROWS.replace("x, int", "x0, int").replace("{ j", "{ x = Add(x0, w) j")
     made = parse(text)
     made.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((1, 2), "f"), "w"))
-    onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin",
-              size_threshold=0)  # fmt: skip
+    onnx.save(
+        made, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0
+    )
     shutil.move(tmp_path / "m.onnx", model)
     shutil.move(tmp_path / "w.bin", folder / "w.bin")
     report, arrays = folder / os.fsdecode(b"r-\xe9.html"), folder / os.fsdecode(b"a-\xe9.npz")

@@ -168,6 +168,10 @@ def test_an_index_that_hangs_on_another_scatter() -> None:
 def test_of_many_models_nothing_is_lost() -> None:
     found = details(many_scatters(10))
     assert all(d.before is not None and d.before.boxes for d in found)
-    assert all(0 <= a < len(p.boxes) and 0 <= b < len(p.boxes)
-               for d in found for p in (d.before, d.after) if p is not None
-               for a, b in p.arrows)  # fmt: skip
+    assert all(
+        0 <= a < len(p.boxes) and 0 <= b < len(p.boxes)
+        for d in found
+        for p in (d.before, d.after)
+        if p is not None
+        for a, b in p.arrows
+    )

@@ -61,8 +61,8 @@ def test_rows_of_a_tensor(data: st.DataObject) -> None:
 def check(found: IndexMap | None, wanted: np.ndarray) -> None:
     """What is shaded is the projection of what is written to the two axes that are drawn."""
     assert found is not None
-    axes = [int(name.removeprefix("axis ")) for name, _ in (found.data.rows, found.data.columns)
-            if name]  # fmt: skip
+    names = (name for name, _ in (found.data.rows, found.data.columns) if name)
+    axes = [int(name.removeprefix("axis ")) for name in names]
     others = tuple(a for a in range(wanted.ndim) if a not in axes)
     projected = wanted.any(axis=others) if others else wanted
     np.testing.assert_array_equal(shaded(found.data), np.atleast_2d(projected))
@@ -139,8 +139,11 @@ def test_axes_of_the_statement() -> None:
     assert found is not None
     assert (found.data.rows, found.data.columns) == (("axis 0", 4), ("axis 1", 6))
     assert shaded(found.data).tolist() == [[j in (1, 2) for j in range(6)]] * 4
-    alone = map_of(text.replace("(float[4, 6] y)", "(float[6, 4] y)").replace(
-        "y = Transpose <perm = [1, 0]> (s)", "y = Relu (s)"))  # fmt: skip
+    alone = map_of(
+        text.replace("(float[4, 6] y)", "(float[6, 4] y)").replace(
+            "y = Transpose <perm = [1, 0]> (s)", "y = Relu (s)"
+        )
+    )
     assert alone is not None
     assert alone.data.rows == ("axis 0", 6)
 
