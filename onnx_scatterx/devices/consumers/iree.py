@@ -22,7 +22,7 @@ class IREE(Adapter):
         from importlib.metadata import version
 
         import iree.compiler
-        import iree.runtime  # noqa: F401
+        import iree.runtime  # noqa: F401 - is it there?
         import onnx  # noqa: F401 - its importer needs it
 
         return version("iree-base-compiler")
