@@ -51,7 +51,7 @@ class Given:
     source: Path | None = None
 
     @classmethod
-    def of(cls, model: object) -> Given:
+    def of(cls, model: AnyModel) -> Given:
         """Return what was given, or raise TypeError, which names what is accepted.
 
         >>> str(Given.of("model.onnx").model)
@@ -80,16 +80,3 @@ class Given:
     def path(self) -> Path | None:
         """Its path, if it was given as one."""
         return self.model if isinstance(self.model, Path) else None
-
-
-def is_model(model: object) -> bool:
-    """Return whether something is one model, not a collection of models.
-
-    >>> is_model("model.onnx"), is_model(["model.onnx"])
-    (True, False)
-    """
-    try:
-        Given.of(model)
-    except TypeError:
-        return False
-    return True
