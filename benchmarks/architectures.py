@@ -198,34 +198,29 @@ def graph(nodes: int, edges: int, width: int, *, attends: bool) -> Example:
     return Example(lambda: Convolutions(width, 2, attends), inputs, exports=("dynamo",))
 
 
+def decoder(
+    config: Callable[..., Any], *, hidden: int, inner: int, heads: int, caches: int, **more: Any
+) -> Any:
+    """Return the configuration of a decoder of two layers, with fewer caches than heads."""
+    return config(
+        vocab_size=_WORDS,
+        hidden_size=hidden,
+        intermediate_size=inner,
+        num_hidden_layers=2,
+        num_attention_heads=heads,
+        num_key_value_heads=caches,
+        **more,
+    )
+
+
 def examples() -> dict[str, Example]:
     """Return the architectures by name."""
     t, few = transformers, {"vocab_size": _WORDS}
     bart = t.BartConfig(**few, encoder_layers=2, decoder_layers=2)
-    llama = t.LlamaConfig(
-        **few,
-        hidden_size=2048,
-        intermediate_size=8192,
-        num_hidden_layers=2,
-        num_attention_heads=32,
-        num_key_value_heads=8,
-    )
-    qwen = t.Qwen2Config(
-        **few,
-        hidden_size=896,
-        intermediate_size=4864,
-        num_hidden_layers=2,
-        num_attention_heads=14,
-        num_key_value_heads=2,
-    )
-    mistral = t.MistralConfig(
-        **few,
-        hidden_size=1024,
-        intermediate_size=3584,
-        num_hidden_layers=2,
-        num_attention_heads=16,
-        num_key_value_heads=4,
-        sliding_window=None,
+    llama = decoder(t.LlamaConfig, hidden=2048, inner=8192, heads=32, caches=8)
+    qwen = decoder(t.Qwen2Config, hidden=896, inner=4864, heads=14, caches=2)
+    mistral = decoder(
+        t.MistralConfig, hidden=1024, inner=3584, heads=16, caches=4, sliding_window=None
     )
     mbart = t.MBartConfig(**few, encoder_layers=2, decoder_layers=2)
     speech = t.Wav2Vec2Config(num_hidden_layers=2)

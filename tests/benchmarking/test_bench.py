@@ -111,6 +111,7 @@ def test_differences_are_told() -> None:
 
 def test_errors() -> None:
     model = parse(NEG)
+    failing = NEG.replace("Neg(x)", "Reshape(x, s)").replace("{", "<int64[1] s = {63}> {", 1)
     for arguments, because in (
         ({"models": []}, "there is no model"),
         ({"models": model, "rounds": 5}, "5 rounds say little; ask for 6 at least"),
@@ -123,11 +124,10 @@ def test_errors() -> None:
             r"model 2: input 'x' has shape \[4\], and the model takes \[3\]",
         ),
         (
-            {"models": [model, parse(NEG.replace("Neg(x)", "Reshape(x, s)").replace(
-                "{", "<int64[1] s = {63}> {", 1))]},
+            {"models": [model, parse(failing)]},
             "model 2: ONNX Runtime cannot run the model: ",
         ),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ScatterXError, match=because) as error:
             onnx_scatterx.bench(**arguments, library=False)
         assert "\n" not in str(error.value)
@@ -215,8 +215,8 @@ def test_speedups_are_ratios_in_a_round() -> None:
 
 def event(name: str, op: str, start: int, length: int) -> dict[str, object]:
     args = {"op_name": op} if op else {}
-    return {"cat": "Node" if op else "Session", "name": name, "ts": start, "dur": length,
-            "args": args}  # fmt: skip
+    category = "Node" if op else "Session"
+    return {"cat": category, "name": name, "ts": start, "dur": length, "args": args}
 
 
 def test_profiles(tmp_path: Path) -> None:
