@@ -24,7 +24,7 @@ _WORDS = 4096  # of each vocabulary
 
 
 class Only(nn.Module):
-    """Calls a module with named inputs, and returns one of its results."""
+    """Returns one result of a module, whose inputs have names."""
 
     def __init__(self, inner: nn.Module, names: tuple[str, ...], result: str) -> None:
         super().__init__()
@@ -35,30 +35,66 @@ class Only(nn.Module):
         return getattr(self.inner(**given, return_dict=True), self.result)
 
 
+def filled(
+    config: Any, tensors: tuple[Tensor, ...], at: Tensor | None = None
+) -> transformers.StaticCache:
+    """Return a cache that holds keys and values of each layer, up to position ``at``."""
+    _, heads, length, width = tensors[0].shape
+    cache = transformers.StaticCache(config, max_cache_len=length)
+    cache.early_initialization(1, heads, width, torch.float32, tensors[0].device)
+    for layer, keys, values in zip(cache.layers, tensors[::2], tensors[1::2], strict=True):
+        layer.keys, layer.values = keys, values
+        if at is not None:
+            layer.cumulative_length = at[0].clone()
+    return cache
+
+
 class Step(nn.Module):
     """A step of decoding: one token, and caches of a fixed length that come in and go out."""
 
-    def __init__(self, inner: nn.Module, config: Any, length: int) -> None:
+    def __init__(self, inner: nn.Module, config: Any) -> None:
         super().__init__()
-        self.inner, self.config, self.length = inner, config, length
+        self.inner, self.config = inner, config
 
     def forward(self, tokens: Tensor, at: Tensor, *caches: Tensor) -> tuple[Tensor, ...]:
-        layers = self.config.num_hidden_layers
-        cache = transformers.StaticCache(self.config, max_cache_len=self.length)
-        heads, width = caches[0].shape[1], caches[0].shape[3]
-        cache.early_initialization(1, heads, width, torch.float32, tokens.device)
-        for i in range(layers):
-            cache.layers[i].keys, cache.layers[i].values = caches[2 * i], caches[2 * i + 1]
-        mask = torch.arange(self.length)[None] <= at[:, None]
+        cache = filled(self.config, caches, at)
+        mask = torch.arange(caches[0].shape[2])[None] <= at[:, None]
         out = self.inner(
             tokens,
             attention_mask=mask[:, None, None],
             position_ids=at[None],
             past_key_values=cache,
-            cache_position=at,
             use_cache=True,
         )
         kept = [x for layer in cache.layers for x in (layer.keys, layer.values)]
+        return out.last_hidden_state, *kept
+
+
+class SpeechStep(nn.Module):
+    """A step of Whisper: the keys and values of the speech come in, too, and are only read."""
+
+    def __init__(self, inner: nn.Module, config: Any) -> None:
+        super().__init__()
+        self.inner, self.config = inner, config
+
+    def forward(
+        self, tokens: Tensor, at: Tensor, speech: Tensor, *caches: Tensor
+    ) -> tuple[Tensor, ...]:
+        half = len(caches) // 2
+        own = filled(self.config, caches[:half], at)
+        heard = filled(self.config, caches[half:])
+        cache = transformers.EncoderDecoderCache(own, heard)
+        cache.is_updated = dict.fromkeys(range(half // 2), True)
+        mask = torch.arange(caches[0].shape[2])[None] <= at[:, None]
+        out = self.inner(
+            tokens,
+            attention_mask=mask[:, None, None],
+            encoder_hidden_states=speech,
+            position_ids=at[None],
+            past_key_values=cache,
+            use_cache=True,
+        )
+        kept = [x for layer in own.layers for x in (layer.keys, layer.values)]
         return out.last_hidden_state, *kept
 
 
@@ -106,19 +142,49 @@ def of(name: str, config: Any, inputs: dict[str, Tensor], result: str) -> Exampl
     return Example(build, inputs, exports=("dynamo",))
 
 
-def step(build: Callable[[], nn.Module], config: Any, heads: int, width: int) -> Example:
-    """Return a step of decoding with caches of 2048 positions."""
-    length = 2048
-    caches = {
-        f"{what}_{i}": torch.randn(1, heads, length, width)
-        for i in range(config.num_hidden_layers)
+def caches(name: str, layers: int, heads: int, length: int, width: int) -> dict[str, Tensor]:
+    """Return keys and values of each layer."""
+    return {
+        f"{name}{what}_{i}": torch.randn(1, heads, length, width)
+        for i in range(layers)
         for what in ("keys", "values")
     }
-    inputs = {"tokens": words(1, 1), "at": torch.tensor([700]), **caches}
-    outputs = ("hidden", *(f"{name}_out" for name in caches))
-    return Example(
-        lambda: Step(build().eval(), config, length), inputs, outputs, exports=("dynamo",)
+
+
+def step(build: Callable[[], nn.Module], config: Any, heads: int, width: int) -> Example:
+    """Return a step of decoding with caches of 2048 positions."""
+    own = caches("", config.num_hidden_layers, heads, 2048, width)
+    inputs = {"tokens": words(1, 1), "at": torch.tensor([700]), **own}
+    outputs = ("hidden", *(f"{name}_out" for name in own))
+    return Example(lambda: Step(build().eval(), config), inputs, outputs, exports=("dynamo",))
+
+
+def speech_step() -> Example:
+    """Return a step of Whisper small, two layers: 448 positions of text, 1500 of speech."""
+    layers, heads, width = 2, 12, 64
+    config = transformers.WhisperConfig(
+        vocab_size=_WORDS,
+        d_model=heads * width,
+        encoder_layers=layers,
+        decoder_layers=layers,
+        encoder_attention_heads=heads,
+        decoder_attention_heads=heads,
+        decoder_ffn_dim=4 * heads * width,
+        pad_token_id=0,
     )
+    own = caches("", layers, heads, 448, width)
+    heard = caches("speech_", layers, heads, 1500, width)
+    speech = torch.randn(1, 1500, heads * width)
+    inputs = {
+        "tokens": words(1, 1), "at": torch.tensor([100]), "speech": speech, **own, **heard
+    }  # fmt: skip
+    outputs = ("hidden", *(f"{name}_out" for name in own))
+
+    def build() -> nn.Module:
+        inner = transformers.WhisperModel(config).get_decoder().eval()
+        return SpeechStep(inner, config)
+
+    return Example(build, inputs, outputs, exports=("dynamo",))
 
 
 def graph(nodes: int, edges: int, width: int, *, attends: bool) -> Example:
@@ -132,34 +198,29 @@ def graph(nodes: int, edges: int, width: int, *, attends: bool) -> Example:
     return Example(lambda: Convolutions(width, 2, attends), inputs, exports=("dynamo",))
 
 
+def decoder(
+    config: Callable[..., Any], *, hidden: int, inner: int, heads: int, caches: int, **more: Any
+) -> Any:
+    """Return the configuration of a decoder of two layers, with fewer caches than heads."""
+    return config(
+        vocab_size=_WORDS,
+        hidden_size=hidden,
+        intermediate_size=inner,
+        num_hidden_layers=2,
+        num_attention_heads=heads,
+        num_key_value_heads=caches,
+        **more,
+    )
+
+
 def examples() -> dict[str, Example]:
     """Return the architectures by name."""
     t, few = transformers, {"vocab_size": _WORDS}
     bart = t.BartConfig(**few, encoder_layers=2, decoder_layers=2)
-    llama = t.LlamaConfig(
-        **few,
-        hidden_size=2048,
-        intermediate_size=8192,
-        num_hidden_layers=2,
-        num_attention_heads=32,
-        num_key_value_heads=8,
-    )
-    qwen = t.Qwen2Config(
-        **few,
-        hidden_size=896,
-        intermediate_size=4864,
-        num_hidden_layers=2,
-        num_attention_heads=14,
-        num_key_value_heads=2,
-    )
-    mistral = t.MistralConfig(
-        **few,
-        hidden_size=1024,
-        intermediate_size=3584,
-        num_hidden_layers=2,
-        num_attention_heads=16,
-        num_key_value_heads=4,
-        sliding_window=None,
+    llama = decoder(t.LlamaConfig, hidden=2048, inner=8192, heads=32, caches=8)
+    qwen = decoder(t.Qwen2Config, hidden=896, inner=4864, heads=14, caches=2)
+    mistral = decoder(
+        t.MistralConfig, hidden=1024, inner=3584, heads=16, caches=4, sliding_window=None
     )
     mbart = t.MBartConfig(**few, encoder_layers=2, decoder_layers=2)
     speech = t.Wav2Vec2Config(num_hidden_layers=2)
@@ -185,6 +246,7 @@ def examples() -> dict[str, Example]:
         "llama": step(lambda: t.LlamaModel(llama), llama, 8, 64),
         "qwen": step(lambda: t.Qwen2Model(qwen), qwen, 2, 64),
         "mistral": step(lambda: t.MistralModel(mistral), mistral, 4, 64),
+        "whisper": speech_step(),
         "mbart": of(
             "MBartForConditionalGeneration", mbart, {**text, "labels": words(1, 64)}, "logits"
         ),

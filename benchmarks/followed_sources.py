@@ -14,6 +14,7 @@ from torch import Tensor, nn
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 
 from export import Example
+from sources import MaskCopy
 
 TRUE = {
     "cache_write": {"at: nonnegative"},
@@ -39,15 +40,6 @@ class MaskedRows(nn.Module):
         hidden = hidden.clone()
         hidden[padding] = 0.0
         return hidden
-
-
-class MaskedUpdate(nn.Module):
-    """Takes the rows that a mask selects from another tensor."""
-
-    def forward(self, x: Tensor, y: Tensor, mask: Tensor) -> Tensor:
-        x = x.clone()
-        x[mask] = y[mask]
-        return x
 
 
 class Boxes(nn.Module):
@@ -139,7 +131,7 @@ def examples() -> dict[str, Example]:
             sizes={"hidden": {0: "batch", 1: "time"}, "padding": {0: "batch", 1: "time"}},
         ),
         "masked_update": Example(
-            MaskedUpdate,
+            MaskCopy,
             {n: torch.randn(2, 6, 4) for n in "xy"} | {"mask": torch.rand(2, 6) < 0.5},
             sizes={n: {0: "batch", 1: "time"} for n in ("x", "y", "mask")},
         ),

@@ -112,14 +112,17 @@ def exported(name: str, exporter: str, path: Path, limit: float) -> str:
     def work() -> None:
         warnings.simplefilter("ignore")
         logging.disable()
-        with open(os.devnull, "w") as nowhere:  # noqa: SIM117
-            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-                try:
-                    export(name, exporter, str(path))
-                except Exception as error:
-                    tells.send(f"{type(error).__name__}: {error}".splitlines()[0][:80])
-                else:
-                    tells.send("")
+        with (
+            open(os.devnull, "w") as nowhere,
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+        ):
+            try:
+                export(name, exporter, str(path))
+            except Exception as error:
+                tells.send(f"{type(error).__name__}: {error}".splitlines()[0][:80])
+            else:
+                tells.send("")
 
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()

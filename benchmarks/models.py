@@ -21,23 +21,20 @@ import json
 import logging
 import math
 import statistics
-import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 from regions import regions
+from turns import ratios, same, variant
 
 import onnx_scatterx
 from onnx_scatterx.system.writing import write_text
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
-SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")
 
 
 def by_onnxsim(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -62,86 +59,6 @@ def by_onnxscript(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 TOOLS = {"onnxsim": by_onnxsim, "onnxslim": by_onnxslim, "onnxscript": by_onnxscript}
-
-
-@dataclass
-class Variant:
-    """The result of a tool: the counts of its nodes, a call that runs it once, or an error."""
-
-    nodes: int = 0
-    scatters: int = 0
-    run: Callable[[], list[np.ndarray]] | None = None
-    wrong: str = ""
-
-
-def variant(
-    make: Callable[[onnx.ModelProto], onnx.ModelProto],
-    model: onnx.ModelProto,
-    feeds: dict[str, np.ndarray],
-    threads: int,
-) -> Variant:
-    """Make a variant of a model and open it."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            made = make(copy)
-    except ImportError:
-        return Variant(wrong="not installed")
-    except Exception as error:  # of another tool: its own answer
-        return Variant(wrong=f"fails: {type(error).__name__}")
-    operators = [node.op_type for node in made.graph.node]
-    scatters = sum(op in SCATTERS for op in operators)
-    try:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 4
-        session = onnx_scatterx.session(made, session_options=options)
-        names = {value.name for value in session.get_inputs()}
-        inputs = {name: array for name, array in feeds.items() if name in names}
-        session.run(None, inputs)
-    except Exception as error:  # a model that another tool broke
-        return Variant(len(operators), scatters, wrong=f"does not run: {type(error).__name__}")
-    return Variant(len(operators), scatters, lambda: session.run(None, inputs))
-
-
-def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    """Return whether outputs agree bit for bit."""
-    pairs = zip(one, other, strict=True)
-    return all(
-        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs
-    )
-
-
-def ratios(
-    original: Variant, others: dict[str, Variant], rounds: int
-) -> tuple[float, dict[str, list[float]]]:
-    """Let all take turns; return the original's median seconds and the ratios of the others."""
-    assert original.run is not None
-    running = {name: v.run for name, v in others.items() if v.run is not None}
-    once = min(seconds(original.run, 1) for _ in range(3))
-    repeat = max(1, math.ceil(0.002 / once))
-    for run in running.values():
-        seconds(run, repeat)
-    found: dict[str, list[float]] = {name: [] for name in running}
-    base = []
-    for turn in range(rounds):
-        names = list(running)
-        names = names[turn % len(names) :] + names[: turn % len(names)] if names else []
-        for name in names:  # each beside a run of the original: the machine's moods cancel
-            before = seconds(original.run, repeat)
-            after = seconds(running[name], repeat)
-            base.append(before)
-            found[name].append(before / after)
-    return statistics.median(base), found
-
-
-def seconds(run: Callable[[], Any], repeat: int) -> float:
-    """Return how long a run takes."""
-    start = time.perf_counter()
-    for _ in range(repeat):
-        run()
-    return (time.perf_counter() - start) / repeat
 
 
 def makers() -> dict[str, Callable[[onnx.ModelProto], onnx.ModelProto]]:
@@ -211,9 +128,20 @@ def main() -> None:
 
 
 def table(results: dict[str, Any]) -> str:
-    """Return the figures as a table of Markdown: ratios, and nodes and scatters after the slash."""
-    labels = list(next(iter(results.values()))["variants"])
-    head = ["model", "ms", "nodes", *labels]
+    """Return the figures as tables of Markdown: the whole models, and the regions of each.
+
+    A cell holds the ratio, and nodes / scatters in brackets. Tools that ran nothing are left out.
+    """
+    ran = {k for r in results.values() for k, v in r["variants"].items() if "ratio" in v}
+    labels = [label for label in makers() if label in ran]
+    whole = {name: r for name, r in results.items() if ": " not in name}
+    parts = {name: r for name, r in results.items() if name not in whole}
+    tables = [_table("model", whole, labels), _table("region", parts, labels) if parts else ""]
+    return "\n".join(filter(None, tables))
+
+
+def _table(what: str, results: dict[str, Any], labels: list[str]) -> str:
+    head = [what, "ms", "nodes", *labels]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
     for name, result in results.items():
         cells = [f"{result['seconds'] * 1e3:.2f}", f"{result['nodes']} / {result['scatters']}"]

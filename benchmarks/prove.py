@@ -117,10 +117,9 @@ def one(path: Path) -> dict[str, Any] | None:
     row["seconds"] = time.process_time() - start
     if row["why"] and row["regions"] == 0 and row["runs"]:
         changed = {key(n) for n in after.graph.node} - {key(n) for n in before.graph.node}
-        row["regions"] = row["plain"] = sum(
-            any(o in {p for n in before.graph.node for p in n.output} for o in k[3])  # type: ignore[attr-defined]
-            for k in changed
-        )
+        old = {output for n in before.graph.node for output in n.output}
+        rewritten = (n for n in after.graph.node if key(n) in changed)
+        row["regions"] = row["plain"] = sum(not old.isdisjoint(n.output) for n in rewritten)
     return row
 
 

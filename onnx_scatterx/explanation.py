@@ -9,7 +9,7 @@ from typing import Any
 
 from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
-from onnx_scatterx.api import inspect_accounts, loaded_ir
+from onnx_scatterx.api.inspection import inspect_accounts, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError

@@ -104,7 +104,6 @@ class Settings:
         said += [f"--assume {shlex.quote(str(clause))}" for clause in self.assumed]
         said += [f"--size {name}={number}" for name, number in (self.sizes or {}).items()]
         for name, number in (self.fix or {}).items():
-            many = not isinstance(number, int)
-            told = ",".join(map(str, number)) if many else number  # type: ignore[arg-type]
-            said.append(f"--fix {name}{':' if many else '='}{told}")
+            told = f"={number}" if isinstance(number, int) else f":{','.join(map(str, number))}"
+            said.append(f"--fix {name}{told}")
         return tuple(said)

@@ -15,11 +15,16 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.dense_write import Search, allow, matches, search_of
+from onnx_scatterx.rewrites.helpers.search import (
+    Search,
+    allow,
+    filled,
+    matches,
+    number_of,
+    search_of,
+)
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT32 = ir.DataType.BOOL, ir.DataType.INT32
@@ -33,34 +38,21 @@ class DenseFillRule(ScatterRule):
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        number = context.constants.splat(scatter.updates)
-        if number is None or scatter.reduction not in ("none", "min", "max"):
+        number = number_of(scatter, context)
+        search = None if number is None else search_of(scatter, context)
+        if number is None or search is None:
             return Refusal(Reason.NO_RULE)
-        search = search_of(scatter, context)
-        if search is None:
-            return Refusal(Reason.NO_RULE)
-        layout, w, dtype = search.layout, context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
-
-        def write() -> ir.Value:
-            hit, x = _hit(search), layout.data(context)
-            new = reduced(w, ops, x, w.constant(number, dtype), dtype)
-            return layout.back(select(w, hit, new, x, dtype), context)
-
-        return Plan(write, allow(search.compared, search))
+        return Plan(lambda: filled(search, _hit(search), number), allow(search.compared, search))
 
 
 def _hit(search: Search) -> ir.Value:
-    """Write which positions are updated, [L..., P, R...], with 1 for dims that all share."""
-    w, layout = search.context.writer, search.layout
+    """Write which positions are updated, [P] if all rows of the data share their indices."""
+    w = search.context.writer
     found, _ = matches(search, padded=search.padded)
+    ahead = 0 if search.places.shared else search.layout.place
     counted = w.node("Cast", [found], _INT32, to=_INT32.value)
-    ahead = 0 if search.places.shared else layout.place
     hit = w.reduce("ReduceMax", counted, _INT32, ahead + 1)
-    hit = w.node("Cast", [hit], _BOOL, to=_BOOL.value)
-    if search.places.shared:
-        hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
-    return hit
+    return w.node("Cast", [hit], _BOOL, to=_BOOL.value)
 
 
 dense_fill = DenseFillRule()

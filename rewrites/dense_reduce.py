@@ -28,7 +28,7 @@ from onnx_scatterx.emit.reduce import is_ordered
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.dense_write import Search, allow, matches, search_of
+from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 

@@ -21,12 +21,18 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.dense_write import Search, allow, is_small, search_of, squeezed
+from onnx_scatterx.rewrites.helpers.search import (
+    Search,
+    allow,
+    filled,
+    is_small,
+    number_of,
+    search_of,
+    squeezed,
+    taken,
+)
 from onnx_scatterx.symbolic.terms import coord, symbol_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -46,10 +52,9 @@ class SegmentWriteRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         if not any(_is_in_order(scatter, axis) for axis in range(len(scatter.index_exprs))):
             return Refusal(Reason.NO_RULE)
-        number = context.constants.splat(scatter.updates)
+        number = number_of(scatter, context)
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
-        extreme = scatter.reduction in ("min", "max") and number is not None
-        if not (sums or extreme or scatter.reduction == "none"):
+        if not (sums or number is not None or scatter.reduction == "none"):
             return Refusal(Reason.NO_RULE)
         search = search_of(scatter, context)
         if search is None or not _is_found(search) or is_small(search.compared, search):
@@ -59,26 +64,18 @@ class SegmentWriteRule(ScatterRule):
             return Refusal(Reason.NO_RULE)
         side = math.isqrt(max(int(most), 1) - 1) + 1
         work = allow(search.layout.positions * (2 * side), search)
-        if sums:
-            return Plan(lambda: _added(search, side), work)
-        layout, w, dtype = search.layout, context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
-
-        def fill() -> ir.Value:
-            assert number is not None
-            hit, x = _last(search, side)[0], layout.data(context)
-            hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
-            new = reduced(w, ops, x, w.constant(number, dtype), dtype)
-            return layout.back(select(w, hit, new, x, dtype), context)
 
         def write() -> ir.Value:
+            if sums:
+                return _added(search, side)
             hit, last, line = _last(search, side)
-            after = w.node("Add", [last, context.numbers.vector(layout.positions)], _INT64)
-            row = w.node("Where", [hit, after, line], _INT64)
-            both = w.concat([layout.data(context), layout.update(context)], dtype, layout.place)
-            return layout.back(take(context.numbers, both, row, dtype, layout.place, None), context)
+            if number is not None:
+                return filled(search, hit, number)
+            w, positions = context.writer, context.numbers.vector(search.layout.positions)
+            update = w.node("Add", [last, positions], _INT64)
+            return taken(search, w.node("Where", [hit, update, line], _INT64))
 
-        return Plan(write if number is None else fill, work)
+        return Plan(write, work)
 
 
 def _is_in_order(scatter: Scatter, axis: int) -> bool:

@@ -20,12 +20,17 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.dense_write import Search, meets, search_of, squeezed
+from onnx_scatterx.rewrites.helpers.search import (
+    Search,
+    filled,
+    meets,
+    number_of,
+    search_of,
+    squeezed,
+    taken,
+)
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -44,33 +49,20 @@ class SortedWriteRule(ScatterRule):
         wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
         if context.writer.version < 11 or not wanted or not target.has("TopK"):
             return Refusal(Reason.NO_RULE)
-        number = context.constants.splat(scatter.updates)
-        if scatter.reduction not in ("none", *(("min", "max") if number is not None else ())):
+        number = number_of(scatter, context)
+        if number is None and (scatter.reduction != "none" or meets(scatter)):
             return Refusal(Reason.NO_RULE)
         search = search_of(scatter, context)
-        if search is None or (number is None and meets(scatter)):
+        if search is None:
             return Refusal(Reason.NO_RULE)
-        layout, w, dtype = search.layout, context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
-
-        def fill() -> ir.Value:
-            assert number is not None
-            hit, x = _last(search)[0], layout.data(context)
-            if search.places.shared:
-                hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
-            new = reduced(w, ops, x, w.constant(number, dtype), dtype)
-            return layout.back(select(w, hit, new, x, dtype), context)
 
         def write() -> ir.Value:
             hit, last, line = _last(search)
-            row = w.node("Where", [hit, last, line], _INT64)
-            both = w.concat([layout.data(context), layout.update(context)], dtype, layout.place)
-            shape = None if search.places.shared else layout.shape
-            return layout.back(
-                take(context.numbers, both, row, dtype, layout.place, shape), context
-            )
+            if number is not None:
+                return filled(search, hit, number)
+            return taken(search, context.writer.node("Where", [hit, last, line], _INT64))
 
-        return Plan(write if number is None else fill)
+        return Plan(write)
 
 
 def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:

@@ -13,7 +13,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-import tests.helpers.examples  # noqa: F401  registers the profiles
+import tests.helpers.examples  # noqa: F401 - registers the profiles
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal

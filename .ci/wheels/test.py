@@ -120,10 +120,8 @@ def _library(machine: Machine, platform: Platform, source: Path, runtime: Path) 
 
 def _installed(machine: Machine, source: Path, python: str, **variables: str) -> None:
     """Run the operator's tests with the installed wheel, and a command."""
-    where = machine.run(
-        python, "-c", "import onnx_scatterx; print(onnx_scatterx.library_path())",
-        at=source, **variables,
-    )  # fmt: skip
+    program = "import onnx_scatterx; print(onnx_scatterx.library_path())"
+    where = machine.run(python, "-c", program, at=source, **variables)
     if str(source) in where:
         sys.exit(f"the library is not the wheel's: {where}")
     folder = source / "tests" / "native"

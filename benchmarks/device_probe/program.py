@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import onnx
 
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         version = process.version
         known = _known(args.json, version)
         if args.again:
-            known = {key: one for key, one in known.items() if Found(**one).good}  # type: ignore[arg-type]
+            known = {key: one for key, one in known.items() if Found(**one).good}
         found = _probe(consumer, process, cases, known, args.json)
     print(f"# {consumer.name} {version}\n")
     print(table(found))
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _known(file: Path | None, version: str) -> dict[str, dict[str, object]]:
+def _known(file: Path | None, version: str) -> dict[str, dict[str, Any]]:
     if file is None or not file.exists():
         return {}
     content = json.loads(file.read_text())
@@ -90,7 +91,7 @@ def _probe(
     consumer: Consumer,
     process: ConsumerProcess,
     cases: Iterable[Case],
-    known: dict[str, dict[str, object]],
+    known: dict[str, dict[str, Any]],
     file: Path | None,
 ) -> list[Found]:
     found = []
@@ -109,7 +110,7 @@ def _probe(
                 if number % 50 == 0:
                     keep()
                     print(f"\r{number}", end="", file=sys.stderr)
-            found.append(Found(**known[key]))  # type: ignore[arg-type]
+            found.append(Found(**known[key]))
     print(file=sys.stderr)
     keep()
     return found

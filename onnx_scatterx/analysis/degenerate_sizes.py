@@ -20,7 +20,7 @@ from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.operators.movement import beyond, is_never_one
 from onnx_scatterx.analysis.operators.reduction import REDUCTIONS
-from onnx_scatterx.analysis.operators.reshaping import sizes_at_stake
+from onnx_scatterx.analysis.operators.reshape_target import sizes_at_stake
 from onnx_scatterx.symbolic.terms import Term, as_term
 
 Exclusion: TypeAlias = "tuple[Term, int]"

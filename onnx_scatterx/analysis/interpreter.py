@@ -7,8 +7,7 @@ body may use only that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import onnx_ir as ir
@@ -42,7 +41,6 @@ from onnx_scatterx.ir.graphs import (
     may_be_operator,
 )
 from onnx_scatterx.symbolic.budget import (
-    Budget,
     LimitError,
     SpentError,
     TooLargeError,
@@ -61,7 +59,7 @@ CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.
 
 
 class Interpreter:
-    """Walks a model once; ``interpret`` is the way to use it.
+    """Walks a model once; ``convergence.interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it cannot be; ``suspected`` are pairs that
@@ -323,80 +321,3 @@ class Interpreter:
         quiet._visit(function, inner)
         self.visits = quiet.visits
         return [quiet._input(v, inner) for v in function.outputs]
-
-
-def interpret(
-    model: ir.Model, *, distrust_dims: bool = False, assumed: Sequence[Clause] = ()
-) -> Knowledge:
-    """Return what is known of every value of a model without running it.
-
-    ``distrust_dims`` drops the assumption that graph inputs that declare a dim under one name agree
-    in it; runtimes do not check that. ``assumed`` are the user's assumptions on symbols and inputs.
-
-    If a shape depends on a size that is not 0, or not 1, the interpreter tests whether the model
-    can run at 0, or 1.
-    """
-    return converged(model, distrust_dims=distrust_dims, assumed=assumed)[1]
-
-
-def converged(
-    model: ir.Model, *, distrust_dims: bool, assumed: Sequence[Clause]
-) -> tuple[Interpreter, Knowledge]:
-    """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
-    walk = partial(
-        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=Reading()
-    )
-    with budget().share(1 / 2) as own:
-        found = _without_doubts(walk, own)
-    if found is None:
-        last = walk()
-        found = last, last.run()
-    return found
-
-
-def _without_doubts(
-    walk: Callable[..., Interpreter], own: Budget
-) -> tuple[Interpreter, Knowledge] | None:
-    """Interpret until no more sizes are ruled out at which the model cannot run.
-
-    A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
-    versions rule out is about their results: the newer ones follow the specification. None if the
-    budget does not suffice.
-    """
-    older: tuple[Exclusion, ...] = ()
-    always: tuple[Exclusion, ...] = ()
-    while True:
-        interpreter = walk(ruled_out=always, older=older, speculate=True)
-        knowledge = interpreter.run()
-        doubted = interpreter.suspected
-        if own.steps < 0:
-            return None
-        if not doubted:
-            return interpreter, knowledge
-        in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
-        # If the model runs at a size while other pairs are believed, it also runs without that.
-        found = []
-        for pair in doubted:
-            if pair in older or own.steps < 0:
-                continue
-            likely = in_older(speculate=True, probe=pair)
-            # A failure before anything was believed is also a failure without that belief.
-            if _is_refused(likely) and (not likely.believed or _is_refused(in_older(probe=pair))):
-                found.append(pair)
-        older = (*older, *found)
-        in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
-        wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]
-        certain = [pair for pair in wanted if own.steps >= 0 and _is_refused(in_newer(probe=pair))]
-        always = (*always, *certain)
-        if not found and not certain:
-            last = walk(ruled_out=always, older=older)
-            knowledge = last.run()
-            return None if own.steps < 0 else (last, knowledge)
-
-
-def _is_refused(interpreter: Interpreter) -> bool:
-    try:
-        interpreter.run()
-    except InfeasibleError:
-        return True
-    return False

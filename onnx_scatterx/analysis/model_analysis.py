@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.convergence import converged
 from onnx_scatterx.analysis.domain.scope import Knowledge
-from onnx_scatterx.analysis.interpreter import Interpreter, converged
+from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.assumptions.clauses import Clause
 
 

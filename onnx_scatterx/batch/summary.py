@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnx_scatterx.reports.content import SCHEMA
 from onnx_scatterx.reports.rendering import table, text_of
-from onnx_scatterx.reports.report import NEEDS, SCHEMA
+from onnx_scatterx.reports.report import NEEDS
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:

@@ -1,57 +1,15 @@
-"""The arguments that several commands share; a mistake in them is an error of one line."""
+"""The arguments that several commands share, and what is read from them."""
 
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from onnx_scatterx.cli.fix_option import add_fix, fixed_sizes
-from onnx_scatterx.cli.output import print_error, show
+from onnx_scatterx.cli.values import count, duration, named_file, natural, size, thread_count
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.text.nearest import did_you_mean
 
 _SAMPLES = 40
-_MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the error and end with status 2."""
-        if message == "the following arguments are required: -o/--output":
-            message = "give -o OUT to write the model, or use inspect to look at it"
-        raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Name the nearest choice, where argparse would list them all."""
-        if action.choices is not None and value not in action.choices:
-            what = "command" if action.metavar == "COMMAND" else "choice"
-            known = [str(choice) for choice in action.choices]
-            near = did_you_mean(str(value), known) or f"; there is {', '.join(known)}"
-            raise argparse.ArgumentError(None, f"no {what} is called {value!r}{near}")
-
-    def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
-        """Say which arguments are not known, and which option may be meant."""
-        first = next((word for word in unknown if word.startswith("-")), unknown[0])
-        known = [name for name in self._option_string_actions if name.startswith("--")]
-        near = did_you_mean(first.partition("=")[0], known)
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
-
-
-class Version(argparse.Action):
-    """Print the version of the package that is installed, and end."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, nargs=0)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        import onnx_scatterx
-
-        show(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
-        raise SystemExit(0)
 
 
 def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
@@ -145,7 +103,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
 
 def add_seed(command: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=_natural, metavar="S", help="of the inputs (0)")
+    command.add_argument("--seed", type=natural, metavar="S", help="of the inputs (0)")
 
 
 def add_inputs(command: argparse.ArgumentParser) -> None:
@@ -178,7 +136,7 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     told = threads or "all"
     command.add_argument(
-        "--threads", type=_threads, default=threads, metavar="N", help=f"for one node ({told})"
+        "--threads", type=thread_count, default=threads, metavar="N", help=f"for one node ({told})"
     )
     command.add_argument(
         "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
@@ -216,76 +174,3 @@ def settle_target(args: argparse.Namespace) -> None:
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
     if not target.is_timed and "size" in args:
         reject_unused(args, f"for target {target.name}, which does not estimate time", "size")
-
-
-def count(text: str) -> int:
-    """Return a number that starts at 1."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return number
-
-
-def duration(text: str) -> float:
-    """Return a number of seconds above 0.
-
-    >>> duration("2.5")
-    2.5
-    """
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return seconds
-
-
-def size(text: str) -> tuple[str, int]:
-    """Split a size into its name and its value.
-
-    >>> size("batch=8")
-    ('batch', 8)
-    """
-    name, _, number = text.partition("=")
-    if not name.strip() or not number.strip().isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
-    return name.strip(), int(number)
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
-
-
-def _threads(text: str) -> int:
-    if _natural(text) > _MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} threads are more than {_MOST_THREADS}")
-    return int(text)
-
-
-def rule_names(text: str) -> list[str]:
-    """Split the names of rules.
-
-    >>> rule_names("view, concat")
-    ['view', 'concat']
-    """
-    return [name.strip() for name in text.split(",")]
-
-
-def named_file(text: str) -> tuple[str | None, str]:
-    """Split NAME=FILE.npy; a .npz needs no name.
-
-    >>> named_file("x=a/x.npy"), named_file("all.npz")
-    (('x', 'a/x.npy'), (None, 'all.npz'))
-    """
-    name, sign, file = text.partition("=")
-    if sign and name and file:
-        return name, file
-    if sign or not text.endswith(".npz"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=FILE.npy or FILE.npz")
-    return None, text

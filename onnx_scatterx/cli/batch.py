@@ -33,7 +33,8 @@ def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
 
 def optimize_directory(args: argparse.Namespace) -> int:
     """Optimize several models; return 1 if some differ, else 2 if some failed."""
-    from onnx_scatterx.batch import models_in, optimize_many
+    from onnx_scatterx.batch import optimize_many
+    from onnx_scatterx.batch.sources import models_in
     from onnx_scatterx.ir.io import note_model
 
     if args.output == STREAM:

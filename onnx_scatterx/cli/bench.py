@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from onnx_scatterx.cli.arguments import (
-    add_inputs,
-    add_json,
-    add_session,
-    add_sizes,
-    count,
-    reject_unused,
-)
+from onnx_scatterx.cli.arguments import add_inputs, add_json, add_session, add_sizes, reject_unused
 from onnx_scatterx.cli.models import named_models
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.progress import progress
+from onnx_scatterx.cli.values import count
 from onnx_scatterx.errors import ScatterXError
 
 

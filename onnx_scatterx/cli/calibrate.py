@@ -6,9 +6,10 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from onnx_scatterx.cli.arguments import add_json, count
+from onnx_scatterx.cli.arguments import add_json
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.progress import progress
+from onnx_scatterx.cli.values import count
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.visible import as_json
 

@@ -8,15 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli.arguments import (
-    add_inputs,
-    add_model,
-    add_sizes,
-    count,
-    duration,
-    reject_unused,
-)
+from onnx_scatterx.cli.arguments import add_inputs, add_model, add_sizes, reject_unused
 from onnx_scatterx.cli.output import print_error, show, show_text
+from onnx_scatterx.cli.values import count, duration
 from onnx_scatterx.errors import ScatterXError
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def is_one(models: list[str]) -> bool:
 
 def paths_of(models: list[str]) -> str | list[Path]:
     """Return the models that were named, and those in directories, or the one directory."""
-    from onnx_scatterx.batch import models_in
+    from onnx_scatterx.batch.sources import models_in
 
     if len(models) == 1:
         return models[0]

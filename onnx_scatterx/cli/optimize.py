@@ -15,12 +15,9 @@ from onnx_scatterx.cli.arguments import (
     add_reads,
     add_strict,
     add_target,
-    count,
     reject_unused,
-    rule_names,
     settings,
     settle_target,
-    size,
 )
 from onnx_scatterx.cli.check import add_check_with, answers, chosen_consumers
 from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
@@ -34,6 +31,7 @@ from onnx_scatterx.cli.models import (
 )
 from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.cli.progress import progress, stages
+from onnx_scatterx.cli.values import count, rule_names, size
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing

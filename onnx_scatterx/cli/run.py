@@ -12,11 +12,11 @@ from onnx_scatterx.cli.arguments import (
     add_model,
     add_session,
     add_sizes,
-    count,
     reject_unused,
 )
 from onnx_scatterx.cli.models import given_model
 from onnx_scatterx.cli.output import show, show_text
+from onnx_scatterx.cli.values import count
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.visible import as_json
 

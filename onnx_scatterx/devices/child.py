@@ -99,9 +99,10 @@ def _answer(adapter: Adapter, job: Mapping[str, str]) -> dict[str, Any]:
             "version": answer.version,
         }
         if answer.outputs is not None:
-            named = isinstance(answer.outputs, Mapping)
-            reply["outputs"] = list(map(str, answer.outputs)) if named else None
-            found = answer.outputs.values() if named else answer.outputs  # type: ignore[union-attr]
+            given = answer.outputs
+            named = isinstance(given, Mapping)
+            reply["outputs"] = list(map(str, given)) if named else None
+            found = given.values() if isinstance(given, Mapping) else given
             arrays = {f"{n}": _plain(np.asarray(array)) for n, array in enumerate(found)}
             reply["count"] = len(arrays)
             np.savez(job["outputs"], **arrays)  # type: ignore[arg-type]

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from onnx_scatterx.devices import child
 from onnx_scatterx.devices.adapter import Answer
 from onnx_scatterx.errors import MissingConsumerError, one_line
+from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.interrupts import postponed
 from onnx_scatterx.system.scratch import scratch
 
@@ -45,7 +45,7 @@ class Described(Protocol):
     def packages(self) -> tuple[str, ...]: ...
 
 
-class ConsumerProcess:
+class ConsumerProcess(Closing):
     """One consumer for many questions, which is started again after it died.
 
     Args:
@@ -72,17 +72,6 @@ class ConsumerProcess:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> ConsumerProcess:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the process and all that it started, and remove its files."""

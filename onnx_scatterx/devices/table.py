@@ -7,115 +7,24 @@ runs only files that changed.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
-from onnx_scatterx.api import optimize
-from onnx_scatterx.devices.checking import Check, judged, truths
+from onnx_scatterx.devices.checking import Check, judged
+from onnx_scatterx.devices.comparison_table import Cell, DeviceTable
 from onnx_scatterx.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer
+from onnx_scatterx.devices.subject import FORMS, Subject, written
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.io import load
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.writing import write_text
-from onnx_scatterx.verification.valid_inputs import valid_draws
-
-FORMS = ("original", "standard", "own")
-"""The original model, and its results for `standard` and for the consumer's own profile."""
-
-Feed = Mapping[str, np.ndarray]
-
-_SIZES = (8, 16, 32)
-"""The value of symbolic sizes, if the model accepts it: an emulator takes minutes for more."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A consumer's answer about one form of a model."""
-
-    check: Check
-    scatters: int
-    """How many scatters the model contains."""
-    violations: tuple[str, ...] = ()
-    """The parts that it does not take, by the consumer's profile."""
-
-
-@dataclass
-class DeviceTable:
-    """The answers, by model, consumer and form."""
-
-    models: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-    cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Models that ONNX Runtime does not run, and why."""
-
-    def right(self, consumer: str, form: str) -> set[str]:
-        """Return the models that this consumer computes correctly."""
-        return {m for m in self.models if self.cells[m, consumer, form].check}
-
-    def counts(self, consumer: str, form: str, verdict: str) -> int:
-        """Return for how many models the consumer gives this answer."""
-        return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
-
-    def to_markdown(self) -> str:
-        """Return the counts, the models one by one, and the lost models."""
-        notes = [*self._lost(), *(f"- left out: {m}: {why}" for m, why in self.left_out.items())]
-        return "\n".join([*self._counts(), "", *self._models(), "", *notes]).rstrip() + "\n"
-
-    def to_json(self) -> str:
-        """Return everything."""
-        rows = [
-            {"model": model, "consumer": consumer, "form": form, **asdict(cell)}
-            for (model, consumer, form), cell in self.cells.items()
-        ]
-        content = {"versions": self.versions, "answers": rows, "left_out": self.left_out}
-        return json.dumps(content, indent=1)
-
-    def _counts(self) -> Iterable[str]:
-        n = len(self.models)
-        yield f"| consumer | right of {n} before | after `standard` | after its own profile |"
-        yield "|---|---|---|---|"
-        for consumer, version in self.versions.items():
-            cells = [f"{consumer} {version}"]
-            before = self.right(consumer, FORMS[0])
-            for form in FORMS:
-                right = self.right(consumer, form)
-                said = f"{len(right)}"
-                if form != FORMS[0]:
-                    said += f" (+{len(right - before)}, -{len(before - right)})"
-                wrong = self.counts(consumer, form, "wrong")
-                cells.append(said + (f", {wrong} wrong" if wrong else ""))
-            yield f"| {' | '.join(cells)} |"
-
-    def _models(self) -> Iterable[str]:
-        yield "| model | " + " | ".join(self.versions) + " |"
-        yield "|---|" + "---|" * len(self.versions)
-        for model in self.models:
-            said = (
-                " ".join(_SIGNS[self.cells[model, consumer, form].check.verdict] for form in FORMS)
-                for consumer in self.versions
-            )
-            yield f"| {model} | {' | '.join(said)} |"
-
-    def _lost(self) -> Iterable[str]:
-        for (model, consumer, form), cell in self.cells.items():
-            if form != FORMS[0] and not cell.check and self.cells[model, consumer, FORMS[0]].check:
-                yield f"- lost: {model}, {form}: {cell.check}"
-
-
-_SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}
 
 
 def device_table(
@@ -156,54 +65,11 @@ def device_table(
                         check = Check(consumer.name, process.version, "refused", str(error))
                         cell = Cell(check, _scatters(subject.form(FORMS[0])[0]))
                     else:
-                        file = _written(model, directory / "model.onnx")
+                        file = written(model, directory / "model.onnx")
                         check = known.answer(process, consumer, file, subject)
                         cell = Cell(check, _scatters(model), violations)
                     table.cells[subject.name, consumer.name, form] = cell
     return table
-
-
-class Subject:
-    """A model of the table: its inputs, ONNX Runtime's outputs, and its forms."""
-
-    def __init__(self, path: Path) -> None:
-        """Take the file of a model; everything else is computed when it is first needed."""
-        self._path = path
-        self.name = path.stem
-        self._forms: dict[str, tuple[onnx.ModelProto, tuple[str, ...]]] = {}
-
-    @cached_property
-    def feeds(self) -> dict[str, np.ndarray]:
-        """The inputs beside the model, or drawn ones."""
-        return feeds_of(self._path)
-
-    @cached_property
-    def truth(self) -> Feed:
-        """ONNX Runtime's outputs of the unchanged model."""
-        with scratch() as directory:
-            file = _written(self.form(FORMS[0])[0], directory / "model.onnx")
-            return truths(file, [self.feeds])[0]
-
-    def require_accepted(self) -> None:
-        """Raise ScatterXError if ONNX Runtime does not run the model on the inputs.
-
-        Inputs that are drawn were accepted.
-        """
-        if self.feeds and _beside(self._path).exists():
-            assert self.truth is not None
-
-    def form(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
-        """Return the model, unchanged or for a target, and the parts that the target refuses."""
-        if target not in self._forms:
-            self._forms[target] = self._made(target)
-        return self._forms[target]
-
-    def _made(self, target: str) -> tuple[onnx.ModelProto, tuple[str, ...]]:
-        if target == FORMS[0]:
-            model = ir.external_data.load_to_model(load(self._path))
-            return with_sizes(model, self.feeds), ()
-        result = optimize(self.form(FORMS[0])[0], target=target)
-        return result.model, tuple(map(str, result.report.violations))
 
 
 class Record:
@@ -231,54 +97,6 @@ class Record:
                 write_text(self._place, json.dumps(self._answers, indent=1))
         found = Check(**self._answers[key])
         return replace(found, nodes=tuple(found.nodes), on_host=tuple(found.on_host))
-
-
-def feeds_of(path: Path) -> dict[str, np.ndarray]:
-    """Return the inputs beside a model, or drawn ones, small where sizes are symbols."""
-    beside = _beside(path)
-    if beside.exists():
-        with np.load(beside) as file:
-            return {name: file[name] for name in file.files}
-    model = load(path)
-    dims = [dim for value in model.graph.inputs for dim in value.shape or ()]
-    names = sorted({dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value})
-    for size in _SIZES if names else ():
-        with contextlib.suppress(ScatterXError):
-            return dict(valid_draws(path, sizes=dict.fromkeys(names, size))[0].feeds)
-    return dict(valid_draws(path)[0].feeds)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_suffix(".in.npz")
-
-
-def with_sizes(model: ir.Model, feeds: Feed) -> onnx.ModelProto:
-    """Return a model whose inputs have the sizes of these arrays.
-
-    Shapes that were declared of other values are removed, unless they are numbers.
-    """
-    proto = to_proto(model)
-    dynamic = False
-    for value in proto.graph.input:
-        if value.name in feeds:
-            dims = value.type.tensor_type.shape.dim
-            declared = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
-            if declared != list(feeds[value.name].shape):
-                dynamic = True
-                del dims[:]
-                for extent in feeds[value.name].shape:
-                    dims.add().dim_value = extent
-    if dynamic:
-        del proto.graph.value_info[:]
-        for value in proto.graph.output:
-            value.type.tensor_type.ClearField("shape")
-        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    return proto
-
-
-def _written(model: onnx.ModelProto, place: Path) -> Path:
-    place.write_bytes(model.SerializeToString(deterministic=True))
-    return place
 
 
 def _scatters(model: onnx.ModelProto) -> int:

@@ -103,8 +103,22 @@ class DryRun:
         """Note the outputs of a node that was created elsewhere: nothing of it is kept."""
         self._values.update(node.outputs)
 
-    def constant(self, array: np.ndarray, dtype: ir.DataType) -> ir.Value:
-        """Return a constant that is not created."""
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant that is not created; int64 if nothing else is said."""
+        if isinstance(array, list) and dtype is None:  # most often: not made an array to be found
+            key: object = (*array,)
+            value = self.drafts.get(key)
+            if value is None:
+                value = self.drafts[key] = self._constant(np.asarray(array, np.int64), None)
+        else:
+            value = self._constant(np.asarray(array, None if dtype else np.int64, order="C"), dtype)
+        self._values.add(value)
+        return value
+
+    def _constant(self, array: np.ndarray, dtype: ir.DataType | None) -> ir.Value:
+        dtype = dtype or ir.DataType.INT64
         small = array.size <= _LARGE and array.dtype != object
         key = (dtype, array.shape, array.tobytes()) if small else None
         value = None if key is None else self.drafts.get(key)
@@ -113,7 +127,6 @@ class DryRun:
             value = ir.Value(type=ir.TensorType(dtype), shape=tensor.shape, const_value=tensor)
             if key is not None:
                 self.drafts[key] = value
-        self._values.add(value)
         return value
 
     def made(self, value: ir.Value) -> bool:

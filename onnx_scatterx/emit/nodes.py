@@ -1,10 +1,8 @@
-"""Adds nodes and constants before a node of a graph, each once, or asks if a target has them."""
+"""Adds nodes before a node of a graph, each once, in a form that the target takes, or on trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple, Self
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -13,6 +11,7 @@ from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.forms import other_form
 from onnx_scatterx.emit.forms.request import Request
+from onnx_scatterx.emit.graph_writer import GraphWriter
 from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.made_values import Attributes, MadeValues
 from onnx_scatterx.ir.names import Names
@@ -20,21 +19,11 @@ from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 
-class _Place(NamedTuple):
-    """The place where nodes are added, and their names."""
-
-    node: ir.Node | None  # the new nodes are added before it
-    prefix: str  # of their names
-    metadata: Mapping[str, str]  # of each: the node that it replaces
-
-
-class NodeWriter:
+class NodeWriter(GraphWriter):
     """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
 
-    If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
-    version 4 an initializer is an input too. ``metadata`` is added to every new node: it names
-    what the node replaces. A node that ``target`` does not take is written in another form
-    (``forms``), or a ``dry_run`` refuses it; ``scope`` has the abstract values of existing values.
+    A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
+    refuses it; ``scope`` has the abstract values of existing values.
     """
 
     def __init__(
@@ -46,45 +35,16 @@ class NodeWriter:
         constant_nodes: bool,
         target: Target = STANDARD,
     ) -> None:
-        self.graph = graph
+        super().__init__(graph, names, constant_nodes=constant_nodes)
         self.target = target
         self.facts = scope.facts
         self.version = scope.opsets.get("", 0)
-        self.names = names
         self._trial: DryRun | None = None
         limited = target.is_limited or target.static_only
         self._known = MadeValues(scope, self.version) if limited else None
         self._in_other_form: set[str] = set()  # operators for which another form is being written
-        self.constant_nodes = constant_nodes
-        self._place = _Place(None, "scatterx", {})
-        self.made: list[ir.Node] = []
-        self.replaced: dict[ir.Value, ir.Value] = {}
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
-
-    @contextmanager
-    def at(
-        self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
-    ) -> Iterator[Self]:
-        """Add nodes before ``node``, under names that begin with ``prefix``, in this context."""
-        outer = self._place
-        self._place = _Place(node, prefix or "scatterx", metadata or {})
-        try:
-            yield self
-        finally:
-            self._place = outer
-
-    @property
-    def insertion_point(self) -> ir.Node:
-        """The node before which nodes are added."""
-        assert self._place.node is not None, "nodes are added within `at`"
-        return self._place.node
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The metadata of every new node."""
-        return self._place.metadata
 
     def dry_run(
         self, write: Callable[[], ir.Value], *, as_output: bool = False
@@ -114,12 +74,6 @@ class NodeWriter:
         if self._trial is not None:
             self._trial.surcharge += nodes
 
-    def resolve(self, value: ir.Value) -> ir.Value:
-        """Return the replacement of a value; plans are made before anything is written."""
-        while value in self.replaced:
-            value = self.replaced[value]
-        return value
-
     def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
         """Return whether ONNX Runtime runs an operator on an element type."""
         return op not in KERNELS or has_kernel(op, self.version, dtype)
@@ -140,7 +94,7 @@ class NodeWriter:
             return found
         known = self._known
         if known is None:
-            return self._added(op, inputs, dtype, attributes, key)
+            return self._write(op, inputs, dtype, attributes, key)
         result = known.result(op, inputs, dtype, attributes)
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
@@ -153,7 +107,7 @@ class NodeWriter:
                 (self._nodes if trial is None else trial.written)[key] = found
                 return found
             self._miss(objections)
-        output = self._added(op, inputs, dtype, attributes, key)
+        output = self._write(op, inputs, dtype, attributes, key)
         known.add(output, result)
         if trial is not None:
             trial.check_rank(op, result, self.target.max_rank)
@@ -181,33 +135,6 @@ class NodeWriter:
         as_output = node.outputs[0].is_graph_output()
         return None if isinstance(self.dry_run(write, as_output=as_output), Refusal) else write()
 
-    def take_name(
-        self, value: ir.Value, result: ir.Value, dtype: ir.DataType | None, *, is_new: bool
-    ) -> ir.Value:
-        """Give a result the name of the value that it replaces, so that readers do not change.
-
-        An output of the graph keeps its name through an Identity if the result has one of its own.
-        """
-        own = is_new and not result.uses() and not result.is_graph_output()
-        if not own and not value.is_graph_output():
-            return result
-        if not own:
-            identity = ir.Node(
-                "",
-                "Identity",
-                [result],
-                outputs=[ir.Value(type=None if dtype is None else ir.TensorType(dtype))],
-                name=self.new_name("Identity"),
-                metadata_props=dict(self.metadata),
-            )
-            self.graph.insert_before(self.insertion_point, identity)
-            (result,) = identity.outputs
-        if value.is_graph_output():
-            result.type, result.shape = value.type, value.shape
-            result.metadata_props.update(value.metadata_props)
-        result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
-        return result
-
     def _other_form(self, request: Request) -> ir.Value | None:
         """Write a node in another form, unless this is for another form of such a node."""
         if request.op in self._in_other_form:
@@ -224,7 +151,7 @@ class NodeWriter:
             raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
         self._trial.missing.update(dict.fromkeys(objections))
 
-    def _added(
+    def _write(
         self,
         op: str,
         inputs: Sequence[ir.Value | None],
@@ -234,33 +161,17 @@ class NodeWriter:
     ) -> ir.Value:
         if self._trial is not None:
             return self._trial.node(op, inputs, dtype, key)
-        output = ir.Value(
-            name=self.names.new(f"{self._place.prefix}/{op}"),
-            type=None if dtype is None else ir.TensorType(dtype),
-        )
-        node = ir.Node(
-            "",
-            op,
-            inputs,
-            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
-            outputs=[output],
-            name=output.name,
-            metadata_props=dict(self.metadata),
-        )
-        self.graph.insert_before(self.insertion_point, node)
-        self.made.append(node)
-        self._nodes[key] = output
+        output = self._nodes[key] = self.add(op, inputs, dtype, attributes)
         return output
 
     def new_name(self, what: str) -> str:
-        """Return a name for a new value; None on trial."""
-        return "" if self._trial is not None else self.names.new(f"{self._place.prefix}/{what}")
+        """Return a name for a new value; none on trial."""
+        return "" if self._trial is not None else super().new_name(what)
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was created elsewhere."""
         if self._trial is None:
-            self.graph.insert_before(self.insertion_point, node)
-            self.made.append(node)
+            super().insert(node)
             return
         inputs, dtype = list(node.inputs), node.outputs[0].dtype
         for i in range(len(inputs)):
@@ -272,31 +183,9 @@ class NodeWriter:
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
     ) -> ir.Value:
         """Return a constant: an initializer, or a Constant node if there can be no initializer."""
-        array = np.asarray(array, None if dtype else np.int64, order="C")
-        dtype = dtype or ir.DataType.INT64
-        if self._trial is not None:
-            return self._trial.constant(array, dtype)
-        key = (dtype.name, array.shape, array.tobytes())
-        keep = array.dtype != object
-        found = self._constants.get(key) if keep else None
-        if found is not None:
-            return found
-        name = self.names.new(f"{self._place.prefix}/constant")
-        tensor = ir.Tensor(array, dtype=dtype, name=name)
-        value = ir.Value(
-            name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
-        )
-        if self.constant_nodes:
-            node = ir.Node(
-                "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
-            )
-            self.graph.insert_before(self.insertion_point, node)
-            self.made.append(node)
-        else:
-            self.graph.register_initializer(value)
-        if keep:
-            self._constants[key] = value
-        return value
+        if self._trial is None:
+            return super().constant(array, dtype)
+        return self._trial.constant(array, dtype)
 
 
 def _frozen(attributes: Attributes) -> tuple[object, ...]:

@@ -6,7 +6,9 @@ runtimes accept: an unnamed graph, an output without a declared shape or type, u
 initializer that is not an input in IR version 3, functions of another opset.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
 
 import onnx
 
@@ -99,6 +101,7 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
 
 
 _ABSENT = "onnx_scatterx.absent"
+_AT_ONCE = 256  # nodes
 
 
 def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
@@ -106,8 +109,8 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
     copy = onnx.ModelProto(
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
         opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
-        graph=_graph_skeleton(proto.graph),
     )
+    _copy_graph(proto.graph, copy.graph)
     for value in (*copy.graph.input, *copy.graph.output):
         if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
             value.type.tensor_type.shape.SetInParent()
@@ -116,93 +119,117 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
             value.type.tensor_type.shape.SetInParent()
     for function in proto.functions:
-        copy.functions.append(
-            onnx.FunctionProto(
-                name=function.name,
-                domain=function.domain,
-                overload=function.overload,
-                input=function.input,
-                output=function.output,
-                attribute=function.attribute,
-                attribute_proto=map(_attribute_skeleton, function.attribute_proto),
-                opset_import=function.opset_import,
-                node=map(_node_skeleton, function.node),
-            )
+        made = copy.functions.add(
+            name=function.name,
+            domain=function.domain,
+            overload=function.overload,
+            input=function.input,
+            output=function.output,
+            attribute=function.attribute,
+            opset_import=function.opset_import,
         )
+        _copy_attributes(function.attribute_proto, made.attribute_proto)
+        _copy_nodes(function.node, made.node)
     return copy
 
 
-def _graph_skeleton(graph: onnx.GraphProto) -> onnx.GraphProto:
-    absent = onnx.ValueInfoProto(name=_ABSENT)
+def _copy_graph(graph: onnx.GraphProto, copy: onnx.GraphProto) -> None:
+    copy.name = graph.name or "graph"
+    copy.input.extend(graph.input)
+    absent = copy.input.add(name=_ABSENT)
     absent.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
     absent.type.tensor_type.shape.SetInParent()
-    return onnx.GraphProto(
-        name=graph.name or "graph",
-        input=[*graph.input, absent],
-        output=graph.output,
-        initializer=map(_tensor_skeleton, graph.initializer),
-        sparse_initializer=graph.sparse_initializer,
-        node=map(_node_skeleton, graph.node),
-    )
+    copy.output.extend(graph.output)
+    copy.sparse_initializer.extend(graph.sparse_initializer)
+    for tensor in graph.initializer:
+        _copy_tensor(tensor, copy.initializer.add())
+    _copy_nodes(graph.node, copy.node)
 
 
-def _node_skeleton(node: onnx.NodeProto) -> onnx.NodeProto:
-    if "" in node.input and node.domain == "":
-        node = _with_absent_inputs(node)
-    fused = node.op_type in FUSED and node.domain == ""
-    if not fused and node.domain != "ai.onnx" and not any(a.type in HEAVY for a in node.attribute):
-        return node
-    return onnx.NodeProto(
-        name=node.name,
-        op_type=node.op_type,
-        # Runtimes know both names of the standard domain.
-        domain=_RUNTIME if fused else "" if node.domain == "ai.onnx" else node.domain,
-        overload=node.overload,
-        input=node.input,
-        output=node.output,
-        attribute=map(_attribute_skeleton, node.attribute),
-    )
+def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
+    """Copy nodes, a few at a time: their tensors are copied, too, and emptied in the copy."""
+    for start in range(0, len(nodes), _AT_ONCE):
+        some = nodes[start : start + _AT_ONCE]
+        copies.extend(some)
+        for node, copy in zip(some, copies[start:], strict=True):
+            _prepare_node(node, copy)
 
 
-def _with_absent_inputs(node: onnx.NodeProto) -> onnx.NodeProto:
+def _prepare_node(node: onnx.NodeProto, copy: onnx.NodeProto) -> None:
+    """Empty the tensors of a copied node, and change what runtimes accept in it."""
+    domain, op = node.domain, node.op_type
+    if domain == "":
+        if "" in node.input:
+            _name_absent_inputs(copy)
+        if op in FUSED:
+            copy.domain = _RUNTIME
+    elif domain == "ai.onnx":  # runtimes know both names of the standard domain
+        copy.domain = ""
+    for i, attribute in enumerate(node.attribute):
+        if attribute.type in HEAVY:
+            copy.attribute[i].Clear()
+            _copy_attribute(attribute, copy.attribute[i])
+
+
+def _name_absent_inputs(node: onnx.NodeProto) -> None:
     """Name the absent inputs that an operator requires.
 
     Failed exports leave them empty. The runtime reports it, and the node is not changed.
     """
     if not onnx.defs.has(node.op_type, node.domain):
-        return node
+        return
     formal = onnx.defs.get_schema(node.op_type, domain=node.domain).inputs
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
     for i, (name, parameter) in enumerate(zip(node.input, formal, strict=False)):
         if not name and parameter.option == onnx.defs.OpSchema.FormalParameterOption.Single:
-            copy.input[i] = _ABSENT
-    return copy
+            node.input[i] = _ABSENT
 
 
-def _attribute_skeleton(attribute: onnx.AttributeProto) -> onnx.AttributeProto:
-    copy = onnx.AttributeProto(name=attribute.name, type=attribute.type)
+def _copy_attributes(attributes: Iterable[onnx.AttributeProto], copies: Any) -> None:
+    for attribute in attributes:
+        _copy_attribute(attribute, copies.add())
+
+
+def _copy_attribute(attribute: onnx.AttributeProto, copy: onnx.AttributeProto) -> None:
+    copy.name, copy.type = attribute.name, attribute.type
     if attribute.HasField("t"):
-        copy.t.CopyFrom(_tensor_skeleton(attribute.t))
+        _copy_tensor(attribute.t, copy.t)
     elif attribute.HasField("g"):
-        copy.g.CopyFrom(_graph_skeleton(attribute.g))
+        _copy_graph(attribute.g, copy.g)
     elif attribute.tensors:
-        copy.tensors.extend(map(_tensor_skeleton, attribute.tensors))
+        for tensor in attribute.tensors:
+            _copy_tensor(tensor, copy.tensors.add())
     elif attribute.graphs:
-        copy.graphs.extend(map(_graph_skeleton, attribute.graphs))
+        for graph in attribute.graphs:
+            _copy_graph(graph, copy.graphs.add())
     else:
-        return attribute
-    return copy
+        copy.CopyFrom(attribute)
 
 
-def _tensor_skeleton(tensor: onnx.TensorProto) -> onnx.TensorProto:
-    return onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=[0])
+def _copy_tensor(tensor: onnx.TensorProto, copy: onnx.TensorProto) -> None:
+    copy.name, copy.data_type = tensor.name, tensor.data_type
+    copy.dims.append(0)
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
-    """Yield the subgraphs of a node."""
+    """Yield the subgraphs of a node.
+
+    A standard operator that takes none is not looked at further: `onnx.checker` refuses it if it
+    has one.
+    """
+    if node.domain == "" and not _may_have_bodies(node.op_type):
+        return
     for attribute in node.attribute:
         if attribute.type in HEAVY:
             if attribute.HasField("g"):
                 yield attribute.g
             yield from attribute.graphs
+
+
+@lru_cache(maxsize=1024)
+def _may_have_bodies(op: str) -> bool:
+    """Return whether a node of the standard domain can have subgraphs; a function may take them."""
+    if not onnx.defs.has(op):
+        return True
+    kinds = onnx.defs.OpSchema.AttrType
+    attributes = onnx.defs.get_schema(op).attributes.values()
+    return any(a.type in (kinds.GRAPH, kinds.GRAPHS) for a in attributes)

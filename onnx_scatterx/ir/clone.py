@@ -16,6 +16,7 @@ def cloned(model: ir.Model) -> ir.Model:
     try:
         return model.clone()
     except RuntimeError as error:
-        while isinstance(error.__cause__, Exception):
-            error = error.__cause__  # type: ignore[assignment]
-        raise ModelError(f"the model cannot be copied: {error}") from error
+        first: BaseException = error
+        while isinstance(first.__cause__, Exception):
+            first = first.__cause__
+        raise ModelError(f"the model cannot be copied: {first}") from first

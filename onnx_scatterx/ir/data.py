@@ -20,6 +20,7 @@ _FIELDS = {
     if number != onnx.TensorProto.UNDEFINED
 }
 HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+_TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -157,10 +158,11 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
     Other operators keep bytes of any kind in theirs, and so does a Constant.
     """
     for graph in graphs(proto):
-        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ())]
+        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ()) if a.type in _TEXTS]
         for node in graph.node:
-            if node.domain == "" and node.op_type != "Constant":
-                texts += [(a, node.name or node.op_type) for a in node.attribute]
+            for attribute in node.attribute:
+                if attribute.type in _TEXTS and node.domain == "" and node.op_type != "Constant":
+                    texts.append((attribute, node.name or node.op_type))
         for attribute, place in texts:
             try:
                 attribute.s.decode()

@@ -80,16 +80,3 @@ class Given:
     def path(self) -> Path | None:
         """Its path, if it was given as one."""
         return self.model if isinstance(self.model, Path) else None
-
-
-def is_model(model: object) -> bool:
-    """Return whether something is one model, not a collection of models.
-
-    >>> is_model("model.onnx"), is_model(["model.onnx"])
-    (True, False)
-    """
-    try:
-        Given.of(model)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return True

@@ -39,7 +39,7 @@ class Failure(NamedTuple):
 def first_failure(graph: ir.Graph, knowledge: Knowledge) -> Failure | None:
     """Return the first node of a graph that cannot run, if one is known.
 
-    >>> from onnx_scatterx.analysis.interpreter import interpret
+    >>> from onnx_scatterx.analysis.convergence import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[3] x, float[4] y) => (float[4] z) { z = Add (x, y) }''')
     >>> print(first_failure(model.graph, interpret(model)))

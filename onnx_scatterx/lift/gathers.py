@@ -53,7 +53,7 @@ def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
 def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     """Return a node that reads in canonical form, or why it has none.
 
-    >>> from onnx_scatterx.analysis.interpreter import interpret
+    >>> from onnx_scatterx.analysis.convergence import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     every_third (float[b, 9] x) => (float[b, 3] y)
     ...     <int64[3] i = {1, 4, 7}> { y = Gather <axis = 1> (x, i) }''')

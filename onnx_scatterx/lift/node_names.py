@@ -68,11 +68,15 @@ def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ..
         if _writes_on(node) and node.outputs[0] in transposed:
             output = node.outputs[0]
             readers = list(output.uses())
-            if readers and not output.is_graph_output() and all(
-                use.node.op_type == "Transpose"
-                or (use.idx == 0 and _writes_on(use.node) and use.node.outputs[0] in undone)
-                for use in readers
-            ):  # fmt: skip
+            if (
+                readers
+                and not output.is_graph_output()
+                and all(
+                    use.node.op_type == "Transpose"
+                    or (use.idx == 0 and _writes_on(use.node) and use.node.outputs[0] in undone)
+                    for use in readers
+                )
+            ):
                 undone.add(output)
     return {
         node: transposed[node.outputs[0]]

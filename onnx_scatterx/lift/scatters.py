@@ -71,6 +71,11 @@ def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     version = scope.opsets.get(node.domain, 0)
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
     call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
+    key = (lift, node, scope.visit_id, *node.inputs, *inputs)
+    return scope.facts.memoised(key, lambda: _lifted(call, scope))
+
+
+def _lifted(call: Call, scope: Scope) -> Scatter | Refusal:
     try:
         return _lift(call, scope)
     except RefusedError as error:

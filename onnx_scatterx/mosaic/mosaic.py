@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import onnx_ir as ir
 
@@ -21,6 +22,8 @@ from onnx_scatterx.mosaic.regions import AxisMap, View
 from onnx_scatterx.mosaic.span import ONE, ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, term
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -74,20 +77,14 @@ class Mosaic:
     def unsqueezed(self, axes: Iterable[int]) -> Mosaic:
         """Return the tensor with axes of extent 1 inserted at these places of the result."""
         new = set(axes)
-        rank = len(self.shape) + len(new)
-        old = [d for d in range(rank) if d not in new]
+        old = [d for d in range(len(self.shape) + len(new)) if d not in new]
         place = dict(enumerate(old))
         unit = StridedInterval.interval(ZERO, ONE)
 
-        def spread(box: Sequence[object], fill: object) -> list[object]:
-            it = iter(box)
-            return [fill if d in new else next(it) for d in range(rank)]
-
         cells = tuple(
-            Cell(tuple(spread(c.box, unit)), c.source.mapped(_renamed(place)))  # type: ignore[arg-type]
-            for c in self.cells
+            Cell(_spread(c.box, new, unit), c.source.mapped(_renamed(place))) for c in self.cells
         )
-        return Mosaic(tuple(spread(self.shape, ONE)), cells)  # type: ignore[arg-type]
+        return Mosaic(_spread(self.shape, new, ONE), cells)
 
     def squeezed(self, axes: Iterable[int]) -> Mosaic | None:
         """Return the tensor without these axes of extent 1."""
@@ -162,6 +159,12 @@ class Mosaic:
                 continue
             kept = [part for old in kept for part in _uncovered(old, new, facts)] + [new]
         return Mosaic(self.shape, tuple(kept))
+
+
+def _spread(box: Sequence[T], new: set[int], fill: T) -> tuple[T, ...]:
+    """Return what a box has for each axis, with new axes at these places."""
+    old = iter(box)
+    return tuple(fill if d in new else next(old) for d in range(len(box) + len(new)))
 
 
 def _uncovered(old: Cell, new: Cell, facts: Facts) -> list[Cell]:

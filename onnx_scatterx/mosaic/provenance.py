@@ -14,14 +14,14 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.lift.gathers import Gather, lift_gather
 from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
 from onnx_scatterx.lift.unflatten import unflattened
+from onnx_scatterx.mosaic.aliases import existing_views
 from onnx_scatterx.mosaic.coalesce import coalesced
 from onnx_scatterx.mosaic.connected_moves import connected_moves
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.mosaic.existing_view import ExistingView
+from onnx_scatterx.mosaic.existing_view import ExistingViews
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.mosaic.regions import View
 from onnx_scatterx.mosaic.writes import written
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -108,54 +108,9 @@ class Provenance:
         """Return whether a scatter is handled together with earlier writes to its data."""
         return node not in self.split_before and node.inputs[0] in self.absorbed
 
-    def existing_views(self) -> dict[ir.Value, list[ExistingView]]:
-        """Return, for each source, the values of the graph that are views of it.
-
-        An alias that is kept for other readers costs nothing. Another costs the nodes that exist
-        for it alone.
-        """
-        found: dict[ir.Value, list[ExistingView]] = {}
-        stays: set[ir.Value] = set()
-        for node in reversed(list(self.graph)):
-            is_move = node.op_type in MOVES and node.domain == ""
-            for value in node.outputs:
-                if value.is_graph_output() or any(self._keeps(u.node, stays) for u in value.uses()):
-                    stays.add(value)
-                mosaic = self._mosaics.get(value)
-                if not is_move or value in self.absorbed or mosaic is None:
-                    continue
-                view = mosaic.cells[0].source if len(mosaic.cells) == 1 else None
-                if isinstance(view, View) and view.value is not value:
-                    cost = 0 if value in stays else self._nodes_for(node, stays)
-                    alias = ExistingView(value, mosaic.shape, view, cost)
-                    found.setdefault(view.value, []).append(alias)
-        return found
-
-    def _nodes_for(self, node: ir.Node, stays: set[ir.Value]) -> int:
-        """Return how many nodes are removed when nothing reads a node any more (up to a limit)."""
-        going, stack = {node}, [node]
-        while stack and len(going) < LIMITS.chain:
-            for value in stack.pop().inputs:
-                producer = None if value is None else value.producer()
-                if producer is None or producer in going or producer.graph is not self.graph:
-                    continue
-                readers = [u.node for v in producer.outputs for u in v.uses()]
-                outputs = any(v.is_graph_output() for v in producer.outputs)
-                if not outputs and all(r in going or self._goes(r) for r in readers):
-                    going.add(producer)
-                    stack.append(producer)
-        return len(going)
-
-    def _goes(self, reader: ir.Node) -> bool:
-        return any(v in self.absorbed for v in reader.outputs)
-
-    def _keeps(self, reader: ir.Node, stays: set[ir.Value]) -> bool:
-        """Return whether a reader must be kept: it is not a removable move, and not its Shape."""
-        if reader.graph is not self.graph:
-            return True
-        if self._goes(reader) or reader.op_type == "Shape":
-            return False
-        return reader.op_type not in MOVES or any(v in stays for v in reader.outputs)
+    def existing_views(self) -> ExistingViews:
+        """Return, for each source, the values of the graph that are views of it."""
+        return existing_views(self)
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""

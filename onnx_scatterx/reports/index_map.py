@@ -7,24 +7,14 @@ them. If positions depend on the elements of a tensor, there is no map.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
-
-import numpy as np
+from typing import NamedTuple
 
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Access
-from onnx_scatterx.reports.example_numbers import Numbers, example_numbers, shape_at, value_at
+from onnx_scatterx.reports.drawn_boxes import DrawnBoxes, Spans, boxes_at
+from onnx_scatterx.reports.example_numbers import Numbers, example_numbers
 from onnx_scatterx.symbolic.terms import Symbol
-from onnx_scatterx.text.reasons import Refusal
-
-Spans: TypeAlias = "tuple[range, ...]"
-
-_MOST_BOXES = 32  # that are drawn with a colour each
-_MOST_POINTS = 4096  # that are drawn one by one
-_CELLS = 48  # of a coarse map along each axis
 
 
 class Shade(NamedTuple):
@@ -58,20 +48,6 @@ class IndexMap:
     notes: tuple[str, ...] = ()
 
 
-class _Drawn(NamedTuple):
-    """Boxes of the other tensor and of the data, pairwise, as spans of each axis.
-
-    ``dims`` says which dim of the other tensor runs along each axis of the data, if one does.
-    ``cell`` is the number of elements in one cell; it is 0 if boxes are not divided into cells.
-    """
-
-    shape: Numbers
-    data_shape: Numbers
-    pairs: list[tuple[Spans, Spans]]
-    dims: tuple[int | None, ...] = ()
-    cell: int = 0
-
-
 def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> IndexMap | None:
     """Return the map of a scatter or gather, or None if it is known only at run time.
 
@@ -82,7 +58,7 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     found = None
     sizes: Mapping[Symbol, int] = {}
     for numbers in example_numbers(access):
-        at_these = _drawn(canonical, numbers)
+        at_these = boxes_at(canonical, numbers)
         if at_these is not None and (found is None or at_these.pairs):
             found, sizes = at_these, numbers
             if found.pairs:  # else it may be more at larger sizes
@@ -114,91 +90,7 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     )
 
 
-def _drawn(canonical: Canonical, numbers: Mapping[Symbol, int]) -> _Drawn | None:
-    access = canonical.access
-    shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
-    if shape is None or data_shape is None or 0 in data_shape:
-        return None
-    boxes = canonical.boxes
-    if not isinstance(boxes, Refusal) and len(boxes) <= _MOST_BOXES:
-        pairs: list[tuple[Spans, Spans]] = []
-        for piece in boxes:
-            first, counts = shape_at(piece.first, numbers), shape_at(piece.counts, numbers)
-            starts = [value_at(line.start, numbers) for line in piece.lines]
-            if first is None or counts is None or any(s is None for s in starts):
-                return None
-            inner = tuple(range(f, f + n) for f, n in zip(first, counts, strict=True))
-            outer = tuple(
-                range(s, s + 1)
-                if line.dim is None
-                else _upwards(range(s, s + line.step * counts[line.dim], line.step))
-                for s, line in zip(starts, piece.lines, strict=True)
-            )
-            if 0 not in counts:
-                pairs.append((inner, outer))
-        inside = all(
-            s.start >= 0 and (not s or s[-1] < n)
-            for _, outer in pairs
-            for s, n in zip(outer, data_shape, strict=True)
-        )
-        lines = boxes[0].lines if boxes else ()
-        dims = tuple(line.dim for line in lines) or (None,) * len(data_shape)
-        return _Drawn(shape, data_shape, pairs, dims) if inside else None
-    return _point_by_point(access, shape, data_shape, numbers)
-
-
-def _upwards(span: range) -> range:
-    return span if span.step > 0 else span[::-1]
-
-
-def _point_by_point(
-    access: Access, shape: Numbers, data_shape: Numbers, numbers: Mapping[Symbol, int]
-) -> _Drawn | None:
-    """Return every place that is written, as runs of a coarse grid of the whole data."""
-    if not 0 < math.prod(shape) <= _MOST_POINTS:
-        return None
-    grid = np.indices(shape, np.int64, sparse=True)
-    columns = []
-    for target, size in zip(access.index_exprs, data_shape, strict=True):
-        found = value_at(target, numbers, grid.__getitem__)
-        if found is None:
-            return None
-        place = np.broadcast_to(np.asarray(found), shape).ravel()
-        place = np.where(place < 0, place + size, place)
-        if ((place < 0) | (place >= size)).any():
-            return None
-        columns.append(place)
-    whole = tuple(range(n) for n in shape)
-    ends = [range(int(c.min()), int(c.max()) + 1) for c in columns]
-    partly = [a for a, n in enumerate(data_shape) if len(np.unique(columns[a])) < n]
-    wide = sorted([*(a for a in range(len(data_shape)) if a not in partly), *partly][-2:])
-    scales = {a: -(-data_shape[a] // _CELLS) for a in wide}
-    cells = {tuple(int(columns[a][i]) // scales[a] for a in wide) for i in range(len(columns[0]))}
-    pairs = []
-    for cell in _runs(cells):
-        spans = list(ends)
-        for a, span in zip(wide, cell, strict=True):
-            spans[a] = range(span.start * scales[a], min(span.stop * scales[a], data_shape[a]))
-        pairs.append((whole, tuple(spans)))
-    none = (None,) * len(data_shape)
-    return _Drawn(shape, data_shape, pairs, none, max(scales.values(), default=1))
-
-
-def _runs(cells: set[Numbers]) -> Iterator[Spans]:
-    """Yield cells that lie beside each other along their last axis as one."""
-    last: list[int] | None = None
-    head: Numbers = ()
-    for cell in [*sorted(cells), None]:
-        if cell is not None and last is not None and cell[:-1] == head and cell[-1] == last[1]:
-            last[1] += 1
-            continue
-        if last is not None:
-            yield (*(range(i, i + 1) for i in head), range(*last))
-        if cell is not None:
-            head, last = cell[:-1], [cell[-1], cell[-1] + 1]
-
-
-def _axes(found: _Drawn, order: Sequence[int]) -> tuple[int | None, int | None]:
+def _axes(found: DrawnBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
     """Return which axes of the data are drawn downwards and across: the last that matter."""
     rank = len(found.data_shape)
     partly = [a for a in range(rank) if _is_partly(found, a)]
@@ -211,12 +103,12 @@ def _axes(found: _Drawn, order: Sequence[int]) -> tuple[int | None, int | None]:
     return chosen[0], chosen[1]
 
 
-def _is_partly(found: _Drawn, axis: int) -> bool:
+def _is_partly(found: DrawnBoxes, axis: int) -> bool:
     whole = range(found.data_shape[axis])
     return any(outer[axis] != whole for _, outer in found.pairs)
 
 
-def _elsewhere(found: _Drawn, order: Sequence[int], drawn: set[int | None]) -> list[str]:
+def _elsewhere(found: DrawnBoxes, order: Sequence[int], drawn: set[int | None]) -> list[str]:
     """Describe the write along the axes that are not drawn."""
     rest = sorted(
         (a for a in range(len(found.data_shape)) if a not in drawn), key=lambda a: order[a]
@@ -243,7 +135,9 @@ def _told(span: range) -> str:
     return f"{span.start}:{span.stop}" + (f":{span.step}" if span.step > 1 else "")
 
 
-def _dims(found: _Drawn, rows: int | None, columns: int | None) -> tuple[int | None, int | None]:
+def _dims(
+    found: DrawnBoxes, rows: int | None, columns: int | None
+) -> tuple[int | None, int | None]:
     """Return which dims of the other tensor are drawn: those along the axes that are."""
     if not found.cell:
         dims = [None if a is None else found.dims[a] for a in (rows, columns)]

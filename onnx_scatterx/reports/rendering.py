@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from onnx_scatterx.reports.widths import middle, widths
 from onnx_scatterx.text.visible import in_lines, visible
@@ -71,9 +71,9 @@ class Table:
         # As Text, since rich takes brackets in a plain str for markup.
         made = RichTable()
         for column, width in zip(self.columns, found, strict=True):
-            justify = "right" if column in self.numbers else "left"
+            justify: Literal["left", "right"] = "right" if column in self.numbers else "left"
             heading = Text(visible(column))
-            made.add_column(heading, justify=justify, overflow="fold", width=width)  # type: ignore[arg-type]
+            made.add_column(heading, justify=justify, overflow="fold", width=width)
         for row, style in zip(self.rows, self._styles(), strict=True):
             cells = [Text(self._cell(*cell)) for cell in zip(self.columns, row, found, strict=True)]
             cells[-1].stylize(style)

@@ -74,8 +74,8 @@ def run_raw(
     plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
     dense = [o for o in found if o.type.startswith("tensor(")]
     if all(o.type in plain for o in dense) or any(tensor.type == STRING for tensor in tensors):
-        feeds = {t.name: _array(t) if t.type in (*NUMPY_TYPES, STRING) else value_of(t)
-                 for t in tensors}  # fmt: skip
+        arrays = (*NUMPY_TYPES, STRING)
+        feeds = {t.name: _array(t) if t.type in arrays else value_of(t) for t in tensors}
         return [
             raw
             for name, output in zip(names, session.run(names, feeds), strict=True)

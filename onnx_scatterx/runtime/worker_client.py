@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.data import ir_graphs
 from onnx_scatterx.runtime.worker_process import Answer, Failure, OrtProcess
 from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.scratch import scratch
 
 __all__ = ["Failure", "ModelFile", "Runner", "from_raw", "to_raw"]
@@ -35,7 +35,7 @@ class ModelFile:
         }
 
 
-class Runner:
+class Runner(Closing):
     """One model in a process of its own, which is started again after it died.
 
     The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
@@ -48,15 +48,8 @@ class Runner:
         self._request = {"do": "open", **model.to_request(), "library": library, "threads": 1}
         self._process = self._start()
 
-    def __enter__(self) -> "Runner":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the process."""
         self._process.close()
 
     @property

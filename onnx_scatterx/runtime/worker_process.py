@@ -10,11 +10,11 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Literal
 
 from onnx_scatterx.errors import one_line
 from onnx_scatterx.runtime.worker_protocol import RawTensor, receive, send
+from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.interrupts import postponed
 
 Progress = Callable[[int, int], None]
@@ -38,7 +38,7 @@ class Answer:
     tensors: list[RawTensor]
 
 
-class OrtProcess:
+class OrtProcess(Closing):
     """A worker process, which ends with its parent; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
@@ -54,17 +54,6 @@ class OrtProcess:
                 env=os.environ
                 | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
             )
-
-    def __enter__(self) -> OrtProcess:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def id(self) -> int:

@@ -34,7 +34,11 @@ def open_regular(path: AnyPath) -> BinaryIO:
     """
     # Without O_NONBLOCK, opening a pipe waits for a writer.
     flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    stream = open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags))  # noqa: SIM115
+
+    def opener(name: str, mode: int) -> int:
+        return os.open(name, mode | flags)
+
+    stream = open(path, "rb", opener=opener)  # noqa: SIM115 - the caller closes it
     mode = os.fstat(stream.fileno()).st_mode
     for is_kind, why in _KINDS:
         if is_kind(mode):

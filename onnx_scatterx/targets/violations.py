@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.ir.graphs import called_function
 from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain

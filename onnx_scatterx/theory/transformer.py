@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.theory.arguments import checked_shape, index_of, own_provision, permutation
 from onnx_scatterx.theory.components import (
     Affine,
     Component,
@@ -22,7 +23,6 @@ from onnx_scatterx.theory.components import (
     evaluate,
     fit_component,
     normal_picks,
-    without_repeats,
 )
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.verdict import Index, Verdict, equals_coordinate, judge, prove
@@ -55,8 +55,8 @@ class XTransformer:
 
     def __post_init__(self) -> None:
         for name in ("shape", "data_shape"):
-            object.__setattr__(self, name, _checked_shape(getattr(self, name)))
-        object.__setattr__(self, "f", _own(self.f))
+            object.__setattr__(self, name, checked_shape(getattr(self, name)))
+        object.__setattr__(self, "f", own_provision(self.f))
         rank = len(self.data_shape)
         for name, pick in (("p1", self.p1), ("p2", self.p2)):
             if any(d >= len(self.shape) for d in pick):
@@ -169,7 +169,7 @@ class XTransformer:
 
     def transpose_data(self, perm: Sequence[int]) -> "XTransformer":
         """Return the transformer into ``data.transpose(perm)``: the transpose folds into p."""
-        pick = _permutation(perm, len(self.data_shape))
+        pick = permutation(perm, len(self.data_shape))
         return replace(self, data_shape=pick(self.data_shape), p=pick @ self.p)
 
     def transpose_updates(self, perm: Sequence[int]) -> "XTransformer":
@@ -177,7 +177,7 @@ class XTransformer:
 
         The order of the updates changes. If updates collide, the result of a scattering may change.
         """
-        pick = _permutation(perm, len(self.shape))
+        pick = permutation(perm, len(self.shape))
         back = pick.inverse()
         return replace(self, shape=pick(self.shape), p1=self.p1 @ back, p2=self.p2 @ back)
 
@@ -194,7 +194,7 @@ class XTransformer:
         for component, size in zip(self.components, self.data_shape, strict=True):
             values = evaluate(component, self.shape)
             mask |= (values < 0) | (values >= size)
-        return tuple(map(_index, np.argwhere(mask)))
+        return tuple(map(index_of, np.argwhere(mask)))
 
     def check_bounds(self) -> None:
         """Raise ``ValueError`` if the target of an update is out of bounds."""
@@ -206,7 +206,7 @@ class XTransformer:
             if outside.any():
                 index = np.unravel_index(int(outside.argmax()), outside.shape)
                 raise ValueError(
-                    f"update {_index(index)} is out of bounds: "
+                    f"update {index_of(index)} is out of bounds: "
                     f"component {axis} is {values[index]}, and that axis of data has size {size}"
                 )
 
@@ -238,31 +238,5 @@ class XTransformer:
         groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
         shared = sorted((g for g in groups if len(g) > 1), key=lambda g: int(g[0]))
         return tuple(
-            tuple(_index(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
+            tuple(index_of(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
         )
-
-
-def _index(index: Any) -> Index:
-    return tuple(int(i) for i in index)
-
-
-def _checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
-    if any(extent < 0 for extent in shape):
-        raise ValueError(f"the shape {tuple(shape)} has a negative extent")
-    return _index(shape)
-
-
-def _permutation(perm: Sequence[int], rank: int) -> Pick:
-    pick = Pick(perm)
-    if len(pick) != rank or not pick.is_shuffle:
-        raise ValueError(f"a permutation of {rank} axes is needed, not {tuple(perm)}")
-    return pick
-
-
-def _own(f: Any) -> NDArray[np.int64]:
-    array = np.asarray(f)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if not np.can_cast(array.dtype, np.int64) or array.dtype == np.bool_:
-        raise ValueError(f"f must hold integers that int64 can hold, not {array.dtype}")
-    return np.broadcast_to(np.array(without_repeats(array), np.int64), array.shape)  # read-only

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import onnx
@@ -17,6 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.runtime.worker_client import ModelFile, from_raw, to_raw
 from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.scratch import scratch
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})
@@ -48,7 +48,7 @@ A node alone may give another result than in a chain, so only moves of them are 
 _SECONDS = 30.0
 
 
-class NodeRunner:
+class NodeRunner(Closing):
     """Runs single nodes; the process begins with the first of them.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -64,15 +64,8 @@ class NodeRunner:
         self._process: OrtProcess | None = None
         self._opened = 0
 
-    def __enter__(self) -> NodeRunner:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the process, and remove its files."""
         self._resources.close()
 
     def run(

@@ -10,7 +10,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.transforms.quantized_writes import QuantizedWrite
+from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
 
 class IntegerNodes:

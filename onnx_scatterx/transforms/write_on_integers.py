@@ -22,7 +22,8 @@ from onnx_scatterx.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import kept_scatters
 from onnx_scatterx.transforms.near_quantizers import obstacle
-from onnx_scatterx.transforms.quantized_writes import QuantizedWrite, quantized_writes
+from onnx_scatterx.transforms.quantized_write import QuantizedWrite
+from onnx_scatterx.transforms.quantized_writes import quantized_writes
 
 
 class WriteOnIntegers(Pass):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import onnx.defs
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead

@@ -90,6 +90,11 @@ def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:
     return {2: _all(Bound(size, slack=slack, signed=False))}
 
 
+def _top_k(node: ir.Node) -> dict[int, IndexConstraints]:
+    size = extent_of(node.inputs[0], node.attributes.get_int("axis", -1))
+    return {1: _all(Bound(size, slack=1, signed=False))}
+
+
 def _slice(node: ir.Node) -> dict[int, IndexConstraints]:
     axes = constant_of(node.inputs[3]) if len(node.inputs) > 3 else np.zeros(1, np.int64)
     size: Dim = 8
@@ -121,17 +126,14 @@ USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
     "Range": lambda _: {0: {None: SMALL}, 1: {None: SMALL}, 2: {None: _STEP}},
     "Div": lambda _: {1: _all(Bound(5, nonzero=True))},
     "Mod": lambda _: {1: _all(Bound(5, nonzero=True))},
-    "TopK": lambda node: {
-        1: _all(Bound(extent_of(node.inputs[0], node.attributes.get_int("axis", -1)), slack=1,
-                      signed=False))
-    },
+    "TopK": _top_k,
     "Expand": _extents_at(1),
     "Reshape": _extents_at(1),
     "Tile": _extents_at(1),
     "ConstantOfShape": _extents_at(0),
     "Split": _extents_at(1),
     "Pad": _extents_at(1),
-}  # fmt: skip
+}
 
 
 def _constants(values: Iterable[ir.Value | None]) -> list[np.ndarray]:

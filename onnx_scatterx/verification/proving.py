@@ -27,7 +27,7 @@ _NUMBER = -(1 << 30)  # of the draws that a solver made
 def needed() -> None:
     """Raise VerifyError if a package that a proof needs is not installed."""
     try:
-        import z3  # noqa: F401
+        import z3  # noqa: F401 - is it there?
     except ImportError as error:
         raise VerifyError(
             'a proof needs z3-solver, which is not installed: pip install "onnx-scatterx[prove]"'

@@ -53,8 +53,10 @@ class InputSampler:
 
     def __post_init__(self) -> None:
         if self.source.dtype is None or self.source.dtype in (
-            ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128,
-        ):  # fmt: skip
+            ir.DataType.UNDEFINED,
+            ir.DataType.COMPLEX64,
+            ir.DataType.COMPLEX128,
+        ):
             raise VerifyError(
                 f"cannot draw input {self.source.name!r}: unsupported type "
                 "(a sequence, an optional, a map or complex); give inputs with feeds="

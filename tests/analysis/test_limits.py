@@ -13,7 +13,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import Reason, optimize
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.symbolic.budget import Budget, own_budget
 from onnx_scatterx.symbolic.limits import LIMITS

@@ -3,7 +3,7 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from tests.helpers.support import parse
 
 RANKS = {
@@ -11,14 +11,14 @@ RANKS = {
     "MelWeightMatrix (n, n, n, f, f)": 2,
     "HannWindow (n)": 1,
     "DFT (x4, n)": 4,
-    "Conv <auto_pad = \"SAME_UPPER\"> (x4, unknown)": 4,
+    'Conv <auto_pad = "SAME_UPPER"> (x4, unknown)': 4,
     "ConvTranspose <output_shape = [3, 3]> (x4, unknown)": 4,
     "MaxPool <kernel_shape = [2, 2], ceil_mode = 1> (x4)": 4,
     "LSTM <hidden_size = 3> (x3, unknown, unknown)": 4,
     "com.microsoft.BiasGelu (x4, unknown)": 4,
     "com.microsoft.FusedMatMul (x4, x4)": 4,
     "com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> (x3)": 3,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("node", "rank"), RANKS.items(), ids=RANKS)

@@ -7,7 +7,8 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.analysis import reading
-from onnx_scatterx.analysis.interpreter import Interpreter, interpret
+from onnx_scatterx.analysis.convergence import interpret
+from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.symbolic.terms import Term
 
 DOUBTED = """<ir_version: 10, opset_import: ["" : 18]>

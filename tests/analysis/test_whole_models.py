@@ -5,7 +5,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from tests.helpers.judged import Judged, judge
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.support import i64, parse

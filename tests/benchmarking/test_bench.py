@@ -111,8 +111,9 @@ def test_differences_are_reported() -> None:
 
 def test_errors() -> None:
     model = parse(NEG)
+    failing = NEG.replace("Neg(x)", "Reshape(x, s)").replace("{", "<int64[1] s = {63}> {", 1)
     for arguments, because in (
-        ({"models": []}, "there is no model"),
+        ({"models": []}, "no model was given"),
         ({"models": model, "rounds": 5}, "5 rounds are too few; use 6 at least"),
         ({"models": [model, model], "targets": ["standard"]}, "on one model, and here are 2"),
         ({"models": model, "targets": ["npu"]}, "no target is called 'npu'"),
@@ -123,11 +124,10 @@ def test_errors() -> None:
             r"model 2: input 'x' has shape \[4\], and the model takes \[3\]",
         ),
         (
-            {"models": [model, parse(NEG.replace("Neg(x)", "Reshape(x, s)").replace(
-                "{", "<int64[1] s = {63}> {", 1))]},
+            {"models": [model, parse(failing)]},
             "model 2: ONNX Runtime cannot run the model: ",
         ),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ScatterXError, match=because) as error:
             onnx_scatterx.bench(**arguments, library=False)
         assert "\n" not in str(error.value)
@@ -159,7 +159,7 @@ def test_bad_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ([model], "one model cannot be compared; add another one, or --target"),
         ([model, str(tmp_path / "gone.onnx")], "gone.onnx: no such file"),
         ([model, model, "--rounds", "0"], "'0' is not a whole number from 1 on"),
-        ([model, model, "--rounds", "2"], "ask for 6 at least"),
+        ([model, model, "--rounds", "2"], "use 6 at least"),
         ([model, model, "--target", "standard"], "on one model"),
     ):
         assert main(["bench", *arguments]) == 2
@@ -215,8 +215,8 @@ def test_speedups_are_ratios_in_a_round() -> None:
 
 def event(name: str, op: str, start: int, length: int) -> dict[str, object]:
     args = {"op_name": op} if op else {}
-    return {"cat": "Node" if op else "Session", "name": name, "ts": start, "dur": length,
-            "args": args}  # fmt: skip
+    category = "Node" if op else "Session"
+    return {"cat": category, "name": name, "ts": start, "dur": length, "args": args}
 
 
 def test_profiles(tmp_path: Path) -> None:

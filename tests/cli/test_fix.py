@@ -3,6 +3,7 @@
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -38,9 +39,8 @@ def test_a_model_is_fixed_and_verified(
     assert "wants all sizes as numbers" not in printed
     assert shape(out) == [1, 3, 6, 8]
     content = json.loads(report.read_text())
-    assert content["fixed"] == content["verification"]["fixed"] == {
-        "batch": 1, "height": 6, "width": 8,
-    }  # fmt: skip
+    assert content["fixed"] == {"batch": 1, "height": 6, "width": 8}
+    assert content["verification"]["fixed"] == content["fixed"]
     assert main(["verify", LETTERBOX, str(out), "--samples", "4"]) == 0
     assert main(["run", str(out)]) == 0
 
@@ -171,7 +171,7 @@ def test_two_models_at_the_sizes_of_the_second() -> None:
 def test_models_are_timed_at_the_sizes_that_are_fixed() -> None:
     text = "g (float[N, M] x) => (float[N, M] y) { y = Abs (x) }"
     model, fixed = parse(text), parse(text.replace("[N, M]", "[2, M]"))
-    options = {"rounds": 6, "library": False, "profile": False}
-    assert bench([model, fixed], sizes={"M": 3}, **options).sizes == {"N": 2, "M": 3}  # type: ignore[arg-type]
+    options: dict[str, Any] = {"rounds": 6, "library": False, "profile": False}
+    assert bench([model, fixed], sizes={"M": 3}, **options).sizes == {"N": 2, "M": 3}
     with pytest.raises(ScatterXError, match="no inputs fit all models: the size 'N' is 3 and 2"):
-        bench([model, fixed], sizes={"N": 3}, **options)  # type: ignore[arg-type]
+        bench([model, fixed], sizes={"N": 3}, **options)

@@ -51,9 +51,9 @@ def test_negative_sizes(shape: str, tmp_path: Path) -> None:
     assert main(["explain", model]) == 0
 
 
-def tensor(dims: list[int], **fields: object) -> onnx.ModelProto:
+def tensor(dims: list[int], **fields: Any) -> onnx.ModelProto:
     made = parse("g (float[4] x) => (float[4] y) { y = ScatterElements(x, i, x) }")
-    made.graph.initializer.append(TensorProto(name="i", data_type=7, dims=dims, **fields))  # type: ignore[arg-type]
+    made.graph.initializer.append(TensorProto(name="i", data_type=7, dims=dims, **fields))
     return made
 
 
@@ -294,8 +294,9 @@ def test_file_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixt
     text = ROWS.replace("x, int", "x0, int").replace("{ j", "{ x = Add(x0, w) j")
     made = parse(text)
     made.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((1, 2), "f"), "w"))
-    onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin",
-              size_threshold=0)  # fmt: skip
+    onnx.save(
+        made, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0
+    )
     shutil.move(tmp_path / "m.onnx", model)
     shutil.move(tmp_path / "w.bin", folder / "w.bin")
     report, arrays = folder / os.fsdecode(b"r-\xe9.html"), folder / os.fsdecode(b"a-\xe9.npz")

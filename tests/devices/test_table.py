@@ -1,18 +1,19 @@
 """The table of devices: the right answers before and after, lost models, and stored answers."""
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.devices.comparison_table import DeviceTable
 from onnx_scatterx.devices.registry import Consumer
-from onnx_scatterx.devices.table import DeviceTable, device_table, with_sizes
+from onnx_scatterx.devices.subject import with_sizes
+from onnx_scatterx.devices.table import device_table
 from tests.devices.fake import fake
+from tests.helpers.scripts import script
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.slow
@@ -20,17 +21,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
-def program() -> ModuleType:
-    """Return the module of `just devices`."""
-    spec = importlib.util.spec_from_file_location("devices", ROOT / "benchmarks" / "devices.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-devices = program()
+devices = script("devices")
 
 BOX = """g (float[{0}, 2] x, float[1, 2] u) => (float[{0}, 2] y) <int64[1, 1] i = {{1}}> {{
     y = ScatterND (x, i, u) }}"""

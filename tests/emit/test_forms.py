@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.targets.limits import OperatorLimits
@@ -84,8 +85,8 @@ def drawn(rng: np.random.Generator, kind: str, shape: Sequence[int]) -> np.ndarr
     return np.asarray(rng.integers(-9, 9, shape), kind)
 
 
-def limited(op: str, **limits: object) -> Target:
-    return Target("npu", limits={op: OperatorLimits(**limits)})  # type: ignore[arg-type]
+def limited(op: str, **limits: Any) -> Target:
+    return Target("npu", limits={op: OperatorLimits(**limits)})
 
 
 SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.equivalence_support import assert_excluded, assert_follows, ranks
+from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64
 
 X = f32(np.arange(6).reshape(2, 3))
@@ -274,11 +275,9 @@ def test_scatter_elements(axis: int) -> None:
     assert_follows(text, {"x": X, "u": f32([[10, 11], [12, 13]])})
 
 
+@since(1, 25, "TensorScatter")
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 def test_tensor_scatter(mode: str) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    if tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 25):
-        pytest.skip("this ONNX Runtime has no TensorScatter")
     text = (
         "g (float[2, N, 2] x, float[2, 2, 2] u, int64[2] w) => (float[A, B, C] y) "
         f'{{ y = TensorScatter<mode="{mode}">(x, u, w) }}'

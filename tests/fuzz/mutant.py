@@ -7,6 +7,8 @@ from typing import TypeAlias
 import onnx
 from onnx import AttributeProto
 
+from tests.helpers.support import nodes
+
 LARGE = 1 << 16  # elements of a tensor that is changed
 
 
@@ -33,15 +35,7 @@ class Mutant:
 
     def nodes(self) -> list[onnx.NodeProto]:
         """List the nodes of the main graph, of its subgraphs and of functions."""
-        waiting: list[onnx.NodeProto] = list(self.graph.node)
-        waiting += (node for function in self.model.functions for node in function.node)
-        found = []
-        while waiting:
-            found.append(node := waiting.pop())
-            for attribute in node.attribute:
-                for graph in (attribute.g, *attribute.graphs):
-                    waiting += graph.node
-        return found
+        return nodes(self.model)
 
     def tensors(self) -> Iterator[onnx.TensorProto]:
         """Yield the constants, those in nodes too."""

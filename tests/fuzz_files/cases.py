@@ -67,7 +67,8 @@ def _files(models: Path) -> tuple[Path, ...]:
 
 
 def _two(rng: Random, models: Path) -> tuple[bytes, bytes]:
-    return tuple(p.read_bytes() for p in rng.sample(_files(models), 2))  # type: ignore[return-value]
+    first, second = rng.sample(_files(models), 2)
+    return first.read_bytes(), second.read_bytes()
 
 
 def _broken(rng: Random, models: Path) -> tuple[bytes, bytes]:

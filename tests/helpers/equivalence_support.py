@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.building import Builder
+from onnx_scatterx.equivalence.building import Builder, Scope
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import both, equal
-from onnx_scatterx.equivalence.core.reading import read
+from onnx_scatterx.equivalence.core.reading import Graph, read
 from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, allowance
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import constant
@@ -57,6 +57,19 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
     return facts
 
 
+def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, Scope, Scope]:
+    """Return a model as the second mind reads it: its values, inputs first."""
+    allowance.left = ELEMENTS
+    world = World()
+    builder = Builder(world)
+    graph = read(model)
+    inputs = {i.name: builder.input(i) for i in graph.inputs}
+    scope = builder.scope(graph, inputs)
+    for node in graph.nodes:
+        builder.run(node, scope)
+    return world, builder, graph, inputs, scope
+
+
 def assert_follows(
     text: str,
     feed: Mapping[str, np.ndarray],
@@ -67,14 +80,7 @@ def assert_follows(
     model = parse(text, opset)
     expected = run(model, feed)
     with deep():
-        allowance.left = ELEMENTS
-        world = World()
-        builder = Builder(world)
-        graph = read(model)
-        inputs = {i.name: builder.input(i) for i in graph.inputs}
-        scope = builder.scope(graph, inputs)
-        for node in graph.nodes:
-            builder.run(node, scope)
+        world, builder, graph, inputs, scope = _built(model)
         assert not builder.opaque, builder.unmodelled
         given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         given += more(world)
@@ -100,14 +106,7 @@ def assert_excluded(text: str, feed: Mapping[str, np.ndarray], opset: int = 18) 
     else:
         raise AssertionError("ONNX Runtime runs it")
     with deep():
-        allowance.left = ELEMENTS
-        world = World()
-        builder = Builder(world)
-        graph = read(model)
-        inputs = {i.name: builder.input(i) for i in graph.inputs}
-        scope = builder.scope(graph, inputs)
-        for node in graph.nodes:
-            builder.run(node, scope)
+        world, _, _, inputs, _ = _built(model)
         given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         assert world.solver.satisfiable(given).status == "proven"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lift.failing import first_failure
 from tests.helpers.examples import examples

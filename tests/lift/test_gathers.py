@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.gathers import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal

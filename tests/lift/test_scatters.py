@@ -14,7 +14,7 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.analysis.interpreter import interpret
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.scatters import Scatter, lift
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter

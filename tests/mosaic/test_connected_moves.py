@@ -2,8 +2,8 @@
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.analysis.interpreter import interpret
 from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.mosaic.connected_moves import connected_moves
 from onnx_scatterx.mosaic.moves import MOVES

@@ -204,7 +204,7 @@ def test_the_inferred_shape_is_exact(shape: list[Any] | None) -> None:
         ((5, 3), [[0], [0], [0]], (3, 4), "which p2 puts on axis 1 of data, of size 3"),
         ((0, 4), [[0], [0], [0]], (3, 4), "axis 0 of data has size 0"),
     ],
-)  # fmt: skip
+)
 def test_refusals(data: Any, table: Any, updates: Any, message: str) -> None:
     """The bound output keeps every byte."""
     session = open_session(one_node(ROWS, "float32"))

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from onnx_scatterx.analysis.operators.same_shape import OF_SHAPES
 from onnx_scatterx.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
 from tests.one_node.source import Draws
@@ -30,7 +31,9 @@ def drawn(op: str, seed: int, domain: str = "") -> tuple[onnx.ModelProto, dict[s
     Dims are declared by number, by name or not at all, as are ranks; some inputs are constants.
     """
     rng = random.Random(f"{op} {seed}")
-    opset = rng.choice(OPSETS.get(op, NEW if op in TRANSFERS else (*OLD, *NEW)))
+    opset = rng.choice(
+        OPSETS.get(op, NEW if op in TRANSFERS.keys() - OF_SHAPES.keys() else (*OLD, *NEW))
+    )
     node = DOMAINS[domain][op](Draws(rng, opset))
     names, infos, constants, feed = [], [], [], {}
     symbols: dict[int, str] = {}

@@ -147,7 +147,7 @@ def test_a_function_is_not_hidden_by_its_module() -> None:
 def test_no_file_names_a_path_of_a_machine() -> None:
     found = list(texts())
     assert ROOT / "README.md" in found
-    assert ROOT / "onnx_scatterx" / "api.py" in found
+    assert ROOT / "onnx_scatterx" / "pipeline.py" in found
     assert PATH.search("see " + "/home" + "/somebody/x")
     assert [p for p in found if PATH.search(p.read_text(encoding="utf-8", errors="ignore"))] == []
 

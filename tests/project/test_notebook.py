@@ -63,8 +63,8 @@ def test_it_runs_and_shows_what_it_did(
         if "times" in new.metadata.get("tags", ()):
             assert [data.keys() for data in shown(new)] == [data.keys() for data in shown(old)]
         else:
-            html = [{k: v for k, v in d.items() if k != "text/plain" or len(d) == 1}
-                    for d in shown(new)]  # fmt: skip
-            assert html == [
-                {k: v for k, v in d.items() if k != "text/plain" or len(d) == 1} for d in shown(old)
-            ]
+            was, now = (
+                [{k: v for k, v in d.items() if k != "text/plain" or len(d) == 1} for d in shown(c)]
+                for c in (old, new)
+            )
+            assert now == was

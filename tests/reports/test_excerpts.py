@@ -159,7 +159,8 @@ def test_an_index_that_hangs_on_another_scatter() -> None:
         <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[1] first = {{0}}> {{
         {chain} }}"""
     for detail in details(text, target="standard"):
-        (middle,) = [b for b in detail.before.boxes if b.kind == "many"]  # type: ignore[union-attr]
+        assert detail.before is not None
+        (middle,) = [b for b in detail.before.boxes if b.kind == "many"]
         assert middle.name == "ScatterND"
     assert "z" in onnx_scatterx.optimize(parse(text)).report.to_html()
 
@@ -167,6 +168,10 @@ def test_an_index_that_hangs_on_another_scatter() -> None:
 def test_of_many_models_nothing_is_lost() -> None:
     found = details(many_scatters(10))
     assert all(d.before is not None and d.before.boxes for d in found)
-    assert all(0 <= a < len(p.boxes) and 0 <= b < len(p.boxes)
-               for d in found for p in (d.before, d.after) if p is not None
-               for a, b in p.arrows)  # fmt: skip
+    assert all(
+        0 <= a < len(p.boxes) and 0 <= b < len(p.boxes)
+        for d in found
+        for p in (d.before, d.after)
+        if p is not None
+        for a, b in p.arrows
+    )

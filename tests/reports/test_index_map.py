@@ -1,5 +1,7 @@
 """The index map: what is shaded is what is written, at the sizes that it is drawn at."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +12,8 @@ from onnx_scatterx.reports.index_map import IndexMap, Panel
 from tests.helpers.support import parse
 
 
-def map_of(text: str, **options: object) -> IndexMap | None:
-    (entry,) = onnx_scatterx.inspect(parse(text), **options).entries  # type: ignore[arg-type]
+def map_of(text: str, **options: Any) -> IndexMap | None:
+    (entry,) = onnx_scatterx.inspect(parse(text), **options).entries
     assert entry.detail is not None
     return entry.detail.index_map
 
@@ -59,8 +61,8 @@ def test_rows_of_a_tensor(data: st.DataObject) -> None:
 def check(found: IndexMap | None, wanted: np.ndarray) -> None:
     """What is shaded is the projection of what is written to the two axes that are drawn."""
     assert found is not None
-    axes = [int(name.removeprefix("axis ")) for name, _ in (found.data.rows, found.data.columns)
-            if name]  # fmt: skip
+    names = (name for name, _ in (found.data.rows, found.data.columns) if name)
+    axes = [int(name.removeprefix("axis ")) for name in names]
     others = tuple(a for a in range(wanted.ndim) if a not in axes)
     projected = wanted.any(axis=others) if others else wanted
     np.testing.assert_array_equal(shaded(found.data), np.atleast_2d(projected))
@@ -137,8 +139,11 @@ def test_axes_of_the_statement() -> None:
     assert found is not None
     assert (found.data.rows, found.data.columns) == (("axis 0", 4), ("axis 1", 6))
     assert shaded(found.data).tolist() == [[j in (1, 2) for j in range(6)]] * 4
-    alone = map_of(text.replace("(float[4, 6] y)", "(float[6, 4] y)").replace(
-        "y = Transpose <perm = [1, 0]> (s)", "y = Relu (s)"))  # fmt: skip
+    alone = map_of(
+        text.replace("(float[4, 6] y)", "(float[6, 4] y)").replace(
+            "y = Transpose <perm = [1, 0]> (s)", "y = Relu (s)"
+        )
+    )
     assert alone is not None
     assert alone.data.rows == ("axis 0", 6)
 

@@ -1,15 +1,14 @@
 """Faults put into optimized models: none is ever proven to be no fault."""
 
-import importlib.util
 import random
 from pathlib import Path
-from types import ModuleType
 
 import onnx
 import pytest
 
 import onnx_scatterx
 from onnx_scatterx.equivalence.proof import prove
+from tests.helpers.scripts import script
 
 pytestmark = pytest.mark.slow
 
@@ -26,19 +25,9 @@ MODELS = (
 )
 
 
-def made_by() -> ModuleType:
-    """Return the module of the mutants, which is a part of the benchmark."""
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_no_mutant_is_proven(name: str) -> None:
-    mutants = made_by()
+    mutants = script("mutants")
     path = ROOT / "models" / f"{name}.onnx"
     before = onnx.load(path)
     after = onnx_scatterx.optimize(before, target="standard").model

@@ -35,9 +35,13 @@ def hostile(tmp_path: Path) -> str:
         helper.make_node(f"op{EVIL}", [f"s{EVIL}"], [f"y{EVIL}"], domain="of.mine"),
     ]
     own = helper.make_function(
-        "of.mine", f"op{EVIL}", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])],
+        "of.mine",
+        f"op{EVIL}",
+        ["a"],
+        ["b"],
+        [helper.make_node("Neg", ["a"], ["b"])],
         [helper.make_opsetid("", 18)],
-    )  # fmt: skip
+    )
     graph = helper.make_graph(nodes, f"graph{EVIL}", inputs, [output])
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("of.mine", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=[own])

@@ -11,7 +11,7 @@ import onnx_scatterx
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.passes import FixSizes
 from onnx_scatterx.symbolic.limits import LIMITS, Limits
-from onnx_scatterx.transforms import fold_sizes
+from onnx_scatterx.transforms import constant_finder, fold_sizes
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import f32, nodes, parse, sample
 
@@ -278,7 +278,8 @@ def test_external_data_stay_outside(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limits", [{"elements": 5}, {"folded_bytes": 40}, {"folding_runs": 0}])
 def test_limits(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fold_sizes, "LIMITS", Limits(**limits))
+    for module in (constant_finder, fold_sizes):
+        monkeypatch.setattr(module, "LIMITS", Limits(**limits))
     text = """g (float[N, 4] x) => (float[a, b] y) {
         s = Shape (x)  o = ConstantOfShape <value = float[1] {1}> (s)  y = Add (x, o) }"""
     left = same(parse(text), {"N": 2}, {"x": sample("float32", 2, 4)})

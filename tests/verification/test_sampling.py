@@ -32,7 +32,7 @@ HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
     ],
     ids=["all", "at least", "divisible", "two less", "twice"],
 )
-def test_accepted_sizes_are_found(accepts) -> None:  # type: ignore[no-untyped-def]
+def test_accepted_sizes_are_found(accepts: Callable[..., bool]) -> None:
     search = SizeSearch([Symbol(s) for s in "bhw"], lambda _: True, np.random.default_rng(1))
     for _ in range(300):
         combination = search.next()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import is_not
+
 import numpy as np
 import onnx_ir as ir
 
@@ -81,10 +83,12 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
     if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
         assert found.dtype is not None
         budget().work(content.size)
-        terms = [simplify(t, facts) if _is_light(t) else t for t in content.ravel()]
-        simpler = np.empty(content.shape, dtype=object)
-        simpler.ravel()[:] = terms
-        content = TensorValue.explicit(simpler, found.dtype).content
+        given = content.ravel().tolist()
+        terms = [simplify(t, facts) if _is_light(t) else t for t in given]
+        if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):
+            simpler = np.empty(content.shape, dtype=object)
+            simpler.ravel()[:] = terms
+            content = TensorValue.explicit(simpler, found.dtype).content
     if not all(_is_short(t, LIMITS.content_monomials) for t in terms):
         content = None
     if content is None and found.is_integer:

@@ -9,40 +9,23 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.origins import ElementOf
-from onnx_scatterx.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.terms import (
-    Term,
-    coord,
-    element,
-    equals,
-    floor_div,
-    modulo,
-    pos,
-    step,
-    term,
-)
-
-_LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
-_EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
+from onnx_scatterx.symbolic.terms import coord, equals, modulo, step, term
 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
     """Return the abstract value of a constant; large floating-point ones are not read."""
-    shape = tensor.shape.numpy()
     dtype = tensor.dtype
-    terms = tuple(map(term, shape))
     numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
+    if numeric and dtype.bitwidth >= 8:
+        array = tensor.numpy()
+        return TensorValue(dtype, tuple(map(term, array.shape)), array)
+    shape = tensor.shape.numpy()
     small_float = (
         dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
     )
-    if not (numeric or small_float) or dtype.bitwidth < 8:
-        return TensorValue(dtype, terms)
-    return TensorValue(dtype, terms, tensor.numpy())
+    return TensorValue(dtype, tuple(map(term, shape)), tensor.numpy() if small_float else None)
 
 
 def constant(call: Call) -> Result:
@@ -89,52 +72,6 @@ def constant_of_shape(call: Call) -> Result:
     return [TensorValue(dtype, tuple(dims), content)]
 
 
-_PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # they keep it
-
-
-def range_(call: Call) -> Result:
-    start, limit, delta = (None if i is None else i for i in call.inputs)
-    if start is None or limit is None or delta is None:
-        return None
-    numbers = (start.constant, limit.constant, delta.constant)
-    if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
-        a, b, d = (n.ravel()[0] for n in numbers if n is not None)
-        with np.errstate(all="ignore"):  # some runtimes round the difference to the type, some not
-            spans = float(b - a), float(b) - float(a)
-            quotients = [np.float64(span) / np.float64(d) for span in spans]
-        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and np.isfinite(quotients).all():
-            counts = {max(0, math.ceil(q)) for q in quotients}
-            if len(counts) == 1:
-                return [TensorValue(start.dtype, (term(counts.pop()),))]
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    first, last, stride = start.scalar, limit.scalar, delta.scalar
-    if not start.is_integer or first is None or last is None or stride is None:
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    by = stride.constant
-    if not by:
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    span = last - first if by > 0 else first - last
-    if start.dtype is None or not (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
-    return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
-
-
-def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
-    """Return whether doubles and the type can represent a span."""
-    return magnitude(span, call.facts) <= _EXACT and fits(span, dtype, call.facts)
-
-
-def _is_axis(span: Term, call: Call) -> bool:
-    """Return whether a span is the size of an axis that a Shape reads."""
-    start, limit = call.inputs[0], call.node.inputs[1]
-    if start is None or start.constant is None or start.constant.ravel()[0] or limit is None:
-        return False
-    while (node := made_by(limit, *_PASSED)) is not None and node.inputs[0] is not None:
-        limit = node.inputs[0]
-    return made_by(limit, "Shape") is not None and call.facts.is_nonnegative(span)
-
-
 def shape(call: Call) -> Result:
     x = call.inputs[0]
     if x is None or x.shape is None:
@@ -151,43 +88,6 @@ def size(call: Call) -> Result:
         return None
     total = math.prod(x.shape, start=term(1))
     return [TensorValue(ir.DataType.INT64, (), total)]
-
-
-def cum_sum(call: Call) -> Result:
-    x, axis = call.inputs[0], call.inputs[1]
-    if x is None or axis is None or axis.constant is None or x.shape is None:
-        return None
-    if not x.is_integer or x.dtype is None:
-        return [TensorValue(x.dtype, x.shape)]
-    d = int(axis.constant.item()) % len(x.shape)
-    exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
-    if x.constant is not None and x.constant.size <= LIMITS.elements:
-        budget().work(1 + x.constant.size // 32)
-        a = np.flip(x.constant, d) if reverse else x.constant
-        total = np.cumsum(a, axis=d, dtype=a.dtype)
-        total = total - a if exclusive else total
-        return [TensorValue(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
-    if x.index_map is not None and d not in x.index_map.coords:
-        place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
-        so_far = x.index_map * (place + (0 if exclusive else 1))
-        return [
-            TensorValue(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)
-        ]
-    return [TensorValue(x.dtype, x.shape, _sums(call, x, d))]
-
-
-def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
-    """Return sums of nonnegative numbers, if they are known not to wrap."""
-    if x.index_map is None or x.shape is None or x.dtype is None:
-        return None
-    low, high = x.index_map.interval()
-    length = min(x.shape[d].interval()[1], _LONGEST)
-    if low < 0 or not high * length < 1 << (x.dtype.bitwidth - 1):
-        return None
-    (value,) = call.node.outputs
-    coords = [coord(c) for c in range(len(x.shape))]
-    source = ElementOf(call.scope, value)
-    return element(source, coords, name=value.name or "?", low=0, high=high * length)
 
 
 def trilu(call: Call) -> Result:
@@ -234,28 +134,3 @@ def one_hot(call: Call) -> Result:
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
     return [TensorValue(values.dtype, tuple(shape_), content)]
-
-
-def pad(call: Call) -> Result:
-    """Transfer the shape of a Pad whose contents are not followed."""
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    if call.version < 11:
-        amounts = [term(i) for i in call.integers("pads") or []]
-    else:
-        given = call.input(1)
-        vector = None if given is None else given.vector()
-        if vector is None:
-            return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
-        amounts = vector
-    axes = list(range(len(x.shape)))
-    given = call.input(3) if call.version >= 18 else None
-    if given is not None:
-        if given.constant is None:
-            return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
-        axes = [int(a) % len(x.shape) for a in given.constant.ravel()]
-    result = list(x.shape)
-    for i, axis in enumerate(axes):
-        result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
-    return [TensorValue(x.dtype, tuple(result))]

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue, broadcast_shapes
-from onnx_scatterx.analysis.operators import broadcasting, movement, windows
+from onnx_scatterx.analysis.operators import broadcasting, joining, windows
 from onnx_scatterx.symbolic.terms import term
 
 
@@ -60,7 +60,7 @@ def concat(call: Call) -> Result:
     """Transfer QLinearConcat: scale and zero point of the result, then those of each operand."""
     dtype, parts = _dtype(call, 1, 2), call.inputs[2::3]
     plain = [None if x is None else replace(x, dtype=dtype, content=None) for x in parts]
-    return movement.concat(call._replace(inputs=plain))
+    return joining.concat(call._replace(inputs=plain))
 
 
 def conv(call: Call) -> Result:

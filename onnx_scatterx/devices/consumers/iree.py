@@ -22,7 +22,7 @@ class IREE(Adapter):
         from importlib.metadata import version
 
         import iree.compiler
-        import iree.runtime  # noqa: F401
+        import iree.runtime  # noqa: F401 - is it there?
         import onnx  # noqa: F401 - its importer needs it
 
         return version("iree-base-compiler")
@@ -37,9 +37,11 @@ class IREE(Adapter):
         importer.main(importer.parse_arguments([str(model), "-o", str(text)]))
         try:
             binary = compiler.compile_file(
-                str(text), target_backends=["llvm-cpu"], input_type="onnx",
+                str(text),
+                target_backends=["llvm-cpu"],
+                input_type="onnx",
                 extra_args=["--iree-llvmcpu-target-cpu=host"],
-            )  # fmt: skip
+            )
         except compiler.CompilerToolError as error:
             return Answer("refused", message=_reason(str(error)))
         config = runtime.Config("local-task")
@@ -60,7 +62,7 @@ class IREE(Adapter):
 def _reason(said: str) -> str:
     r"""Return the first line with an error, without the folder of the file.
 
-    >>> _reason("Traceback\n/tmp/work/model.mlir:7:10: error: failed to legalize")
+    >>> _reason("Traceback\nwork/model.mlir:7:10: error: failed to legalize")
     'model.mlir:7:10: error: failed to legalize'
     """
     lines = [line.strip() for line in said.splitlines() if line.strip()]

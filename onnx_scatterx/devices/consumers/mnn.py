@@ -27,7 +27,7 @@ class Mnn(Adapter):
 
     def version(self) -> str:
         os.environ["PATH"] = ""
-        import _tools  # noqa: F401
+        import _tools  # noqa: F401 - is it there?
         import MNN
 
         return str(MNN.version())

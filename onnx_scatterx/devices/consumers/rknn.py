@@ -33,7 +33,7 @@ class Rknn(Adapter):
     def version(self) -> str:
         from importlib.metadata import version
 
-        import rknn.api  # noqa: F401
+        import rknn.api  # noqa: F401 - is it there?
 
         return version("rknn-toolkit2")
 

@@ -143,10 +143,7 @@ def _reason(text: str) -> str:
     """Return the line with the error, or the last one."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     signs = ("rror:", "Exception:", "ssertion", "not support", "UNREACHABLE", "LLVM ERROR")
-    wrong = [
-        line for line in lines
-        if any(sign in line for sign in signs) and "[!Error]" not in line
-    ]  # fmt: skip
+    wrong = [s for s in lines if any(sign in s for sign in signs) and "[!Error]" not in s]
     return (wrong or lines[-1:] or ["no reason given"])[0 if wrong else -1]
 
 

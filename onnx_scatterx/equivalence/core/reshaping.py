@@ -80,7 +80,7 @@ def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int],
                     i = len(dims)
                     break
                 other, j = multiply(other, others[j]), j + 1
-            elif i < len(dims) and (j == len(others) or _smaller(product, other, others[low:j])):
+            elif i < len(dims) and (j == len(others) or _smaller(product, other)):
                 product, i = multiply(product, dims[i]), i + 1
             elif j < len(others):
                 other, j = multiply(other, others[j]), j + 1
@@ -89,7 +89,7 @@ def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int],
     return groups
 
 
-def _smaller(product: Term, other: Term, factors: Dims) -> bool:
+def _smaller(product: Term, other: Term) -> bool:
     """Return whether a product looks like a part of the other: a guess that only costs."""
     if exact_quotient(other, product) is not None:
         return True

@@ -64,8 +64,8 @@ def scatter_(
         raise ValueError(f"self has rank {self.ndim}, and may have {_MOST} at most")
     dim = _wrap("dim", dim, self.ndim)
     tensor = isinstance(src, np.ndarray)
-    if tensor:
-        check_same_dtype("src", src, "self", self)  # type: ignore[arg-type]
+    if isinstance(src, np.ndarray):
+        check_same_dtype("src", src, "self", self)
     else:
         src = _converted("value" if src is None else "src", value if src is None else src, self)
     if index.size == 0:

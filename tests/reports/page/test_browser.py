@@ -20,7 +20,7 @@ from onnx_scatterx.batch.summary import Outcome, Summary
 from tests.helpers.many_scatters import many_scatters
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys  # noqa: E402
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys  # noqa: E402 - only if it is there
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

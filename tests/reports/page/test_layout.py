@@ -45,8 +45,8 @@ def test_a_chain_is_straight() -> None:
 
 def test_arrows_cross_as_little_as_they_can() -> None:
     found = layout([(40, 20)] * 6, [(0, 5), (1, 4), (2, 3)])
-    tops, ends = zip(*((found.centres[a][0], found.centres[b][0]) for a, b in
-                       ((0, 5), (1, 4), (2, 3))), strict=True)  # fmt: skip
+    pairs = ((0, 5), (1, 4), (2, 3))
+    tops, ends = ([found.centres[pair[i]][0] for pair in pairs] for i in (0, 1))
     assert sorted(tops) == sorted(ends)
     assert all(
         (a < b) == (c < d) for (a, c), (b, d) in combinations(zip(tops, ends, strict=True), 2)

@@ -1,84 +1,34 @@
-"""The public functions: optimize and inspect a model."""
+"""optimize: removes the scatter nodes of a model that can be proven to be slices."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.api.inspection import about_model, opened_ir
+from onnx_scatterx.api.result import Result
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError
-from onnx_scatterx.ir import io as model_io
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError, VerifyError
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
+from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.refill import refilled
-from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.pipeline import optimize_ir
-from onnx_scatterx.reports.about import About
-from onnx_scatterx.reports.builder import NodeRecord
-from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Rules, Settings
-from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
-from onnx_scatterx.system.record import Files, recorded
+from onnx_scatterx.system.observer import Observer, Progress, Watch
+from onnx_scatterx.system.record import recorded
 from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
-
-M = TypeVar("M", onnx.ModelProto, ir.Model)
-
-
-@dataclass(frozen=True)
-class Result(Generic[M]):
-    """An optimized model, and what was done with each of its scatters.
-
-    Attributes:
-        model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
-        report: what was done with each scatter.
-        source_path: the file that the model came from, if it came from one.
-        read: the files that were read, by their paths, each with its role.
-        verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
-
-    """
-
-    model: M = field(repr=False)  # a notebook asks for the text of all that it shows
-    report: Report
-    source_path: Path | None = None
-    read: Files = field(default_factory=dict, repr=False)
-    verification: Verification | None = None
-
-    def _repr_html_(self) -> str:
-        """Return the report in a notebook's format."""
-        return self.report._repr_html_()
-
-    def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file, whole or not at all; external data stay external.
-
-        Args:
-            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
-            external_data: write the weights to ``<path>.data``, too, if they are in memory.
-
-        Raises:
-            ScatterXError: the file cannot be written, or is one that was read.
-
-        Example:
-            >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
-
-        """
-        limit = 0 if external_data else model_io.MESSAGE_LIMIT
-        model_io.save(
-            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
-        )
 
 
 @overload
@@ -201,7 +151,7 @@ def optimize(
         settings = Settings.of(
             target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
         )
-        opened, loaded = _opened(model, observer)
+        opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         for name in sizes or {}:
@@ -213,7 +163,7 @@ def optimize(
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         changed = opset is not None and change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, observer=observer)
-    about = _about(loaded, proto, given.source, settings)
+    about = about_model(loaded, proto, given.source, settings)
     made: Any = loaded
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
@@ -242,7 +192,6 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.errors import VerifyError
     from onnx_scatterx.verification import verify
 
     observer.stage("verifying")
@@ -260,73 +209,3 @@ def _verified(
     raise DifferenceError(
         f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", found
     )
-
-
-def inspect(
-    model: AnyModel,
-    *,
-    target: AnyTarget = "scatterx",
-    rules: Rules | None = None,
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    progress: Progress | None = None,
-) -> Report:
-    """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
-
-    The arguments and the errors are those of ``optimize``.
-
-    Returns:
-        The report. Its ``scatters`` has an entry for each scatter.
-
-    Example:
-        >>> import onnx.parser
-        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
-        >>> print(inspect(model).scatters[0].footprint)
-        box [1, :]
-
-    """
-    settings = Settings.of(
-        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
-    )
-    return inspect_accounts(model, settings, Observer(progress))[0]
-
-
-def inspect_accounts(
-    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
-) -> tuple[Report, tuple[NodeRecord, ...]]:
-    """Return the report of ``inspect``, and the records from which it was made."""
-    opened, loaded = _opened(model, observer)
-    report, accounts = optimize_ir(
-        loaded, settings, planned=True, details=details, observer=observer
-    )
-    about = _about(loaded, opened.message, opened.given.source, settings)
-    return replace(report, about=about), accounts
-
-
-def _about(
-    model: ir.Model, proto: onnx.ModelProto | None, path: Path | None, settings: Settings
-) -> About:
-    return About(
-        str(path) if path is not None else model.graph.name or "model",
-        size_before=None if proto is None else file_size(proto, is_checked=True),
-        size_outside=external_size(model),
-        opset=model.opset_imports.get(""),
-        options=settings.options(),
-    )
-
-
-def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
-    """Return a copy of a model as an ``onnx_ir.Model``."""
-    return _opened(model, observer)[1]
-
-
-def _opened(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
-    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
-    observer.stage("reading", what=Given.of(model).source or "")
-    opened = model_io.open_model(model)
-    return opened, cloned(opened.model) if opened.message is None else opened.model

@@ -1,0 +1,94 @@
+"""inspect: what optimize would do with each scatter of a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.assumptions.clauses import Assume
+from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.pipeline import optimize_ir
+from onnx_scatterx.reports.about import About
+from onnx_scatterx.reports.builder import NodeRecord
+from onnx_scatterx.reports.report import Report
+from onnx_scatterx.settings import Rules, Settings
+from onnx_scatterx.system.observer import NOBODY, Observer, Progress
+from onnx_scatterx.targets.catalogue import AnyTarget
+
+
+def inspect(
+    model: AnyModel,
+    *,
+    target: AnyTarget = "scatterx",
+    rules: Rules | None = None,
+    distrust_dims: bool = False,
+    reads: bool = False,
+    assume: Assume = None,
+    deterministic: bool = False,
+    fix: Fix = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
+
+    The arguments and the errors are those of ``optimize``.
+
+    Returns:
+        The report. Its ``scatters`` has an entry for each scatter.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(inspect(model).scatters[0].footprint)
+        box [1, :]
+
+    """
+    settings = Settings.of(
+        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
+    )
+    return inspect_accounts(model, settings, Observer(progress))[0]
+
+
+def inspect_accounts(
+    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
+) -> tuple[Report, tuple[NodeRecord, ...]]:
+    """Return the report of ``inspect``, and the records from which it was made."""
+    opened, loaded = opened_ir(model, observer)
+    report, accounts = optimize_ir(
+        loaded, settings, planned=True, details=details, observer=observer
+    )
+    about = about_model(loaded, opened.message, opened.given.source, settings)
+    return replace(report, about=about), accounts
+
+
+def about_model(
+    model: ir.Model, proto: onnx.ModelProto | None, path: Path | None, settings: Settings
+) -> About:
+    """Return what a report says of its model: its name, its sizes, and what was asked."""
+    return About(
+        str(path) if path is not None else model.graph.name or "model",
+        size_before=None if proto is None else file_size(proto, is_checked=True),
+        size_outside=external_size(model),
+        opset=model.opset_imports.get(""),
+        options=settings.options(),
+    )
+
+
+def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
+    """Return a copy of a model as an ``onnx_ir.Model``."""
+    return opened_ir(model, observer)[1]
+
+
+def opened_ir(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
+    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
+    observer.stage("reading", what=Given.of(model).source or "")
+    opened = model_io.open_model(model)
+    return opened, cloned(opened.model) if opened.message is None else opened.model

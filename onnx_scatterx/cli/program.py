@@ -1,0 +1,155 @@
+"""The command line: parse, call the public functions, print.
+
+Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
+libraries are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from onnx_scatterx.cli import bench as cli_bench
+from onnx_scatterx.cli import calibrate as cli_calibrate
+from onnx_scatterx.cli import check as cli_check
+from onnx_scatterx.cli import explain as cli_explain
+from onnx_scatterx.cli import extract as cli_extract
+from onnx_scatterx.cli import inspect as cli_inspect
+from onnx_scatterx.cli import optimize as cli_optimize
+from onnx_scatterx.cli import run as cli_run
+from onnx_scatterx.cli import targets as cli_targets
+from onnx_scatterx.cli import verify as cli_verify
+from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error
+from onnx_scatterx.cli.parser import Parser, Version
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.interrupts import Stopped, stoppable
+from onnx_scatterx.system.record import recorded
+
+_DONE, _FAILED = 0, 2
+_SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    Signals that end a program do what Ctrl-C does; the status is 128 and the signal's number.
+    """
+    with stoppable(), recorded():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args, unknown = _parser().parse_known_args(argv)
+        if unknown:
+            args.parser.refuse_unknown(unknown)
+        if "run" not in args:
+            args.parser.print_help()
+            return _DONE
+        with only_ours():
+            status = int(args.run(args))
+        if sys.stdout is not None:  # None if a shell has closed it
+            sys.stdout.flush()
+    except SystemExit as stop:  # of argparse
+        return stop.code if isinstance(stop.code, int) else _DONE
+    except Stopped as stop:
+        return print_error(f"ended by {stop}", _SIGNAL + stop.number)
+    except KeyboardInterrupt:
+        return print_error("interrupted", _SIGNAL + signal.SIGINT)
+    except BrokenPipeError:
+        # Nobody reads on, and the interpreter must not try to flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except ScatterXError as error:
+        return print_error(error, _FAILED)
+    except MemoryError as error:
+        return print_error(f"not enough memory: {error}", _FAILED)
+    except OSError as error:
+        return print_error(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
+    except Exception as error:  # status 1 is an answer, and a bug is not
+        if isinstance(error, ImportError) and _is_of_others(error.name):
+            return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
+        return complain_of_a_bug(error, _FAILED)
+    return status
+
+
+def _is_of_others(module: str | None) -> bool:
+    return module is not None and module.split(".")[0] != "onnx_scatterx"
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="onnx-scatterx",
+        description="Removes scatter nodes from ONNX models, if the result is proven equal.",
+        epilog=_epilog("optimize model.onnx -o new.onnx --verify")
+        + "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=Version, help="print the version and exit")
+    parser.set_defaults(parser=parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, module: Any, text: str, example: str) -> None:
+        made: argparse.ArgumentParser = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=_epilog(f"{name} {example}".strip()),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(made)
+        made.set_defaults(run=module.run, parser=made)
+
+    command(
+        "optimize",
+        cli_optimize,
+        "write a model without its scatters",
+        "model.onnx -o new.onnx --verify --report report.html",
+    )
+    command(
+        "inspect",
+        cli_inspect,
+        "list the scatters, and what would be done with them",
+        "model.onnx --target standard",
+    )
+    command(
+        "explain",
+        cli_explain,
+        "explain the scatters: what is done, and which fact is missing",
+        "model.onnx node_ScatterND_67",
+    )
+    command(
+        "bench",
+        cli_bench,
+        "time models against each other, in turns",
+        "model.onnx --target standard",
+    )
+    command(
+        "run", cli_run, "run a model, print and save its outputs", "model.onnx --output outputs.npz"
+    )
+    command(
+        "verify", cli_verify, "run two models and compare them bit for bit", "model.onnx new.onnx"
+    )
+    command(
+        "extract",
+        cli_extract,
+        "cut out what one scatter needs, without weights, to send it",
+        "model.onnx node_ScatterND_67 -o part.onnx",
+    )
+    command(
+        "check",
+        cli_check,
+        "let compilers of devices run a model, and compare",
+        "model.onnx --with opencv",
+    )
+    command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
+    command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")
+    return parser
+
+
+def _epilog(example: str) -> str:
+    return f"example:\n  onnx-scatterx {example}"

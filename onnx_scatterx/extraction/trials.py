@@ -1,0 +1,87 @@
+"""The parts of a model that are tried, the smallest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.origins import DeclaredDim
+from onnx_scatterx.analysis.domain.scope import Knowledge
+from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.extraction.neighbourhood import Region, owners_in, region_of, top_level
+from onnx_scatterx.extraction.part import Declared, part_of
+from onnx_scatterx.extraction.weights import weight_of
+from onnx_scatterx.lift.node_names import names_of
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.transforms.job import Job
+
+_DISTANCES = (0, 1, 2, 4, 8, 16, 64)
+
+
+def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[ir.Model, bool]]:
+    """Yield parts with the node, the smallest first, and whether they have weights."""
+    graph = model.graph
+    owners = owners_in(graph)
+    called = [n for n, names in names_of(model).items() if names.name == node]
+    found = [top_level(n, graph, owners) for n in called]
+    roots = [n for n in found if n is not None]
+    knowledge, known = _known(model, settings)
+    everything = Region(frozenset(graph), frozenset())
+    cutting: list[Callable[[ir.Value], bool]] = [
+        lambda v: _may_be_cut(knowledge, v, known[v]),
+        lambda v: _may_be_cut(knowledge, v, known[v], symbols=False),
+        lambda v: _may_be_cut(knowledge, v, known[v]) and weight_of(v),
+    ]
+    seen: set[Region] = set()
+    for weights in (False, True):
+        for distance in _DISTANCES if roots and len(roots) == len(called) else ():
+            for may_cut in cutting:
+                region = region_of(graph, roots, distance, may_cut)
+                if weights or region not in seen:
+                    seen.add(region)
+                    part = part_of(model, region, known, weights=weights)
+                    if part is not None:
+                        yield part, weights
+        part = part_of(model, everything, known, weights=weights)
+        if part is not None:
+            yield part, weights
+
+
+@fresh_symbols()
+def _known(
+    model: ir.Model, settings: Settings
+) -> tuple[Knowledge, dict[ir.Value, Declared | None]]:
+    """Return the knowledge about a model, and the types and shapes that can be declared."""
+    knowledge = Job(model, settings).analysis.knowledge
+    values = [value for node in model.graph for value in node.outputs]
+    return knowledge, {value: _declared(knowledge.values.get(value), value) for value in values}
+
+
+def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
+    dtype = value.dtype if known is None or known.dtype is None else known.dtype
+    if known is None or known.shape is None or dtype is None:
+        return None
+    return dtype, tuple(map(_dim, known.shape))
+
+
+def _may_be_cut(
+    knowledge: Knowledge, value: ir.Value, declared: Declared | None, *, symbols: bool = True
+) -> bool:
+    """Return whether an input can replace a value: nothing is known of it but its shape.
+
+    A size is a number, or one that an input of the model declares.
+    """
+    if declared is None or value.name is None or knowledge.values[value].index_map is not None:
+        return False
+    return all(isinstance(dim, int | str if symbols else int) for dim in declared[1])
+
+
+def _dim(size: Term) -> int | str | None:
+    if size.constant is not None:
+        return size.constant
+    (leaf, *more) = size.leaves()
+    is_itself = not more and str(size) == leaf.name and leaf.source == DeclaredDim(leaf.name)
+    return leaf.name if is_itself else None

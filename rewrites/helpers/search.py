@@ -1,0 +1,158 @@
+"""A search: every position looks for its update among all updates, whatever the indices are.
+
+The data's positions P lie on one axis, and so do the N updates. What the rules differ in is how a
+position finds its update: by comparing all (``dense_``...), by sorting, or by a binary search.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.emit.iota import iota
+from onnx_scatterx.emit.reduce import reduced, reducers
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.emit.take import take
+from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
+from onnx_scatterx.rewrites.helpers.places import Places, places_of
+from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_FEW = 8  # updates, or positions, that every target may compare with all of the others
+_SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
+
+
+@dataclass(frozen=True)
+class Search:
+    """A scatter with its positions on one axis, and the positions of its updates."""
+
+    layout: Arrangement
+    places: Places
+    context: Context
+
+    @property
+    def scatter(self) -> Scatter:
+        """The scatter."""
+        return self.layout.scatter
+
+    @property
+    def padded(self) -> bool:
+        """Whether there may be no updates: then one without a target is added, for ReduceMax."""
+        return not self.scatter.facts.is_nonnegative(self.layout.updates - 1)
+
+    @property
+    def compared(self) -> Term:
+        """How many comparisons there are."""
+        count = self.layout.updates + self.padded
+        return math.prod(self.places.shape[: self.layout.place], start=term(1)) * math.prod(
+            self.places.shape[self.layout.place + 1 :], start=self.layout.positions * count
+        )
+
+
+def search_of(scatter: Scatter, context: Context) -> Search | None:
+    """Return a scatter as a search, or None if its indices cannot be read."""
+    layout = arranged(scatter, apart=False)
+    places = None if layout is None else places_of(layout, context)
+    return None if layout is None or places is None else Search(layout, places, context)
+
+
+def meets(scatter: Scatter) -> bool:
+    """Return whether updates are known to collide."""
+    known = not any(t.leaves() for t in scatter.index_exprs)
+    return known and Canonical(scatter).unique is False
+
+
+def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:
+    """Return the number that all updates have, if it does not matter how often it is written."""
+    if scatter.reduction not in ("none", "min", "max"):
+        return None
+    return context.constants.splat(scatter.updates)
+
+
+def is_small(elements: Term, search: Search) -> bool:
+    """Return whether so many elements are negligible, and no more than the target allows."""
+    limit = search.context.target.dense_limit
+    most = _SMALL if limit is None else min(_SMALL, limit)
+    return search.scatter.facts.interval(elements)[1] <= most
+
+
+def allow(elements: Term, search: Search) -> Term | None:
+    """Return the elements of the largest tensor if the form is dense; refuse too large ones.
+
+    A size that is not known counts as its upper bound.
+    """
+    proves, layout = search.scatter.facts.is_nonnegative, search.layout
+    if any(proves(_FEW - n) for n in (layout.updates, layout.positions)):
+        return None  # a few passes over the data, or over the updates
+    if is_small(elements, search):
+        return None
+    _, most = search.scatter.facts.interval(elements)
+    limit = search.context.target.dense_limit
+    if limit is None:
+        raise RefusedError(Reason.NO_RULE)
+    if most > limit:
+        size = Detail("{} elements, the target allows {}", elements, limit)
+        raise RefusedError(Reason.TOO_LARGE, size)
+    return elements
+
+
+def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
+    """Write which update has which position, [l..., P, N, r...], and the positions, [P, 1, ...]."""
+    w, numbers, layout = search.context.writer, search.context.numbers, search.layout
+    place, behind = layout.place, len(layout.right)
+    ahead = 0 if search.places.shared else place
+    behind = 0 if search.places.shared else behind
+    at = search.places.write()
+    if search.places.shared:
+        rank = len(search.places.shape)
+        at = squeezed(search, at, [d for d in range(rank) if d != place])
+    if padded:
+        pads = [0] * (2 * (ahead + 1 + behind))
+        pads[ahead + 1 + behind + ahead] = 1
+        nowhere = w.constant(np.array(-1))
+        at = w.pad(at, _INT64, w.constant(pads), nowhere)
+    at = w.axes("Unsqueeze", at, _INT64, [ahead])
+    line = iota(numbers, layout.positions)
+    line = w.axes("Unsqueeze", line, _INT64, [1 + d for d in range(1 + behind)])
+    return w.node("Equal", [at, line], _BOOL), line
+
+
+def squeezed(search: Search, x: ir.Value, axes: list[int]) -> ir.Value:
+    """Drop axes of extent 1."""
+    return search.context.writer.axes("Squeeze", x, _INT64, axes)
+
+
+def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
+    """Write one number to the positions that have an update.
+
+    ``hit`` says which; its shape is [P] if all rows of the data share their indices, else
+    [l..., P, r...].
+    """
+    w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
+    if search.places.shared:
+        hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
+    x = layout.data(search.context)
+    ops = reducers(w, search.scatter.reduction, dtype)
+    new = reduced(w, ops, x, w.constant(number, dtype), dtype)
+    return layout.back(select(w, hit, new, x, dtype), search.context)
+
+
+def taken(search: Search, row: ir.Value) -> ir.Value:
+    """Write the data where ``row`` is its position, and the update where it is P + the update.
+
+    The shape of ``row`` is that of ``hit`` in ``filled``.
+    """
+    w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
+    both = w.concat(
+        [layout.data(search.context), layout.update(search.context)], dtype, layout.place
+    )
+    shape = None if search.places.shared else layout.shape
+    x = take(search.context.numbers, both, row, dtype, layout.place, shape)
+    return layout.back(x, search.context)

@@ -1,0 +1,1 @@
+"""Random nodes of the operators that the interpreter follows, by family."""
