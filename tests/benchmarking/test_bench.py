@@ -112,7 +112,7 @@ def test_differences_are_reported() -> None:
 def test_errors() -> None:
     model = parse(NEG)
     for arguments, because in (
-        ({"models": []}, "there is no model"),
+        ({"models": []}, "no model was given"),
         ({"models": model, "rounds": 5}, "5 rounds are too few; use 6 at least"),
         ({"models": [model, model], "targets": ["standard"]}, "on one model, and here are 2"),
         ({"models": model, "targets": ["npu"]}, "no target is called 'npu'"),
@@ -159,7 +159,7 @@ def test_bad_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ([model], "one model cannot be compared; add another one, or --target"),
         ([model, str(tmp_path / "gone.onnx")], "gone.onnx: no such file"),
         ([model, model, "--rounds", "0"], "'0' is not a whole number from 1 on"),
-        ([model, model, "--rounds", "2"], "ask for 6 at least"),
+        ([model, model, "--rounds", "2"], "use 6 at least"),
         ([model, model, "--target", "standard"], "on one model"),
     ):
         assert main(["bench", *arguments]) == 2
