@@ -45,7 +45,7 @@ def _hold(wheel: Path, platform: Platform) -> None:
 
 
 def _tagged(wheel: Path, tag: str) -> Path:
-    """Give a wheel another platform tag, and return where it is then."""
+    """Give a wheel another platform tag, and return its new path."""
     told = _wheel("tags", "--remove", "--platform-tag", tag, str(wheel))
     return wheel.with_name(told.split()[-1])
 

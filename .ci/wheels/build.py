@@ -4,8 +4,9 @@
 
 It runs in the environment of requirements.txt.
 
-All is built from the source distribution, which holds what git tracks. Nothing depends on where or
-when: dates are SOURCE_DATE_EPOCH, that of the last commit if it is not given.
+All is built from the source distribution, which holds the files that git tracks. The result does
+not depend on the place or the time: dates are SOURCE_DATE_EPOCH or, if it is not set, the date of
+the last commit.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def tests_alone(work: Path) -> Path:
 
 
 def tool(*words: str) -> str:
-    """Run a module of this Python, and return what it printed; ends this one if it failed."""
+    """Run a module of this Python, and return its output; if it fails, end this process."""
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}")

@@ -1,4 +1,4 @@
-"""Writes the models that session_test.cc runs, with what the equation in NumPy says of each.
+"""Writes the models that session_test.cc runs, with the results of the equation in NumPy.
 
     python cases.py FILE        in a folder that has tests/, in an environment for them
 

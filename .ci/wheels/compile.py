@@ -42,7 +42,7 @@ def compile_all(source: Path, target: Target, build: Path, *, tests: bool = Fals
 
 
 def _run(*words: str | Path) -> None:
-    """Run a command; what it prints is shown if it fails."""
+    """Run a command; if it fails, its output is shown."""
     beside = Path(sys.executable).parent  # cmake and ninja of the same environment
     caches = {f"ZIG_{which}_CACHE_DIR": str(_CACHE) for which in ("GLOBAL", "LOCAL")}
     path = f"{beside}{os.pathsep}{os.environ['PATH']}"

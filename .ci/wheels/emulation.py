@@ -11,8 +11,8 @@ from pathlib import Path
 
 from wheels.debian import unpack
 
-# A processor with what the newer boards have. ONNX Runtime reads of it in files, which qemu does
-# not make up: without them it crashes.
+# A processor of the newer boards. ONNX Runtime reads its properties from files, which qemu does not
+# provide; without them ONNX Runtime crashes.
 _PROCESSOR = "cortex-a76"
 _FILES = {
     "proc/cpuinfo": "".join(
@@ -29,7 +29,7 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Machine:
-    """A system that runs programs: the words before a program's, and what its variables are."""
+    """A system that runs programs: the words before a program's, and the environment variables."""
 
     name: str
     before: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Machine:
     root: Path = Path("/")
 
     def run(self, *words: str | Path, at: Path, **variables: str) -> str:
-        """Return what a program printed; ends this one if it failed."""
+        """Return the output of a program; if it fails, end this process."""
         command = [*self.before, *map(str, words)]
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(at), **self.variables, **variables}
         done = subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Looks into a wheel: the facts about its library, and whether they are what was promised."""
+"""Examines a wheel: the properties of its library, and whether they are as promised."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Slice:
 
 
 def library_of(wheel: Path, platform: Platform) -> bytes:
-    """Return the bytes of the library in a wheel; raises KeyError if there is none."""
+    """Return the bytes of the library in a wheel; raise KeyError if the wheel lacks it."""
     with zipfile.ZipFile(wheel) as archive:
         return archive.read(f"onnx_scatterx/{platform.library}")
 
 
 def slices(library: bytes) -> tuple[Slice, ...]:
-    """Return what a library is for each processor that it is for."""
+    """Return the properties of a library for each of its processors."""
     parsed = lief.parse(library)
     if isinstance(parsed, lief.ELF.Binary):
         return (_elf(parsed),)

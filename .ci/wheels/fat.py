@@ -1,4 +1,4 @@
-"""A fat Mach-O file: libraries for several processors in one, each as it is.
+"""A fat Mach-O file: the unchanged libraries for several processors in one file.
 
 header   magic, number of slices                                  big-endian, 32 bits each
 for each slice: processor (2 numbers), offset, size, log2 of its alignment

@@ -1,4 +1,4 @@
-"""The platforms that wheels are built for, and what each asks of its library."""
+"""The platforms for which wheels are built, and the requirements of each for its library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Platform:
-    """A wheel: its name here, its platform tag, the library in it, and what that may be like.
+    """A wheel: its name here, its platform tag, the library in it, and the library's requirements.
 
     ``needs`` are the libraries that it may load, all parts of the system; ``oldest`` is the system
     that it runs on at least.

@@ -1,4 +1,4 @@
-"""Checks what is in dist/ before it is released.
+"""Checks the files in dist/ before a release.
 
     PYTHONPATH=.ci python -m wheels.release [PYTHON ...]
 
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _pythons() -> Iterator[str]:
-    """Yield a Python of each supported version, where there is one."""
+    """Yield a Python of each supported version that is installed."""
     managed = os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))
     for minor in MINORS:
         name = f"python3.{minor}"

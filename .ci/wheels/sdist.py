@@ -1,4 +1,4 @@
-"""Holds a source distribution against what git tracks: all of that, and nothing else."""
+"""Compares a source distribution with the files that git tracks: they must be the same."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def held(sdist: Path) -> set[str]:
 
 
 def faults(sdist: Path, root: Path) -> list[str]:
-    """Return what is in one and not in the other, a line each."""
+    """Return the files that are only in one of them, a line each."""
     wanted, found = tracked(root), held(sdist)
     return [
         *(f"{name} is not tracked" for name in sorted(found - wanted)),

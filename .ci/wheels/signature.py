@@ -1,7 +1,7 @@
 """The ad-hoc code signature that macOS asks of a library for Apple's processors.
 
-The last thing in a signed slice is a list of blobs, one of which, the code directory, holds a hash
-of every page before it. Numbers are big-endian.
+A signed slice ends with a list of blobs. One of them, the code directory, holds a hash of every
+page before it. Numbers are big-endian.
 """
 
 from __future__ import annotations
