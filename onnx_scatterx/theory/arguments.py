@@ -21,7 +21,7 @@ def index_of(index: Any) -> Index:
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return a shape, or raise ``ValueError`` if an extent is negative."""
     if any(extent < 0 for extent in shape):
-        raise ValueError(f"a shape has no negative extents, {tuple(shape)} has")
+        raise ValueError(f"the shape {tuple(shape)} has a negative extent")
     return index_of(shape)
 
 
