@@ -7,13 +7,12 @@ body may use only that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.analysis import control, functions, shapes, validity
-from onnx_scatterx.analysis.assumed import Assumptions
 from onnx_scatterx.analysis.degenerate_sizes import (
     SUSPICIOUS,
     Exclusion,
@@ -22,13 +21,13 @@ from onnx_scatterx.analysis.degenerate_sizes import (
     suspected_sizes,
 )
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope, operator_sets
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.analysis.forgetting import forget
 from onnx_scatterx.analysis.infeasible import InfeasibleError, must_fail
+from onnx_scatterx.analysis.inputs import ModelInputs
 from onnx_scatterx.analysis.operators.generators import of_tensor
 from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.analysis.transfers import MICROSOFT, TRANSFERS
@@ -49,7 +48,6 @@ from onnx_scatterx.symbolic.budget import (
 )
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Term, size, term
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
 _TRANSFERS = {"": TRANSFERS, "com.microsoft": MICROSOFT}
@@ -91,72 +89,30 @@ class Interpreter:
         self.probe = probe
         self.versions = versions
         self.older = tuple(map(fact_of, older))
-        self.declared: dict[Term, str] = {}
         self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
         self.believed = False
         self.values: dict[ir.Value, TensorValue] = {}
         self.scopes: dict[ir.Graph, Scope] = {}
-        self.shared: dict[Term, str] = {}
         self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
         self.visits = 0
         self.depth = 0  # of bodies and functions that are being visited
-        self.inputs = set(model.graph.inputs)
+        self.inputs = ModelInputs(model, distrust_dims=distrust_dims, probe=probe)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
         scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
         with own_budget():  # linear in the inputs and the assumptions about them
-            self._inputs(graph, scope.facts)
+            self.values.update(self.inputs.learn(scope.facts, self.assumed, self.ruled_out))
         self._visit(graph, scope)
         for function in callers_first(self.model):
             self._visit(function, self._joined(function))
-        doubted = dict.fromkeys(Clause(self.declared[s], f">= {n + 1}") for s, n in self.suspected)
-        return Knowledge(self.values, self.scopes, self.shared, tuple(doubted))
-
-    def _inputs(self, graph: ir.Graph, facts: Facts) -> None:
-        shapes: dict[ir.Value, Shape | None] = {}
-        symbols: dict[str, list[Term]] = {}
-        for value in graph.inputs:
-            if value.name in graph.initializers and self._is_constant(value):
-                continue
-            shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
-        if not self.distrust_dims:
-            self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
-        assumptions = Assumptions(self.assumed, symbols)
-        assumptions.learn_sizes(facts)
-        facts.add(map(fact_of, self.ruled_out))
-        for value, shape in shapes.items():
-            token = assumptions.token(value)
-            found = widened(value, TensorValue(value.dtype, shape), token, facts)
-            self.values[value] = assumptions.of_elements(value, found, facts)
-
-    def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
-        """Yield the declared dims of a graph input, and note the symbols among them."""
-        for axis, d in enumerate(value.shape or ()):
-            if isinstance(d, int) and d >= 0:
-                yield term(d)
-                continue
-            # Older exporters wrote -1; ONNX Runtime takes any size.
-            name = None if isinstance(d, int) else d.value
-            if name and not self.distrust_dims:
-                found = size(name, DeclaredDim(name))
-            else:
-                found = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))
-            called = name or f"{value.name}[{axis}]"
-            symbols.setdefault(called, []).append(found)
-            self.declared.setdefault(found, called)
-            yield term(self.probe[1]) if self.probe and found is self.probe[0] else found
-
-    def _is_constant(self, value: ir.Value) -> bool:
-        """Return whether callers cannot override an initializer.
-
-        From IR version 4 on they can, if it is an input too.
-        """
-        return value not in self.inputs or (self.model.ir_version or 0) < 4
+        declared = self.inputs.declared
+        doubted = dict.fromkeys(Clause(declared[s], f">= {n + 1}") for s, n in self.suspected)
+        return Knowledge(self.values, self.scopes, self.inputs.shared, tuple(doubted))
 
     def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
         for value in graph.initializers.values():
-            if value in scope.values and not self._is_constant(value):
+            if value in scope.values and not self.inputs.is_constant(value):
                 continue
             if value.const_value is not None:
                 scope.values[value] = self.reading.initializer(value)
@@ -256,7 +212,7 @@ class Interpreter:
             scope.values[value] = TensorValue(value.dtype, None)
 
     def _is_doubted(self, pair: Exclusion) -> bool:
-        return pair[0] in self.declared and pair not in self.ruled_out
+        return pair[0] in self.inputs.declared and pair not in self.ruled_out
 
     def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
         return scope.values.get(value) or TensorValue(value.dtype, None)

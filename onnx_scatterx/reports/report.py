@@ -25,7 +25,7 @@ NEEDS = "which needs functions or the library: `--target standard` for other run
 class Report(ReportContent):
     """What became of every scatter of a model, and of its gathers.
 
-    The attributes are those of the content.
+    ``ReportContent`` says what its attributes are.
     """
 
     @property

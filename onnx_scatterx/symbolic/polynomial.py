@@ -9,18 +9,18 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary, ref
 
 from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.symbolic.budget import TooLargeError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.monomial import Monomial, order, text_of
+from onnx_scatterx.symbolic.monomial import product as monomial_product
 
 if TYPE_CHECKING:
     from onnx_scatterx.symbolic.symbols import Symbol
 
-Monomial: TypeAlias = "tuple[Atom, ...]"
 Number: TypeAlias = "Term | int"
 
 
@@ -96,7 +96,7 @@ class Term:
         budget().work(count)
         sums: dict[Monomial, int] = {}
         for (m, c), (n, d) in itertools.product(self.items, other.items):
-            monomial = _product(m, n)
+            monomial = monomial_product(m, n)
             sums[monomial] = sums.get(monomial, 0) + c * d
         return polynomial(sums)
 
@@ -184,62 +184,22 @@ class Term:
 
     def __str__(self) -> str:
         """Return the term as text of limited length: its parts can be long, too."""
-        if not self.items:
-            return "0"
-        text = ""
-        for monomial, coefficient in sorted(self.items, key=lambda item: not item[0]):
-            if len(text) > _LETTERS:
-                return text + " ..."
-            text += ("-" if coefficient < 0 else "") if not text else f" {'-+'[coefficient > 0]} "
-            if abs(coefficient) != 1 or not monomial:
-                text += str(abs(coefficient)) + "*" * bool(monomial)
-            for i, atom in enumerate(monomial):
-                if len(text) > _LETTERS:
-                    return text + "..."
-                text += "*" * bool(i) + str(atom)
-        return text
+        return text_of(self.items)
 
     __repr__ = __str__
 
 
-_LETTERS = 200  # of a term as text, or a few more
 _terms: WeakValueDictionary[tuple[tuple[Monomial, int], ...], Term] = WeakValueDictionary()
 # The references themselves: ``get`` of the dictionary is a method of Python.
 _known: dict[tuple[tuple[Monomial, int], ...], ref[Term]] = _terms.data  # type: ignore[attr-defined]
 _lock = threading.Lock()  # on what two threads may make at once
 
 
-def _order(item: tuple[Monomial, int]) -> tuple[int, Any]:
-    monomial = item[0]
-    if len(monomial) == 1:
-        return 1, monomial[0].place
-    return len(monomial), [a.place for a in monomial]
-
-
-_place = attrgetter("place")
-
-
-def _product(m: Monomial, n: Monomial) -> Monomial:
-    if not m or not n:
-        return m or n
-    if len(m) + len(n) > LIMITS.degree:
-        raise TooLargeError(f"a product of {len(m) + len(n)} factors")
-    atoms = sorted((*m, *n), key=_place)
-    return tuple(
-        [
-            a
-            for i, a in enumerate(atoms)
-            if not (i and a is atoms[i - 1] and a.idempotent)
-            and (a.absorber is None or a.absorber not in atoms)
-        ]
-    )
-
-
 def polynomial(sums: Mapping[Monomial, int]) -> Term:
     """Return the sum of monomials with coefficients."""
     items = [item for item in sums.items() if item[1]]
     if len(items) > 1:
-        items.sort(key=_order)
+        items.sort(key=order)
     return _interned(tuple(items))
 
 
@@ -321,7 +281,7 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
             raise TooLargeError(f"a sum of {len(sums) + len(product.items)} monomials")
         rest = tuple(kept)
         for m, c in product.items:
-            m = _product(rest, m)
+            m = monomial_product(rest, m)
             sums[m] = sums.get(m, 0) + coefficient * c
     return polynomial(sums) if changed else t
 

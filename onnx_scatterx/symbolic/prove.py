@@ -2,7 +2,7 @@
 
 ``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by moving a
 coordinate to an end of its range, by cases on ``PositivePart`` and ``Indicator``, by the bounds of
-a floor division, and completely if one size is left (``quasi_polynomial``). An answer of False
+a floor division, and completely if one size is left (``one_size``). An answer of False
 means "not proven".
 """
 
@@ -15,9 +15,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from onnx_scatterx.symbolic.budget import budget
-from onnx_scatterx.symbolic.constraints import ConstraintSet
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.quasi_polynomial import at, never_negative
+from onnx_scatterx.symbolic.one_size import OneSize
 from onnx_scatterx.symbolic.sample import EVERYWHERE, Sample, Values
 from onnx_scatterx.symbolic.terms import (
     Atom,
@@ -26,15 +25,13 @@ from onnx_scatterx.symbolic.terms import (
     Indicator,
     Number,
     PositivePart,
-    Symbol,
     Term,
     as_term,
-    size,
     term,
 )
 
 
-class Facts(ConstraintSet):
+class Facts(OneSize):
     """What is known: terms that are never negative, and the range of every coordinate.
 
     Facts can be layered on others (``assuming``), which they read but do not change.
@@ -162,7 +159,7 @@ class Facts(ConstraintSet):
         return allowed if self._below is None else allowed & self._below._points()
 
     def _prove_anew(self, t: Term, depth: int) -> bool:
-        decided = self._by_one_size(t)
+        decided = self.by_one_size(t)
         if decided is not None:
             return decided
         return (
@@ -171,60 +168,6 @@ class Facts(ConstraintSet):
             or self._by_cases(t, depth)
             or self._by_division(t, depth)
         )
-
-    def _by_one_size(self, t: Term) -> bool | None:
-        leaves = t.leaves()
-        if t.coords or len(leaves) != 1:
-            return None
-        (leaf,) = leaves
-        low, high = self._atom_interval(leaf)
-        if math.isinf(low) or leaf.parts:
-            return None
-        if not math.isinf(high):
-            return self._by_all_numbers(t, leaf, int(low), int(high))
-        for layer in self._layers:
-            if leaf in layer._residues:
-                modulus, residue = layer._residues[leaf]
-                count = size(f"{leaf.name} // {modulus}", ("count", leaf, modulus))
-                (atom,) = count.leaves()
-                least = max(0, -((residue - int(low)) // modulus))
-                counted = t.replace({leaf: modulus * count + residue})
-                return never_negative(counted, atom, least) or None
-        if never_negative(t, leaf, int(low)) is not False:
-            return never_negative(t, leaf, int(low))
-        # False for some number, but not for every number that the facts allow.
-        facts = [fact for layer in self._layers for fact in layer._by_leaf.get(leaf, ())]
-        alone = [fact for fact in facts if len(fact.leaves()) == 1 and not fact.coords]
-        decided = never_negative(t, leaf, int(low), tuple(alone)) if alone else False
-        return None if len(alone) < len(facts) and not decided else decided
-
-    def _by_all_numbers(self, t: Term, leaf: Symbol, low: int, high: int) -> bool | None:
-        """Try every number that a size may be, if they are few."""
-        if high - low >= LIMITS.listed_numbers:
-            return None
-        known = [
-            fact
-            for layer in self._layers
-            for fact in layer._by_leaf.get(leaf, ())
-            if len(fact.leaves()) == 1 and not fact.coords and self._is_narrow(fact)
-        ]
-        if not self._is_narrow(t):
-            return None
-        numbers = np.arange(low, high + 1)
-        for fact in known:
-            numbers = numbers[at(fact, numbers) >= 0]
-        return True if bool((at(t, numbers) >= 0).all()) else None
-
-    def _is_narrow(self, t: Term) -> bool:
-        """Return whether 64 bits hold all sums and products in the evaluation of a term."""
-        for each in (t, *(part for atom in t.all_atoms() for part in atom.parts)):
-            total = 0.0
-            for monomial, c in each.items:
-                sizes = (max(map(abs, self._atom_interval(atom))) for atom in monomial)
-                total += abs(c) * math.prod(sizes)
-            if not total < 1 << 62:
-                return False
-        return True
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
         """Move a coordinate in which the term is linear to the end at which the term is least."""

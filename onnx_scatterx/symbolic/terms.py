@@ -2,11 +2,11 @@
 
 A term is a polynomial with integer coefficients over atoms::
 
-    Coord(d)         the coordinate x_d of the present element
-    Leaf             a run-time number: a size, or an element of a tensor
-    Table            an element of a constant array
-    Pos(t)           max(t, 0)
-    Step(t)          1 if t >= 0, else 0
+    IndexVar(d)      the coordinate x_d of the present element
+    Symbol           a run-time number: a size, or an element of a tensor
+    Lookup           an element of a constant array
+    PositivePart(t)  max(t, 0)
+    Indicator(t)     1 if t >= 0, else 0
     FloorDiv(t, d)   floor(t / d)
 
 Everything piecewise is written with these: ``max(a, b) = b + PositivePart(a - b)``, ``[a == b] =
@@ -36,8 +36,8 @@ from onnx_scatterx.symbolic.cases import (
     step,
     where,
 )
+from onnx_scatterx.symbolic.monomial import Monomial
 from onnx_scatterx.symbolic.polynomial import (
-    Monomial,
     Number,
     Term,
     as_term,
