@@ -5,7 +5,10 @@
 
 A sum of floats depends on its order: CumSum adds one by one, as the scatter does, and adding -0.0
 changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no
-such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do).
+such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
+they are written update by update, ``y = Where(i[k] == Range(P), y * u[k], y)``, if there is a known
+number of at most 16. Products of float16 are kept, as runtimes compute a chain of them without
+rounding each.
 ``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
 replaces it, and of equal zeros the last one remains:
 
@@ -24,7 +27,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import is_ordered
+from onnx_scatterx.emit.reduce import is_ordered, reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.scatters import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
@@ -33,6 +36,7 @@ from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_CHAINED = 16  # updates that are multiplied one after the other
 
 
 class DenseReduceRule(ScatterRule):
@@ -43,19 +47,17 @@ class DenseReduceRule(ScatterRule):
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if scatter.reduction in ("none", "mul"):  # no operator multiplies a row in its order
+        fold = _FOLDS.get(scatter.reduction)
+        search = None if fold is None else search_of(scatter, context)
+        if fold is None or search is None:
             return Refusal(Reason.NO_RULE)
-        search = search_of(scatter, context)
-        if search is None:
+        if fold is _product and not _is_short(search):
             return Refusal(Reason.NO_RULE)
-        layout = search.layout
-        extremes = scatter.reduction in ("max", "min")
         work = allow(_elements(search), search)
 
         def write() -> ir.Value:
             hit, x, u = _side_by_side(search)
-            fold = _extreme if extremes else _total
-            return layout.back(fold(search, hit, x, u), context)
+            return search.layout.back(fold(search, hit, x, u), context)
 
         return Plan(write, work)
 
@@ -85,6 +87,28 @@ def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     x = w.axes("Unsqueeze", layout.data(search.context), s.dtype, [layout.place + 1])
     u = w.axes("Unsqueeze", layout.update(search.context), s.dtype, [layout.place])
     return hit, x, u
+
+
+def _is_short(search: Search) -> bool:
+    """Return whether a product can be written update by update."""
+    count, dtype = search.layout.updates.constant, search.scatter.dtype
+    rounds = dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+    return count is not None and count <= _CHAINED and not rounds
+
+
+def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
+    """Write the products, one update after the other."""
+    w, s, layout = search.context.writer, search.scatter, search.layout
+    axis = layout.place + 1
+    hit_axis = 1 if search.places.shared else axis
+    ops = reducers(w, s.reduction, s.dtype)
+    count = layout.updates.constant
+    assert count is not None
+    for k in range(count):
+        here = w.slice(hit, _BOOL, [hit_axis], [k], [k + 1], [1])
+        update = w.slice(u, s.dtype, [axis], [k], [k + 1], [1])
+        x = select(w, here, reduced(w, ops, x, update, s.dtype), x, s.dtype)
+    return w.axes("Squeeze", x, s.dtype, [axis])
 
 
 def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
@@ -143,5 +167,7 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     pads[ahead + 1] = 1
     return w.pad(turn, _INT64, w.constant(pads), w.constant(np.array(0)))
 
+
+_FOLDS = {"add": _total, "mul": _product, "max": _extreme, "min": _extreme}
 
 dense_reduce = DenseReduceRule()

@@ -25,7 +25,8 @@ from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
-_FEW = 8  # updates, or positions, that every target may compare with all of the others
+_FEW = 8  # positions, or updates, that are compared with all of the others
+_SHARE = 16  # of the elements that move anyway, every target may compare one in so many
 _SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
 
 
@@ -86,21 +87,36 @@ def is_small(elements: Term, search: Search) -> bool:
 def allow(elements: Term, search: Search) -> Term | None:
     """Return the elements of the largest tensor if the form is dense; refuse too large ones.
 
-    A size that is not known counts as its upper bound.
+    A form is not dense if it compares few elements, absolutely or beside those that the scatter
+    moves anyway, or if there are few positions or updates. A size that is not known counts as its
+    upper bound.
     """
-    proves, layout = search.scatter.facts.is_nonnegative, search.layout
-    if any(proves(_FEW - n) for n in (layout.updates, layout.positions)):
-        return None  # a few passes over the data, or over the updates
+    scatter, limit = search.scatter, search.context.target.dense_limit
+    moved = math.prod(scatter.data_shape, start=term(1)) + math.prod(scatter.shape, start=term(1))
+    if _has_few(search) or scatter.facts.is_nonnegative(moved - _SHARE * elements):
+        return None
     if is_small(elements, search):
         return None
-    _, most = search.scatter.facts.interval(elements)
-    limit = search.context.target.dense_limit
+    _, most = scatter.facts.interval(elements)
     if limit is None:
         raise RefusedError(Reason.NO_RULE)
     if most > limit:
         size = Detail("{} elements, the target allows {}", elements, limit)
         raise RefusedError(Reason.TOO_LARGE, size)
     return elements
+
+
+def _has_few(search: Search) -> bool:
+    """Return whether there are few positions or, if a scatter does not do it faster, updates.
+
+    A scatter looks at each update, as a comparison with few positions does. But it copies the other
+    data a hundred times as fast as anything compares their positions with few updates.
+    """
+    target, proves = search.context.target, search.scatter.facts.is_nonnegative
+    if proves(_FEW - search.layout.positions):
+        return True
+    wanted = target.dense_limit is not None or not target.has(search.scatter.node.op_type)
+    return wanted and proves(_FEW - search.layout.updates)
 
 
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:

@@ -48,7 +48,7 @@ def test_a_sum_for_each_row(golden: Golden) -> None:
 
 
 def test_few_updates(golden: Golden) -> None:
-    golden(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3))
+    golden(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE)
 
 
 def test_a_maximum_of_integers(golden: Golden) -> None:
@@ -67,12 +67,35 @@ def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
     golden(nd("50", "20", "min"), *for_rows(50, 20), target=DENSE)
 
 
+def test_a_product_of_few_updates(golden: Golden) -> None:
+    golden(nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE)
+
+
+def test_a_product_of_integers_for_each_row(golden: Golden) -> None:
+    text = PER_ROW.replace("float", "int32").replace("N]", "2]")
+    indices = np.random.default_rng(0)
+    rows = [{"i": indices.integers(-7, 7, (b, 2))} for b in (0, 1, 3)]
+    golden(text % "mul", *rows)
+
+
 def test_a_write(refuses: Refuses) -> None:
     refuses(nd("5", "N", "none"), Reason.UNKNOWN_INDICES)
 
 
 def test_a_product(refuses: Refuses) -> None:
     refuses(nd("5", "N", "mul"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_product_of_many_updates(refuses: Refuses) -> None:
+    refuses(nd("5", "17", "mul"), Reason.UNKNOWN_INDICES)
+
+
+def test_a_product_of_float16(refuses: Refuses) -> None:
+    refuses(nd("5", "3", "mul", "float16"), Reason.UNKNOWN_INDICES)
+
+
+def test_few_updates_of_many_short_rows(refuses: Refuses) -> None:
+    refuses(nd("50000", "3", "add"), Reason.UNKNOWN_INDICES)
 
 
 def test_many_of_both(refuses: Refuses) -> None:

@@ -38,7 +38,15 @@ def test_few_positions(golden: Golden) -> None:
 
 
 def test_few_updates(golden: Golden) -> None:
-    golden(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3))
+    golden(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3), target=DENSE)
+
+
+def test_few_updates_of_long_rows(golden: Golden) -> None:
+    golden(nd("P", "2").replace(",3]", ",32]"), *for_rows(9, 2), *for_rows(1, 2))
+
+
+def test_few_updates_of_short_rows(refuses: Refuses) -> None:
+    refuses(nd("P", "3"), Reason.UNKNOWN_INDICES)
 
 
 def test_positions_for_each_row(golden: Golden) -> None:
@@ -205,4 +213,4 @@ def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
 
 def test_a_maximum_of_integers_needs_operator_set_12(refuses: Refuses) -> None:
     text = nd("P", "3").replace(' <reduction = "none">', "")
-    refuses(text, Reason.NO_KERNEL, opset=11)
+    refuses(text, Reason.NO_KERNEL, target=DENSE, opset=11)
