@@ -84,15 +84,15 @@ void InnerDimsArePartedInPagesOrFarAway() {
 void RunsAreKeptInOrder() {
   std::mt19937_64 random(1);
   for (std::int64_t count = 0; count < 40; ++count) {
-    std::vector<std::int64_t> targets, kept, sources;
+    std::vector<std::uint32_t> targets, kept, sources;
     for (std::int64_t i = 0; i < count; ++i)
-      targets.push_back(static_cast<std::int64_t>(random() % 8));
+      targets.push_back(static_cast<std::uint32_t>(random() % 8));
     for (std::int64_t i = 0; i < count; ++i) {
       if (targets[i] < 2 || targets[i] >= 6) continue;
       kept.push_back(targets[i]);
-      sources.push_back(i);
+      sources.push_back(static_cast<std::uint32_t>(i));
     }
-    std::vector<std::int64_t> to(count + kKeepSlack), from(count + kKeepSlack);
+    std::vector<std::uint32_t> to(count + kKeepSlack), from(count + kKeepSlack);
     const std::int64_t keep = Keep(targets.data(), count, 2, 6, to.data(), from.data());
     CHECK(keep == static_cast<std::int64_t>(kept.size())) << count;
     to.resize(keep), from.resize(keep);
