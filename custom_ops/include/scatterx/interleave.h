@@ -23,12 +23,11 @@ struct Grid {
 };
 
 // The grid of a plan whose runs are long enough, and cover enough of data, for one pass to be worth
-// while. Within the caches a short run is written twice before the other way has found its place.
+// while. A processor reads and writes a long stretch in half of the time that many short ones take:
+// where they would be short, to copy all of data and then the runs is faster.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kShortest = 512, kShortestCached = 2048, kLeastShare = 16;
-  const std::int64_t shortest =
-      plan.data_count * element_bytes < kBytesPastCaches ? kShortestCached : kShortest;
-  if (plan.runs == 0 || plan.run * element_bytes < shortest || plan.runs > 0x7fffffff)
+  constexpr std::int64_t kShortest = 4096, kLeastShare = 16;
+  if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff)
     return std::nullopt;
   if (plan.runs < plan.data_count / plan.run / kLeastShare) return std::nullopt;
   std::int64_t pitch = 0;

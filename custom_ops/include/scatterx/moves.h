@@ -1,10 +1,12 @@
 // The processing of a batch of runs with known targets, for every element type and reduction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "scatterx/bars.h"
 #include "scatterx/copy.h"
 #include "scatterx/cpu.h"
 #include "scatterx/element.h"
@@ -21,8 +23,8 @@ struct Reach {
   bool streams = false;  // the updates fit no cache: long runs go past the caches
 };
 
-// Four numbers, read from memory in words. Random writes are nearly twice as fast after these as after
-// reads of one number each.
+// Four numbers, read from memory in words. Random writes are nearly twice as fast after these as
+// after reads of one number each.
 template <class T>
 struct Four {
   T at[4];
@@ -84,11 +86,11 @@ struct Batch {
     }
   }
 
-  // body(target, update) for every run of one element.
+  // body(target, update) for every run of one element, of `size` bytes in the output.
   template <class T, class Body>
-  void ForEachElement(char* output, const T* updates, const Body& body) const {
+  void ForEachElement(char* output, std::int64_t size, const T* updates, const Body& body) const {
     if (sources != nullptr || stride != 1) {
-      return ForEach(output, sizeof(T), [=](std::int64_t target, std::int64_t source) {
+      return ForEach(output, size, [=](std::int64_t target, std::int64_t source) {
         body(target, updates[source]);
       });
     }
@@ -103,7 +105,7 @@ struct Batch {
     std::int64_t i = 0;
     if (reach.is_far) {
       const auto ask = [=](std::int64_t k) {
-        __builtin_prefetch(output + static_cast<std::int64_t>(to[k] * sizeof(T)), 1);
+        __builtin_prefetch(output + std::int64_t{to[k]} * size, 1);
       };
       for (std::int64_t k = 0; k < kAhead && k < n; ++k) ask(k);
       for (; i + kAhead + kTogether <= n; i += kTogether) {
@@ -142,7 +144,7 @@ using Bytes = std::conditional_t<
 template <std::size_t kSize>
 void CopyElements(char* output, const char* updates, Batch batch) {
   using T = Bytes<kSize>;
-  batch.ForEachElement(output, reinterpret_cast<const T*>(updates),
+  batch.ForEachElement(output, kSize, reinterpret_cast<const T*>(updates),
                        [=](std::int64_t target, T update) {
                          std::memcpy(output + target * kSize, &update, kSize);
                        });
@@ -226,12 +228,51 @@ SCATTERX_AVX2 void ReduceLongAvx2(T* out, const T* in, Batch batch) {
 }
 
 template <class T, class Reduce>
+constexpr bool HasBars() {
+  return std::is_same_v<T, Half> && (std::is_same_v<Reduce, Min> || std::is_same_v<Reduce, Max>);
+}
+
+template <class Reduce>
+SCATTERX_INLINE void PackUpdates(const Half* in, const Batch& batch, std::int64_t first,
+                                 std::int64_t count, std::uint32_t* packed) {
+  if (batch.sources == nullptr && batch.stride == 1) {
+    for (std::int64_t i = 0; i < count; ++i) packed[i] = Bars<Reduce>::Pack(in[first + i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      packed[i] = Bars<Reduce>::Pack(in[batch.Source(first + i)]);
+  }
+}
+template <class Reduce>
+SCATTERX_AVX2 void PackUpdatesAvx2(const Half* in, const Batch& batch, std::int64_t first,
+                                   std::int64_t count, std::uint32_t* packed) {
+  PackUpdates<Reduce>(in, batch, first, count, packed);
+}
+
+template <class Reduce>
+void ReduceByBars(Half* out, const Half* in, Batch batch) {
+  constexpr std::int64_t kAtOnce = 512;
+  std::uint32_t packed[kAtOnce];
+  for (std::int64_t first = 0; first < batch.count; first += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, batch.count - first);
+    HasAvx2() ? PackUpdatesAvx2<Reduce>(in, batch, first, count, packed)
+              : PackUpdates<Reduce>(in, batch, first, count, packed);
+    const Batch part{batch.targets + first, nullptr, count, 1, 1, batch.reach};
+    part.ForEachElement(reinterpret_cast<char*>(out), sizeof(Half), packed,
+                        [=](std::int64_t target, std::uint32_t update) {
+                          out[target] = Bars<Reduce>::Apply(out[target], update);
+                        });
+  }
+}
+
+template <class T, class Reduce>
 void ReduceRuns(char* output, const char* updates, Batch batch) {
   T* out = reinterpret_cast<T*>(output);
   const T* in = reinterpret_cast<const T*>(updates);
-  if (batch.length == 1) {
+  if (batch.length == 1 && HasBars<T, Reduce>()) {
+    if constexpr (HasBars<T, Reduce>()) ReduceByBars<Reduce>(out, in, batch);
+  } else if (batch.length == 1) {
     const Reduce reduce;
-    batch.ForEachElement(output, in, [=](std::int64_t target, T update) {
+    batch.ForEachElement(output, sizeof(T), in, [=](std::int64_t target, T update) {
       out[target] = reduce(out[target], update);
     });
   } else {
