@@ -2,10 +2,16 @@
 
     limit = max(fastest copy of what must move, one access for each run) + nodes that do nothing
 
-What must move is data (where the output is not its memory), updates, and half of the indices,
-which are read but not written. A run is what goes to one contiguous place; its accesses are written
-in the order of the updates, to places that are worked out before. The nodes that do nothing are as
-many as the case has, in a session of their own.
+What must move is data (where the output is not its memory), updates, and indices that are not
+constants. A run is what goes to one contiguous place; its accesses are written in the order of the
+updates, to places that are worked out before. The nodes that do nothing are as many as the case
+has, in a session of their own.
+
+An index costs half of a copy, because it is read but not written. And it is needed twice: every
+index must be checked before the first byte is written, or an invalid one would leave a cache that
+is updated in place half old and half new; then each run needs its place. That is the index read
+again, or 4 bytes kept and read, whichever is less. (Indices that count are needed once: there are
+few runs.)
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime as ort
-from kernel_case import Case
+from kernel_case import Array, Case
 
 Run = Callable[[], None]
 _HERE = Path(__file__).parent
@@ -51,8 +57,9 @@ def limits(case: Case, copies: int) -> tuple[list[Run], list[Run], list[Run]]:
         copies: how many of it a run has.
 
     """
-    indices = sum(v.nbytes for k, v in case.inputs.items() if k == "f" or k.startswith("f_"))
-    size = case.moved + indices // 2
+    half = case.indices // 2
+    again = half if case.places is None else min(half, 4 * len(_starts(case.places)))
+    size = case.moved + half + again
     ways = _fastest(size, copies) if size * copies else []
     return ways, _accesses(case, copies), [_empty(case.nodes * copies)]
 
@@ -77,7 +84,11 @@ class _Sides:
         to, start = (side.ctypes.data for side in self.sides)
         pitch = self.sides[0].strides[0]
         self.arguments = [
-            (ctypes.c_void_p(to + i * pitch), ctypes.c_void_p(start + i * pitch), ctypes.c_int64(size))
+            (
+                ctypes.c_void_p(to + i * pitch),
+                ctypes.c_void_p(start + i * pitch),
+                ctypes.c_int64(size),
+            )
             for i in range(copies)
         ]
 
@@ -95,8 +106,7 @@ class _Sides:
 def _accesses(case: Case, copies: int) -> list[Run]:
     if case.places is None:
         return []
-    starts = np.flatnonzero(np.diff(case.places, prepend=case.places[:1] - 2) != 1)
-    places = np.ascontiguousarray(case.places[starts], np.int64)
+    places = np.ascontiguousarray(case.places[_starts(case.places)], np.int64)
     target = np.ones((copies, case.data.size), case.data.dtype)
     library, size = _library(), case.data.itemsize
     pointer = ctypes.c_void_p(places.ctypes.data)
@@ -108,6 +118,11 @@ def _accesses(case: Case, copies: int) -> list[Run]:
 
     run.sides = (places, target)  # type: ignore[attr-defined]
     return [run]
+
+
+def _starts(places: Array) -> Array:
+    """Return the updates that begin a run."""
+    return np.flatnonzero(np.diff(places, prepend=places[:1] - 2) != 1)
 
 
 def _empty(nodes: int) -> Run:

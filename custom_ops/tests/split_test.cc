@@ -1,4 +1,5 @@
 // How work is shared among threads: which way is taken for which plan, and what the ways give.
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -100,6 +101,36 @@ void RunsAreKeptInOrder() {
   }
 }
 
+// Targets of 32 bits, taken in batches of all sizes, and with a pattern where the outer dims do not
+// step through f, are those of 64 bits.
+void NarrowTargetsAreTheWideOnes() {
+  std::mt19937_64 random(3);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t a = draw(1, 40), b = draw(1, 40), c = draw(1, 40), size = draw(1, 50);
+    const bool all = i % 3 == 0;  // f has a number for each update, or for each of the last dim
+    const Nest nest = all ? MakeNest({{0, 1, 2}, {0, 1}, {1, 2, 0}}, {a, b, size}, {a, b, c},
+                                     {a, b, c, 1})
+                          : MakeNest({{2}, {0, 1}, {1, 2, 0}}, {a, b + 1, size}, {a, b, c}, {c, 1});
+    std::vector<std::int64_t> numbers(all ? a * b * c : c);
+    for (std::int64_t& number : numbers) number = draw(-size, size - 1);
+    const Table table{numbers.data(), true};
+    const Plan plan = PlanOf(nest);
+    Walk wide(plan, table), narrow(plan, table);
+    for (std::int64_t done = 0; done < plan.runs;) {
+      const std::int64_t count = std::min(draw(1, 600), plan.runs - done);
+      std::vector<std::int64_t> wanted(count);
+      std::vector<std::uint32_t> targets(count);
+      wide.Take(count, wanted.data());
+      narrow.Take(count, targets.data());
+      CHECK(std::equal(wanted.begin(), wanted.end(), targets.begin())) << i << " " << done;
+      done += count;
+    }
+  }
+}
+
 // Sums of floats show the order in which they are taken. With columns beside those that are named,
 // numbers from the end, and the output beside data or in its place.
 void PanelsGiveTheSameBits() {
@@ -141,6 +172,7 @@ int main() {
   OtherOutputsHaveNone();
   InnerDimsArePartedInPagesOrFarAway();
   RunsAreKeptInOrder();
+  NarrowTargetsAreTheWideOnes();
   PanelsGiveTheSameBits();
   return Failures() != 0;
 }

@@ -77,8 +77,8 @@ __attribute__((target("avx2,popcnt"))) inline std::int64_t KeepAvx2(
 
 }  // namespace internal
 
-// Puts the targets in [begin, end), which lies below 2^32, into `kept` and their numbers into `sources`, in order, and
-// gives how many there are. Both have room for `count` and kKeepSlack more.
+// Puts the targets in [begin, end), which lies below 2^32, into `kept` and their numbers into
+// `sources`, in order, and gives how many there are. Both have room for `count` and kKeepSlack more.
 inline std::int64_t Keep(const std::uint32_t* targets, std::int64_t count, std::int64_t begin,
                          std::int64_t end, std::uint32_t* kept, std::uint32_t* sources) {
 #if SCATTERX_X86
