@@ -216,8 +216,8 @@ class Walk {
     }
   }
 
-  // The innermost of the `depth` outer dims is through: begin it again, one step on in the dim around
-  // it.
+  // The innermost of the `depth` outer dims is through: begin it again, one step on in the dim
+  // around it.
   void Carry(std::size_t depth) {
     for (std::size_t d = depth; d-- > 0;) {
       const Dim& dim = plan_.dims[d];
