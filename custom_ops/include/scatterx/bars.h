@@ -45,7 +45,7 @@ struct Bars {
   static SCATTERX_INLINE Half Apply(Half x, std::uint32_t packed) {
     const int key = KeyOf(x.bits), bar = static_cast<std::int32_t>(packed) >> 16;
     const auto update = static_cast<std::uint16_t>(packed);
-    return {(kIsMax ? key > bar : key < bar) ? x.bits : update};
+    return internal::Choose(kIsMax ? key > bar : key < bar, x, Half{update});
   }
 };
 
