@@ -136,8 +136,6 @@ def compare(case: Case, threads: int, seconds: float, library: str) -> Measured:
     builtin, own = (bound(model, case, threads, library) for model in (case.builtin, case.scatterx))
     parts = limits(case, copies_of(case)) if threads == 1 else ([], [], [])
     ways, accesses, empty = parts
-    if ways:  # of the ways to copy the best two go on
-        ways = sorted(ways, key=lambda way: min(seconds_of(way) for _ in range(3)))[:2]
     runs = [builtin, own, *ways, *accesses, *empty]
     warm = [min(seconds_of(run) for _ in range(3)) for run in runs]
     if case.exact and threads == 1:  # with colliding updates the built-in result varies on several

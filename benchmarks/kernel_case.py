@@ -29,6 +29,13 @@ class Case:
     places: Array | None = None  # the flat place that each update goes to, where one node does it
     adds: bool = False
     nodes: int = 1
+    constant: bool = False  # the indices are constants of the model
+
+    @property
+    def indices(self) -> int:
+        """The bytes of the indices that a run must look at: constants were checked before."""
+        tables = (v for k, v in self.inputs.items() if k == "f" or k.startswith("f_"))
+        return 0 if self.constant else sum(table.nbytes for table in tables)
 
     @property
     def result(self) -> Array:
@@ -108,6 +115,7 @@ def case(
         model([scatterx(*picks, reduction, unique)], ours, constants=constants),
         places=places_of(data, updates, f, picks),
         adds=reduction != "none",
+        constant=constant,
         **flags,
     )
 

@@ -88,7 +88,7 @@ Case DrawCase(Random& random) {
 // Long rows on the middle axis, in ascending, random or colliding order.
 Case DrawRows(Random& random) {
   const std::int64_t outer = Draw(random, 1, 3), height = Draw(random, 2, 20),
-                     count = Draw(random, 1, height), length = Draw(random, 60, 300),
+                     count = Draw(random, 1, height), length = Draw(random, 60, 1200),
                      slack = Draw(random, 0, 1) * Draw(random, 0, 9);
   Case c{{{1}, {0, 2}, {1, 0, 2}},
          {outer, height, length + slack},

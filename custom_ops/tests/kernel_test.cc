@@ -131,6 +131,32 @@ void NanIsWhatTheComparisonSays() {
   }
 }
 
+// Every float16 against those around zeros, infinities and NaNs.
+void HalvesCompareAsTheirNumbers() {
+  const std::vector<std::uint16_t> edges = {0x0000, 0x0001, 0x03ff, 0x0400, 0x3c00, 0x7bff, 0x7c00,
+                                            0x7c01, 0x7e00, 0x7fff, 0x8000, 0x8001, 0x83ff, 0x8400,
+                                            0xbc00, 0xfbff, 0xfc00, 0xfc01, 0xfe00, 0xffff};
+  constexpr std::int64_t kAll = 1 << 16;
+  Example each = {{{0}, {}, {0}}, {kAll}, {kAll}, {kAll, 1}, Longs(kAll)};
+  for (std::int64_t i = 0; i < kAll; ++i) each.table[i] = i * 7 % kAll;  // no two meet
+  for (const Reduction reduction : {Reduction::kMin, Reduction::kMax}) {
+    for (const std::uint16_t edge : edges) {
+      for (const bool is_update : {false, true}) {
+        std::vector<std::uint16_t> data(kAll, edge), updates(kAll, edge), wanted(kAll);
+        for (std::int64_t i = 0; i < kAll; ++i) {
+          const std::int64_t to = each.table[i];
+          (is_update ? data[to] : updates[i]) = static_cast<std::uint16_t>(i);
+          const float x = ToFloat(Half{data[to]}), u = ToFloat(Half{updates[i]});
+          const bool stays = reduction == Reduction::kMin ? x < u : x > u;
+          wanted[to] = stays ? data[to] : updates[i];
+        }
+        CHECK(each.Run<std::uint16_t>(ElementType::kFloat16, reduction, data, updates) == wanted)
+            << edge << is_update;
+      }
+    }
+  }
+}
+
 void BoolsAreLogical() {
   const Example each = {{{}, {0}, {0}}, {4}, {4}, {0}, {}};
   const std::vector<std::uint8_t> x = {0, 0, 1, 1}, u = {0, 1, 0, 1}, either = {0, 1, 1, 1},
@@ -244,6 +270,7 @@ int main() {
   TheLastOfManyWins();
   OrderIsKept();
   NanIsWhatTheComparisonSays();
+  HalvesCompareAsTheirNumbers();
   BoolsAreLogical();
   LongRunsAreShared();
   IntegersWrap();

@@ -1,4 +1,5 @@
-// How work is shared among threads: the way for each plan, and the results of the ways.
+// How work is shared among threads: which way is taken for which plan, and what the ways give.
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -13,7 +14,7 @@ using namespace scatterx;
 
 constexpr std::int64_t kFloat = 4;
 
-// Threads that never run.
+// Threads that are never asked to run.
 Parallel Workers(std::size_t count) {
   Parallel parallel;
   parallel.workers = count;
@@ -57,7 +58,7 @@ void NarrowMatricesHavePanels() {
       << "columns that are looked up";
 }
 
-// Plans that are not rows of columns, although a dim of updates steps from one element to the next.
+// What is not rows of columns, though a dim of updates steps from an element to the next.
 void OtherOutputsHaveNone() {
   CHECK(!HasPanels(MakeNest({{}, {0}, {0}}, {64}, {64, 50000}, {0}))) << "no rows";
   CHECK(!HasPanels(MakeNest({{}, {0, 0, 1}, {0, 1, 2}}, {4, 4, 32}, {4, 32, 5000}, {0})))
@@ -84,15 +85,15 @@ void InnerDimsArePartedInPagesOrFarAway() {
 void RunsAreKeptInOrder() {
   std::mt19937_64 random(1);
   for (std::int64_t count = 0; count < 40; ++count) {
-    std::vector<std::int64_t> targets, kept, sources;
+    std::vector<std::uint32_t> targets, kept, sources;
     for (std::int64_t i = 0; i < count; ++i)
-      targets.push_back(static_cast<std::int64_t>(random() % 8));
+      targets.push_back(static_cast<std::uint32_t>(random() % 8));
     for (std::int64_t i = 0; i < count; ++i) {
       if (targets[i] < 2 || targets[i] >= 6) continue;
       kept.push_back(targets[i]);
-      sources.push_back(i);
+      sources.push_back(static_cast<std::uint32_t>(i));
     }
-    std::vector<std::int64_t> to(count + kKeepSlack), from(count + kKeepSlack);
+    std::vector<std::uint32_t> to(count + kKeepSlack), from(count + kKeepSlack);
     const std::int64_t keep = Keep(targets.data(), count, 2, 6, to.data(), from.data());
     CHECK(keep == static_cast<std::int64_t>(kept.size())) << count;
     to.resize(keep), from.resize(keep);
@@ -100,8 +101,38 @@ void RunsAreKeptInOrder() {
   }
 }
 
-// A sum of floats depends on its order, so it shows the order of the updates. Also with columns
-// that are not written, numbers from the end, and the output beside data or in its place.
+// Targets of 32 bits, taken in batches of all sizes, and with a pattern where the outer dims do not
+// step through f, are those of 64 bits.
+void NarrowTargetsAreTheWideOnes() {
+  std::mt19937_64 random(3);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t a = draw(1, 40), b = draw(1, 40), c = draw(1, 40), size = draw(1, 50);
+    const bool all = i % 3 == 0;  // f has a number for each update, or for each of the last dim
+    const Nest nest = all ? MakeNest({{0, 1, 2}, {0, 1}, {1, 2, 0}}, {a, b, size}, {a, b, c},
+                                     {a, b, c, 1})
+                          : MakeNest({{2}, {0, 1}, {1, 2, 0}}, {a, b + 1, size}, {a, b, c}, {c, 1});
+    std::vector<std::int64_t> numbers(all ? a * b * c : c);
+    for (std::int64_t& number : numbers) number = draw(-size, size - 1);
+    const Table table{numbers.data(), true};
+    const Plan plan = PlanOf(nest);
+    Walk wide(plan, table), narrow(plan, table);
+    for (std::int64_t done = 0; done < plan.runs;) {
+      const std::int64_t count = std::min(draw(1, 600), plan.runs - done);
+      std::vector<std::int64_t> wanted(count);
+      std::vector<std::uint32_t> targets(count);
+      wide.Take(count, wanted.data());
+      narrow.Take(count, targets.data());
+      CHECK(std::equal(wanted.begin(), wanted.end(), targets.begin())) << i << " " << done;
+      done += count;
+    }
+  }
+}
+
+// Sums of floats show the order in which they are taken. With columns beside those that are named,
+// numbers from the end, and the output beside data or in its place.
 void PanelsGiveTheSameBits() {
   constexpr std::int64_t kHeight = 5, kPitch = 37, kCount = 300, kWidth = 33;
   const Nest nest = Elements(kHeight, kPitch, kCount, kWidth);
@@ -141,6 +172,7 @@ int main() {
   OtherOutputsHaveNone();
   InnerDimsArePartedInPagesOrFarAway();
   RunsAreKeptInOrder();
+  NarrowTargetsAreTheWideOnes();
   PanelsGiveTheSameBits();
   return Failures() != 0;
 }

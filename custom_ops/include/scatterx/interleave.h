@@ -23,12 +23,11 @@ struct Grid {
 };
 
 // The grid of a plan, if its runs are long enough and cover enough of data for one pass to be
-// faster. Within the caches, writing a short run twice takes less time than finding its place.
+// faster. A processor copies one long stretch in half of the time that many short ones take. So if
+// the stretches between the runs are short, all data are copied first, and then the runs.
 inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kShortest = 512, kShortestCached = 2048, kLeastShare = 16;
-  const std::int64_t shortest =
-      plan.data_count * element_bytes < kBytesPastCaches ? kShortestCached : kShortest;
-  if (plan.runs == 0 || plan.run * element_bytes < shortest || plan.runs > 0x7fffffff)
+  constexpr std::int64_t kShortest = 4096, kLeastShare = 16;
+  if (plan.runs == 0 || plan.run * element_bytes < kShortest || plan.runs > 0x7fffffff)
     return std::nullopt;
   if (plan.runs < plan.data_count / plan.run / kLeastShare) return std::nullopt;
   std::int64_t pitch = 0;
@@ -43,8 +42,8 @@ inline std::optional<Grid> GridOf(const Plan& plan, std::int64_t element_bytes) 
 
 namespace internal {
 
-// Moves stretches, joined if they follow each other on both sides. The next few wait in a queue
-// while their sources are fetched, because the processor cannot predict their addresses.
+// Moves stretches, put together where they follow each other on both sides. The next few wait in a
+// queue while their sources are fetched: they jump about, and the processor cannot guess where to.
 class Stretches {
  public:
   explicit Stretches(bool past_caches) : past_caches_(past_caches), asks_(Chosen().prefetch) {}
@@ -96,7 +95,7 @@ class Stretches {
 
 inline constexpr std::int32_t kNobody = -1;
 
-// The number of the last run that is written to each place.
+// The number of the last run that goes to each place.
 inline std::unique_ptr<std::int32_t[]> FindWriters(const Plan& plan, const Table& table,
                                                    const Grid& grid) {
   constexpr std::int64_t kBatch = 256;

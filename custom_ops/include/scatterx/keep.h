@@ -17,21 +17,22 @@ inline constexpr std::int64_t kKeepSlack = 4;
 namespace internal {
 
 // From run `i` on. Without a branch, because the processor cannot predict whether a run is kept.
-inline std::int64_t KeepFrom(std::int64_t i, std::int64_t keep, const std::int64_t* targets,
-                             std::int64_t count, std::int64_t begin, std::int64_t end,
-                             std::int64_t* kept, std::int64_t* sources) {
+template <class Target>
+std::int64_t KeepFrom(std::int64_t i, std::int64_t keep, const Target* targets, std::int64_t count,
+                      std::int64_t begin, std::int64_t end, Target* kept, std::uint32_t* sources) {
   for (; i < count; ++i) {
+    const std::int64_t target = targets[i];
     kept[keep] = targets[i];
-    sources[keep] = i;
-    keep += (targets[i] >= begin) & (targets[i] < end);
+    sources[keep] = static_cast<std::uint32_t>(i);
+    keep += (target >= begin) & (target < end);
   }
   return keep;
 }
 
 #if SCATTERX_X86
-// For each set of four lanes, the halves that bring those lanes to the front.
+// For each set of four lanes, the bytes that bring those lanes to the front.
 struct Fronts {
-  alignas(32) std::int32_t halves[16][8] = {};
+  alignas(16) std::int8_t bytes[16][16] = {};
 };
 
 constexpr Fronts MakeFronts() {
@@ -40,8 +41,8 @@ constexpr Fronts MakeFronts() {
     int to = 0;
     for (int lane = 0; lane < 4; ++lane) {
       if ((set >> lane & 1) == 0) continue;
-      fronts.halves[set][to++] = 2 * lane;
-      fronts.halves[set][to++] = 2 * lane + 1;
+      for (int byte = 0; byte < 4; ++byte)
+        fronts.bytes[set][to++] = static_cast<std::int8_t>(4 * lane + byte);
     }
   }
   return fronts;
@@ -49,25 +50,25 @@ constexpr Fronts MakeFronts() {
 
 inline constexpr Fronts kFronts = MakeFronts();
 
-// Four runs at a time.
+// Four runs at a time. Targets less `begin` are compared with `end - begin`, without a sign.
 __attribute__((target("avx2,popcnt"))) inline std::int64_t KeepAvx2(
-    const std::int64_t* targets, std::int64_t count, std::int64_t begin, std::int64_t end,
-    std::int64_t* kept, std::int64_t* sources) {
-  const __m256i below = _mm256_set1_epi64x(begin - 1), beyond = _mm256_set1_epi64x(end);
-  const __m256i four = _mm256_set1_epi64x(4);
-  __m256i source = _mm256_setr_epi64x(0, 1, 2, 3);
+    const std::uint32_t* targets, std::int64_t count, std::int64_t begin, std::int64_t end,
+    std::uint32_t* kept, std::uint32_t* sources) {
+  const __m128i first = _mm_set1_epi32(static_cast<int>(begin));
+  const __m128i last = _mm_set1_epi32(static_cast<int>(end - begin - 1));
+  const __m128i four = _mm_set1_epi32(4);
+  __m128i source = _mm_setr_epi32(0, 1, 2, 3);
   std::int64_t i = 0, keep = 0;
+  if (begin >= end) return 0;
   for (; i + 4 <= count; i += 4) {
-    const __m256i target = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(targets + i));
-    const __m256i fits =
-        _mm256_and_si256(_mm256_cmpgt_epi64(target, below), _mm256_cmpgt_epi64(beyond, target));
-    const int set = _mm256_movemask_pd(_mm256_castsi256_pd(fits));
-    const __m256i front = _mm256_load_si256(reinterpret_cast<const __m256i*>(kFronts.halves[set]));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(kept + keep),
-                        _mm256_permutevar8x32_epi32(target, front));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sources + keep),
-                        _mm256_permutevar8x32_epi32(source, front));
-    source = _mm256_add_epi64(source, four);
+    const __m128i target = _mm_loadu_si128(reinterpret_cast<const __m128i*>(targets + i));
+    const __m128i past = _mm_sub_epi32(target, first);
+    const __m128i fits = _mm_cmpeq_epi32(_mm_min_epu32(past, last), past);
+    const int set = _mm_movemask_ps(_mm_castsi128_ps(fits));
+    const __m128i front = _mm_load_si128(reinterpret_cast<const __m128i*>(kFronts.bytes[set]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(kept + keep), _mm_shuffle_epi8(target, front));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sources + keep), _mm_shuffle_epi8(source, front));
+    source = _mm_add_epi32(source, four);
     keep += __builtin_popcount(static_cast<unsigned>(set));
   }
   return KeepFrom(i, keep, targets, count, begin, end, kept, sources);
@@ -76,10 +77,10 @@ __attribute__((target("avx2,popcnt"))) inline std::int64_t KeepAvx2(
 
 }  // namespace internal
 
-// Puts the targets in [begin, end) into `kept` and their numbers into `sources`, in order, and
-// gives how many there are. Both have room for `count` and kKeepSlack more.
-inline std::int64_t Keep(const std::int64_t* targets, std::int64_t count, std::int64_t begin,
-                         std::int64_t end, std::int64_t* kept, std::int64_t* sources) {
+// Puts the targets in [begin, end), which lies below 2^32, into `kept` and their numbers into
+// `sources`, in order, and gives how many there are. Both have room for `count` and kKeepSlack more.
+inline std::int64_t Keep(const std::uint32_t* targets, std::int64_t count, std::int64_t begin,
+                         std::int64_t end, std::uint32_t* kept, std::uint32_t* sources) {
 #if SCATTERX_X86
   if (HasAvx2() || kAlwaysAvx2)
     return internal::KeepAvx2(targets, count, begin, end, kept, sources);

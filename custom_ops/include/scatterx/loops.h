@@ -14,7 +14,7 @@ namespace scatterx {
 
 namespace internal {
 
-inline constexpr std::int64_t kBatch = 256;
+inline constexpr std::int64_t kBatch = 512;
 
 // All data that a task needs.
 struct Work {
@@ -28,8 +28,77 @@ struct Work {
   std::int64_t Bytes() const { return static_cast<std::int64_t>(moves.bytes); }
 };
 
+// Takes the targets of runs from a walk, a batch at a time, and moves the runs there.
+class Mover {
+ public:
+  // The plan must outlive it. Targets are counted from `output`.
+  Mover(const Work& work, const Plan& plan, char* output)
+      : work_(work),
+        walk_(plan, work.table),
+        output_(output),
+        length_(plan.run),
+        is_near_(plan.data_count <= kNear) {}
+
+  // The next `count` runs, at most kBatch. Run i is run sources[i] of `updates`, or i if that is
+  // null.
+  void Move(std::int64_t count, const char* updates, const std::uint32_t* sources) {
+    if (is_near_) {
+      std::uint32_t targets[kBatch];
+      walk_.Take(count, targets);
+      Apply(output_, updates, {targets, sources, count, Stride(), length_, work_.reach});
+    } else {
+      std::int64_t targets[kBatch];
+      walk_.Take(count, targets);
+      MoveFar(count, targets, updates, sources);
+    }
+  }
+
+  // Those of the next `count` runs that start in [begin, end).
+  void MoveWithin(std::int64_t begin, std::int64_t end, std::int64_t count, const char* updates) {
+    std::uint32_t sources[kBatch + kKeepSlack];
+    if (is_near_) {
+      std::uint32_t targets[kBatch], kept[kBatch + kKeepSlack];
+      walk_.Take(count, targets);
+      const std::int64_t keep = Keep(targets, count, begin, end, kept, sources);
+      Apply(output_, updates, {kept, sources, keep, Stride(), length_, work_.reach});
+    } else {
+      std::int64_t targets[kBatch], kept[kBatch + kKeepSlack];
+      walk_.Take(count, targets);
+      const std::int64_t keep = KeepFrom(0, 0, targets, count, begin, end, kept, sources);
+      MoveFar(keep, kept, updates, sources);
+    }
+  }
+
+ private:
+  std::int64_t Stride() const { return work_.plan.run; }
+
+  void Apply(char* output, const char* updates, const Batch& batch) const {
+    work_.moves.apply(output, updates, batch);
+  }
+
+  // Runs that follow each other are moved together if they are less than kNear apart.
+  void MoveFar(std::int64_t count, const std::int64_t* targets, const char* updates,
+               const std::uint32_t* sources) const {
+    std::uint32_t near[kBatch];
+    for (std::int64_t i = 0; i < count;) {
+      const std::int64_t first = i, base = std::max<std::int64_t>(0, targets[i] - kNear / 2);
+      for (; i < count && targets[i] >= base && targets[i] - base < kNear; ++i)
+        near[i - first] = static_cast<std::uint32_t>(targets[i] - base);
+      const std::int64_t bytes = work_.Bytes(), skipped = sources ? 0 : first * Stride() * bytes;
+      Apply(output_ + base * bytes, updates + skipped,
+            {near, sources ? sources + first : nullptr, i - first, Stride(), length_, work_.reach});
+    }
+  }
+
+  const Work& work_;
+  Walk walk_;
+  char* output_;
+  std::int64_t length_;
+  bool is_near_;
+};
+
 // A part of the steps of dim `dim`, or of the elements of every run if `dim` is the rank: those
-// from `begin` on, as many as `plan` has. Otherwise `plan` is the plan of the work. It may write
+// from `begin` on, as many as `plan` has. Otherwise `plan` is the plan of the work. It may send
 // them to an output of another layout.
 struct Cut {
   Plan plan;
@@ -70,27 +139,24 @@ inline void ScatterCut(const Work& work, const Cut& cut, char* output) {
     updates += cut.begin * inner * stride * size;
   }
   if (piece == 0 || plan.run == 0) return;
-  Walk walk(plan, work.table);
-  std::int64_t targets[kBatch], sources[kBatch];
+  Mover mover(work, plan, output);
   const std::int64_t pieces = work.plan.runs / pitch, together = kBatch / piece;
-  if (together > 1 && pieces > 1 && plan.run * size <= kShortRun) {
+  if (together > 1 && pieces > 1 && plan.run * size <= kShortRun && pitch < UINT32_MAX / kBatch) {
+    std::uint32_t sources[kBatch];
     for (std::int64_t i = 0; i < together; ++i) {
-      for (std::int64_t j = 0; j < piece; ++j) sources[i * piece + j] = i * pitch + j;
+      for (std::int64_t j = 0; j < piece; ++j)
+        sources[i * piece + j] = static_cast<std::uint32_t>(i * pitch + j);
     }
     for (std::int64_t first = 0; first < pieces; first += together) {
       const std::int64_t count = std::min(together, pieces - first) * piece;
-      walk.Take(count, targets);
-      work.moves.apply(output, updates + first * pitch * stride * size,
-                       {targets, sources, count, stride, plan.run, work.reach});
+      mover.Move(count, updates + first * pitch * stride * size, sources);
     }
     return;
   }
   for (std::int64_t first = 0; first < work.plan.runs; first += pitch) {
     for (std::int64_t q = first; q < first + piece; q += kBatch) {
       const std::int64_t count = std::min(kBatch, first + piece - q);
-      walk.Take(count, targets);
-      work.moves.apply(output, updates + q * stride * size,
-                       {targets, nullptr, count, stride, plan.run, work.reach});
+      mover.Move(count, updates + q * stride * size, nullptr);
     }
   }
 }
@@ -107,14 +173,10 @@ inline void ScatterSteps(const Work& work, std::size_t dim, std::int64_t begin, 
 
 // The runs that start in [begin, end) of the output.
 inline void ScatterRange(const Work& work, std::int64_t begin, std::int64_t end) {
-  Walk walk(work.plan, work.table);
-  std::int64_t targets[kBatch], kept[kBatch + kKeepSlack], sources[kBatch + kKeepSlack];
+  Mover mover(work, work.plan, work.output);
   for (std::int64_t q = 0; q < work.plan.runs; q += kBatch) {
     const std::int64_t count = std::min(kBatch, work.plan.runs - q);
-    walk.Take(count, targets);
-    const std::int64_t keep = Keep(targets, count, begin, end, kept, sources);
-    work.moves.apply(work.output, work.updates + q * work.plan.run * work.Bytes(),
-                     {kept, sources, keep, work.plan.run, work.plan.run, work.reach});
+    mover.MoveWithin(begin, end, count, work.updates + q * work.plan.run * work.Bytes());
   }
 }
 

@@ -1,10 +1,12 @@
 // The processing of a batch of runs with known targets, for every element type and reduction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "scatterx/bars.h"
 #include "scatterx/copy.h"
 #include "scatterx/cpu.h"
 #include "scatterx/element.h"
@@ -21,17 +23,40 @@ struct Reach {
   bool streams = false;  // the updates do not fit any cache: long runs are written past the caches
 };
 
+// Four numbers, read from memory in words. Random writes are nearly twice as fast after these as
+// after reads of one number each.
+template <class T>
+struct Four {
+  T at[4];
+
+  SCATTERX_INLINE explicit Four(const T* from) {
+    using Word = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+    constexpr std::size_t kParts = sizeof(Word) / sizeof(T);
+    if constexpr (kParts <= 1 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+      std::memcpy(at, from, sizeof at);
+    } else {
+      for (std::size_t i = 0; i < 4; i += kParts) {
+        Word word;
+        std::memcpy(&word, from + i, sizeof word);
+        for (std::size_t k = 0; k < kParts; ++k, word >>= sizeof(T) * 4, word >>= sizeof(T) * 4)
+          std::memcpy(&at[i + k], &word, sizeof(T));
+      }
+    }
+  }
+};
+
 // `count` runs of `length` elements, processed in this order. Run i begins at element targets[i] of
 // the output and at element s * stride of the updates, where s is sources[i], or i if `sources` is
 // null.
 struct Batch {
-  const std::int64_t* targets;
-  const std::int64_t* sources;
+  const std::uint32_t* targets;
+  const std::uint32_t* sources;
   std::int64_t count;
   std::int64_t stride;
   std::int64_t length;
   Reach reach;
 
+  std::int64_t Target(std::int64_t i) const { return targets[i]; }
   std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
 
   // body(target, source) for every run, with all choices made outside the loop. A line of a far
@@ -39,11 +64,14 @@ struct Batch {
   template <class Body>
   void ForEach(char* output, std::int64_t size, const Body& body) const {
     constexpr std::int64_t kAhead = 24;
-    const std::int64_t *to = targets, *from = sources, step = stride;
+    const std::uint32_t *to = targets, *from = sources;
+    const std::int64_t step = stride;
     std::int64_t i = 0;
     if (reach.is_far) {
       const auto source = [=](std::int64_t k) { return (from ? from[k] : k) * step; };
-      const auto ask = [=](std::int64_t k) { __builtin_prefetch(output + to[k] * size, 1); };
+      const auto ask = [=](std::int64_t k) {
+        __builtin_prefetch(output + std::int64_t{to[k]} * size, 1);
+      };
       for (std::int64_t k = 0; k < kAhead && k < count; ++k) ask(k);
       for (; i + kAhead < count; ++i) {
         ask(i + kAhead);
@@ -56,6 +84,37 @@ struct Batch {
     } else {
       for (; i < n; ++i) body(to[i], i * step);
     }
+  }
+
+  // body(target, update) for every run of one element, of `size` bytes in the output.
+  template <class T, class Body>
+  void ForEachElement(char* output, std::int64_t size, const T* updates, const Body& body) const {
+    if (sources != nullptr || stride != 1) {
+      return ForEach(output, size, [=](std::int64_t target, std::int64_t source) {
+        body(target, updates[source]);
+      });
+    }
+    constexpr std::int64_t kAhead = 24, kTogether = 4;
+    const std::uint32_t* to = targets;
+    const std::int64_t n = count;
+    const auto take = [=](std::int64_t i) __attribute__((always_inline)) {
+      const Four<std::uint32_t> target(to + i);
+      const Four<T> update(updates + i);
+      for (std::int64_t k = 0; k < kTogether; ++k) body(target.at[k], update.at[k]);
+    };
+    std::int64_t i = 0;
+    if (reach.is_far) {
+      const auto ask = [=](std::int64_t k) {
+        __builtin_prefetch(output + std::int64_t{to[k]} * size, 1);
+      };
+      for (std::int64_t k = 0; k < kAhead && k < n; ++k) ask(k);
+      for (; i + kAhead + kTogether <= n; i += kTogether) {
+        for (std::int64_t k = 0; k < kTogether; ++k) ask(i + kAhead + k);
+        take(i);
+      }
+    }
+    for (; i + kTogether <= n; i += kTogether) take(i);
+    for (; i < n; ++i) body(to[i], updates[i]);
   }
 };
 
@@ -76,12 +135,27 @@ void CopyShort(char* output, const char* updates, Batch batch) {
   });
 }
 
+template <std::size_t kSize>
+using Bytes = std::conditional_t<
+    kSize == 1, std::uint8_t,
+    std::conditional_t<kSize == 2, std::uint16_t,
+                       std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>>>;
+
+template <std::size_t kSize>
+void CopyElements(char* output, const char* updates, Batch batch) {
+  using T = Bytes<kSize>;
+  batch.ForEachElement(output, kSize, reinterpret_cast<const T*>(updates),
+                       [=](std::int64_t target, T update) {
+                         std::memcpy(output + target * kSize, &update, kSize);
+                       });
+}
+
 #if SCATTERX_X86
 __attribute__((target("avx2"))) inline void CopyRunsOfLines(char* output, const char* updates,
                                                             Batch batch, std::int64_t size) {
   const std::int64_t bytes = batch.length * size;
   for (std::int64_t i = 0; i < batch.count; ++i)
-    CopyFewLines(output + batch.targets[i] * size, updates + batch.Source(i) * size, bytes);
+    CopyFewLines(output + batch.Target(i) * size, updates + batch.Source(i) * size, bytes);
 }
 #endif
 
@@ -91,10 +165,10 @@ inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_
   for (std::int64_t i = 0; i < batch.count;) {
     const std::int64_t first = i++;
     std::int64_t length = batch.length;
-    for (; joins && i < batch.count && batch.targets[i] == batch.targets[first] + length; ++i) {
+    for (; joins && i < batch.count && batch.Target(i) == batch.Target(first) + length; ++i) {
       length += batch.length;
     }
-    char* to = output + batch.targets[first] * size;
+    char* to = output + batch.Target(first) * size;
     const char* from = updates + batch.Source(first) * size;
     if (batch.reach.streams) {
       Stream(to, from, length * size);
@@ -110,7 +184,7 @@ void Copy(char* output, const char* updates, Batch batch) {
   constexpr std::int64_t size = kSize;
   switch (batch.length * size) {
     case kSize:
-      return CopyShort<kSize, size>(output, updates, batch);
+      return CopyElements<kSize>(output, updates, batch);
     case 2 * kSize:
       return CopyShort<2 * kSize, size>(output, updates, batch);
     case 3 * kSize:
@@ -146,7 +220,7 @@ SCATTERX_INLINE void ReduceRun(T* __restrict to, const T* __restrict from, std::
 template <class T, class Reduce>
 SCATTERX_INLINE void ReduceLong(T* out, const T* in, Batch batch) {
   for (std::int64_t i = 0; i < batch.count; ++i)
-    ReduceRun<T, Reduce>(out + batch.targets[i], in + batch.Source(i), batch.length);
+    ReduceRun<T, Reduce>(out + batch.Target(i), in + batch.Source(i), batch.length);
 }
 template <class T, class Reduce>
 SCATTERX_AVX2 void ReduceLongAvx2(T* out, const T* in, Batch batch) {
@@ -154,13 +228,52 @@ SCATTERX_AVX2 void ReduceLongAvx2(T* out, const T* in, Batch batch) {
 }
 
 template <class T, class Reduce>
+constexpr bool HasBars() {
+  return std::is_same_v<T, Half> && (std::is_same_v<Reduce, Min> || std::is_same_v<Reduce, Max>);
+}
+
+template <class Reduce>
+SCATTERX_INLINE void PackUpdates(const Half* in, const Batch& batch, std::int64_t first,
+                                 std::int64_t count, std::uint32_t* packed) {
+  if (batch.sources == nullptr && batch.stride == 1) {
+    for (std::int64_t i = 0; i < count; ++i) packed[i] = Bars<Reduce>::Pack(in[first + i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      packed[i] = Bars<Reduce>::Pack(in[batch.Source(first + i)]);
+  }
+}
+template <class Reduce>
+SCATTERX_AVX2 void PackUpdatesAvx2(const Half* in, const Batch& batch, std::int64_t first,
+                                   std::int64_t count, std::uint32_t* packed) {
+  PackUpdates<Reduce>(in, batch, first, count, packed);
+}
+
+template <class Reduce>
+void ReduceByBars(Half* out, const Half* in, Batch batch) {
+  constexpr std::int64_t kAtOnce = 512;
+  std::uint32_t packed[kAtOnce];
+  for (std::int64_t first = 0; first < batch.count; first += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, batch.count - first);
+    HasAvx2() ? PackUpdatesAvx2<Reduce>(in, batch, first, count, packed)
+              : PackUpdates<Reduce>(in, batch, first, count, packed);
+    const Batch part{batch.targets + first, nullptr, count, 1, 1, batch.reach};
+    part.ForEachElement(reinterpret_cast<char*>(out), sizeof(Half), packed,
+                        [=](std::int64_t target, std::uint32_t update) {
+                          out[target] = Bars<Reduce>::Apply(out[target], update);
+                        });
+  }
+}
+
+template <class T, class Reduce>
 void ReduceRuns(char* output, const char* updates, Batch batch) {
   T* out = reinterpret_cast<T*>(output);
   const T* in = reinterpret_cast<const T*>(updates);
-  if (batch.length == 1) {
+  if (batch.length == 1 && HasBars<T, Reduce>()) {
+    if constexpr (HasBars<T, Reduce>()) ReduceByBars<Reduce>(out, in, batch);
+  } else if (batch.length == 1) {
     const Reduce reduce;
-    batch.ForEach(output, sizeof(T), [=](std::int64_t target, std::int64_t source) {
-      out[target] = reduce(out[target], in[source]);
+    batch.ForEachElement(output, sizeof(T), in, [=](std::int64_t target, T update) {
+      out[target] = reduce(out[target], update);
     });
   } else {
     HasAvx2() ? ReduceLongAvx2<T, Reduce>(out, in, batch) : ReduceLong<T, Reduce>(out, in, batch);
