@@ -32,10 +32,11 @@ def run(args: argparse.Namespace) -> int:
     elif args.name is not None:
         show_text(described(found[0]))
     else:
+        width = max(10, *(len(target.name) + 2 for target in found))
         for target in found:
-            show(f"{target.name:<10}{target.description}")
+            show(f"{target.name:<{width}}{target.description}")
             if target.source:
-                show(f"{'':<10}{target.source}")
+                show(f"{'':<{width}}{target.source}")
     return 0
 
 

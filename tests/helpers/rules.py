@@ -85,7 +85,8 @@ class Golden:
         original = parse_text(model, opset)
         result = onnx_scatterx.optimize(original, target=target, **options)
         entries = result.report.entries
-        assert {rule for e in entries for rule in e.rules} == {self.rule, *by}, str(result.report)
+        used, expected = {rule for e in entries for rule in e.rules}, {self.rule, *by}
+        assert used == expected, f"written by {used}, expected {expected}\n{result.report}"
         assert "kept" not in {e.to_dict()["action"] for e in entries}, str(result.report)
         onnx.checker.check_model(result.model, full_check=True)
         assert_same(original, result.model, feeds or ({},))

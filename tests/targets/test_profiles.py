@@ -218,3 +218,8 @@ def test_the_targets_that_come_with_it(target: Target) -> None:
         assert target.operators is not None
         assert len(target.operators) > 40
         assert {"Concat", "Reshape", "Slice", "Transpose"} <= target.operators
+
+
+def test_the_page_has_a_row_for_each_profile() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "targets.md").read_text()
+    assert [name for name in profile_names() if f"\n| `{name}` |" not in page] == []
