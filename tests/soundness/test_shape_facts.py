@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from onnx_scatterx.targets.target import Target
 from tests.helpers.pair import Feed
-from tests.helpers.support import assert_sound, f32, optimize, parse, sample
+from tests.helpers.support import assert_sound, f32, nodes, optimize, parse, sample
+
+DENSE = Target("dense", dense_limit=1 << 40)
 
 # The two parts of an order, one after the other, are that order where there are 3 elements.
 PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y)
@@ -83,8 +86,8 @@ BOUNDED = """g (float[N] x, float[P] d, float[K] u) => (float[P] y)
     y = ScatterND (d, j, u) }"""
 
 
-@pytest.mark.parametrize(("most", "left"), [(2, 0), (8, 0), (9, 1)])
-def test_a_few_at_most_are_looked_up(most: int, left: int) -> None:
+@pytest.mark.parametrize(("most", "sorts"), [(2, 0), (8, 0), (9, 2)])
+def test_a_few_at_most_are_looked_up(most: int, sorts: int) -> None:
     feeds = [
         {
             "x": f32(np.random.default_rng(n).permutation(n)),
@@ -93,7 +96,10 @@ def test_a_few_at_most_are_looked_up(most: int, left: int) -> None:
         }
         for n in (0, 1, 2, 5, 12)
     ]
-    assert_sound(BOUNDED.replace("MOST", str(most)), *feeds, left=left)
+    model = BOUNDED.replace("MOST", str(most))
+    assert_sound(model, *feeds, left=0, target=DENSE)
+    made = optimize(parse(model), DENSE)
+    assert [n.op_type for n in nodes(made)].count("TopK") == 1 + sorts
 
 
 # All rows of what was resized to 4 rows.
