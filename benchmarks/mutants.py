@@ -53,7 +53,7 @@ def new_nodes(before: onnx.ModelProto, after: onnx.ModelProto) -> list[int]:
 def mutate(
     before: onnx.ModelProto, after: onnx.ModelProto, rng: random.Random
 ) -> tuple[str, onnx.ModelProto] | None:
-    """Return a mutant of the second model and its fault; None if the model has no such place."""
+    """Return a mutant of the second model and its fault, or None if no node can have the fault."""
     places = new_nodes(before, after)
     if not places:
         return None

@@ -37,8 +37,8 @@ std::optional<std::size_t> CountInts(const ort::Api& api, const OrtKernelInfo* i
   throw InvalidArgument(std::string("the attribute ") + name + " is not " + wanted);
 }
 
-// Is the attribute a number, a string or a list of floats? For an empty list of integers the answer
-// is no. It is also no for tensors, graphs and lists of strings, which look the same here.
+// Returns whether the attribute is a number, a string or a list of floats. An empty list of
+// integers is none of these. Tensors, graphs and lists of strings look like one here.
 bool IsOfAnotherType(const ort::Api& api, const OrtKernelInfo* info, const char* name) {
   std::int64_t integer = 0;
   float number = 0;

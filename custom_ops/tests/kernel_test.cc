@@ -247,8 +247,8 @@ void EmptyAndScalar() {
         "update [0] is out of bounds: component 0 of f is 0, but axis 0 of data has size 0");
 }
 
-// Shapes whose elements cannot be counted in 63 bits are refused, or not counted: here f is empty,
-// or its rows have no numbers, or dims have size 1.
+// A shape with more elements than 63 bits can count is refused, unless no count is needed: f is
+// empty, its rows are empty, or the dims have size 1.
 void CountsDoNotOverflow() {
   constexpr std::int64_t kMany = std::int64_t{1} << 21, kMost = std::int64_t{1} << 62;
   const Nest nest = MakeNest({{0, 0, 0}, {0}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 0});

@@ -218,3 +218,31 @@ def test_external_data_outside_the_directory(tmp_path: Path) -> None:
     path.write_bytes(proto.SerializeToString())
     with pytest.raises(ModelError, match="is not inside the model's directory"):
         load(path)
+
+
+@pytest.mark.parametrize("within", ["graph", "function", "unsorted graph"])
+def test_a_subgraph_of_an_operator_that_takes_none(within: str, tmp_path: Path) -> None:
+    # Nothing looks into such a subgraph for names, tensors and files.
+    if within == "function":
+        proto = parse("g (float[2] x) => (float[2] y) { y = local.f(x) }")
+        made = onnx.helper.make_node("Relu", ["q"], ["r"])
+        opsets = [onnx.helper.make_opsetid("", 17)]
+        proto.functions.append(
+            onnx.helper.make_function("local", "f", ["q"], ["r"], [made], opsets)
+        )
+        node = proto.functions[0].node[0]
+    else:
+        later = " z = Neg(x)" if within == "unsorted graph" else ""
+        proto = parse(
+            f"g (float[2] x) => (float[2] y) {{ y = Relu({'z' if later else 'x'}){later} }}"
+        )
+        node = proto.graph.node[0]
+    body = onnx.parser.parse_graph("b (float[2] q) => (float[2] r) { r = Add(q, w) }")
+    weight = body.initializer.add(name="w", data_type=onnx.TensorProto.FLOAT, dims=[2])
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="../outside.bin")
+    node.attribute.append(onnx.helper.make_attribute("body", body))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(ModelError, match="Unrecognized attribute: body for operator Relu"):
+        load(path)

@@ -124,6 +124,18 @@ def test_sums_of_nothing_keep_negative_zeros(width: int) -> None:
     assert_sound(model, *feeds, left=0, target=UNBOUNDED)
 
 
+@pytest.mark.parametrize(("kind", "dtype"), [("float", "float32"), ("int64", "int64")])
+@pytest.mark.parametrize("count", [0, 1, 2, 16])
+def test_a_product_of_few_updates(kind: str, dtype: str, count: int) -> None:
+    model = f"""g ({kind}[B,P] x, int64[B,{count}] i, {kind}[B,{count}] u) => ({kind}[B,P] y) {{
+        y = ScatterElements <axis = 1, reduction = "mul"> (x, i, u) }}"""
+    rng, feeds = np.random.default_rng(count), []
+    for b, p in ((0, 3), (1, 1), (3, 5)):
+        i = rng.integers(-p, p, (b, count))
+        feeds.append({"x": sample(dtype, b, p), "i": i, "u": sample(dtype, b, count, seed=1)})
+    assert_sound(model, *feeds, left=0, target=UNBOUNDED)
+
+
 @pytest.mark.parametrize("kind", ["float", "int64"])
 def test_a_product_stays(kind: str) -> None:
     model = f"""g ({kind}[50] x, int64[20,1] i, {kind}[20] u) => ({kind}[50] y) {{
