@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.footprint import Piece, pieces
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
@@ -118,9 +118,9 @@ def component(target: Term) -> Component[Any]:
     if not target.coords:
         return Constant(_number(target))
     if (ring := modulus_of(target)) is not None:
-        line = component(ring[0])
-        if isinstance(line, Affine):
-            return AffineModulo(line.start, line.step, line.dim, _number(ring[1]))
+        affine = component(ring[0])
+        if isinstance(affine, Affine):
+            return AffineModulo(affine.start, affine.step, affine.dim, _number(ring[1]))
     if len(target.coords) == 1:
         (dim,) = target.coords
         (atom,) = coord(dim).atoms

@@ -18,8 +18,8 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.domain.widening import has_negative_size
 from onnx_scatterx.analysis.infeasible import must_fail
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.symbolic.budget import LimitError
 
 _LISTED = 8  # numbers that are reported

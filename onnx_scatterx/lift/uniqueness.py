@@ -8,7 +8,7 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 
 SETTLED = "onnx_scatterx.settled"  # in a node's `meta`: its overwritten updates were dropped
 _TOLD = 64  # groups in plain data

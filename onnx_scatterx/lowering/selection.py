@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Plan

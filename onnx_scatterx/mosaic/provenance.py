@@ -11,8 +11,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.lift.gathers import Gather, lift_gather
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.lift_gather import Gather, lift_gather
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.unflatten import unflattened
 from onnx_scatterx.mosaic.aliases import existing_views
 from onnx_scatterx.mosaic.coalesce import coalesced
@@ -168,7 +168,7 @@ class Provenance:
             self.unanswered.add(node)
 
     def _lift(self, node: ir.Node) -> None:
-        lifted = lift(node, self.scope)
+        lifted = lift_scatter(node, self.scope)
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return

@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.symbolic.tabulate import tabulated

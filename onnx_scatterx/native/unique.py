@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.symbolic.limits import LIMITS

@@ -12,10 +12,11 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.overflow import is_size
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.quantization import QUANTIZED
-from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import told as told_work
 from onnx_scatterx.lowering.written import NOTHING

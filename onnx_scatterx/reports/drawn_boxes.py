@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.reports.example_numbers import Numbers, shape_at, value_at
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Refusal
@@ -46,15 +46,15 @@ def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes 
         pairs: list[tuple[Spans, Spans]] = []
         for piece in boxes:
             first, counts = shape_at(piece.first, numbers), shape_at(piece.counts, numbers)
-            starts = [value_at(line.start, numbers) for line in piece.lines]
+            starts = [value_at(affine.start, numbers) for affine in piece.axes]
             if first is None or counts is None or any(s is None for s in starts):
                 return None
             inner = tuple(range(f, f + n) for f, n in zip(first, counts, strict=True))
             outer = tuple(
                 range(s, s + 1)
-                if line.dim is None
-                else _upwards(range(s, s + line.step * counts[line.dim], line.step))
-                for s, line in zip(starts, piece.lines, strict=True)
+                if affine.dim is None
+                else _upwards(range(s, s + affine.step * counts[affine.dim], affine.step))
+                for s, affine in zip(starts, piece.axes, strict=True)
             )
             if 0 not in counts:
                 pairs.append((inner, outer))
@@ -63,8 +63,8 @@ def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes 
             for _, outer in pairs
             for s, n in zip(outer, data_shape, strict=True)
         )
-        lines = boxes[0].lines if boxes else ()
-        dims = tuple(line.dim for line in lines) or (None,) * len(data_shape)
+        axes = boxes[0].axes if boxes else ()
+        dims = tuple(affine.dim for affine in axes) or (None,) * len(data_shape)
         return DrawnBoxes(shape, data_shape, pairs, dims) if inside else None
     return _point_by_point(access, shape, data_shape, numbers)
 

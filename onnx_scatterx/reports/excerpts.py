@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.wiring import Wired, Wiring
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.reports.sketch import Excerpt, Sketch
 
 _BEHIND = 12  # nodes that compute the indices of a kept node

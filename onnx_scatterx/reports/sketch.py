@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.ir.wiring import Wired, Wiring
-from onnx_scatterx.lift.scatters import SCATTERS
+from onnx_scatterx.lift.lift_scatter import SCATTERS
 
 MOST_NODES = 30  # that are drawn one by one
 _MOST_BOXES = 90  # of nodes and values

@@ -10,8 +10,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import modulus_of
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.shortened import shortened
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant

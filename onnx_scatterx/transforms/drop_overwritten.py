@@ -21,7 +21,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import INT64_MAX, Writer
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.uniqueness import SETTLED
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.native.encoding import is_narrow
@@ -62,7 +62,7 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.
         with suppress(RefusedError, LimitError), writer.at(node, node.outputs[0].name):
-            scatter = lift(node, scope)
+            scatter = lift_scatter(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue
             _drop(scatter, scope, writer)

@@ -8,7 +8,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lift.element_moves import operands_of
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
