@@ -68,8 +68,8 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
 
 def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
     w = context.writer
-    table = w.resolve(layout.table.write(w))
-    inputs = [w.resolve(scatter.data), table, w.resolve(scatter.updates)]
+    provision = w.resolve(layout.provision.write(w))
+    inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]
     picks = (layout.p1, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(

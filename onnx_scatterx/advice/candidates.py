@@ -122,5 +122,5 @@ def _inputs(record: NodeRecord) -> list[str]:
     if record.canonical is None:
         return []
     leaves = {leaf for t in record.canonical.access.index_exprs for leaf in t.leaves()}
-    sources = (s for leaf in leaves if isinstance(leaf.source, tuple) for s in leaf.source)
+    sources = (s for leaf in leaves if isinstance(leaf.origin, tuple) for s in leaf.origin)
     return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)

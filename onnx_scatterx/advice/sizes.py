@@ -128,7 +128,7 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
     """Return whether a fact is true at sizes; one about anything else may be."""
     numbers: dict[Symbol, int] = {}
     for leaf in fact.leaves():
-        origin = leaf.source
+        origin = leaf.origin
         name: str | None = None
         if isinstance(origin, DeclaredDim):
             name = origin.name

@@ -76,7 +76,7 @@ def _said(attribute: ir.Attr | None) -> object:
 
 
 def _join(
-    parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], source: object
+    parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], origin: object
 ) -> TensorValue:
     """Join the callers' arguments: a dim that differs between them is a size of the function's own.
 
@@ -92,7 +92,7 @@ def _join(
         if group[0].constant is not None and all(t is group[0] for t in group):
             dims.append(group[0])
         else:
-            dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (source, axis))))
+            dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (origin, axis))))
     first = parts[0].constant
     same = first is not None and all(
         p.constant is not None

@@ -15,9 +15,9 @@ from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
+from onnx_scatterx.equivalence.core.lookups import Lookup
 from onnx_scatterx.equivalence.core.reading import Node, read
 from onnx_scatterx.equivalence.core.solver import ALL, Answer
-from onnx_scatterx.equivalence.core.tables import Table
 from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.witnesses import coordinates
@@ -131,7 +131,7 @@ def _judge(
 
 
 def _contents(arrays: Mapping[str, tuple[np.ndarray, str]]) -> dict[str, Hashable]:
-    return {name: (a.shape, Table.of(a, dtype)) for name, (a, dtype) in arrays.items()}
+    return {name: (a.shape, Lookup.of(a, dtype)) for name, (a, dtype) in arrays.items()}
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:

@@ -75,8 +75,8 @@ def bounds_of_write(
     """Return an axis of a box that is written such that it lies within the data, or refuse.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
-    own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the count
-    is reduced to the positions that fit.
+    own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
+    count is reduced to the positions that fit.
     """
     size = scatter.data_shape[axis]
     count = term(1) if affine.dim is None else piece.counts[affine.dim]

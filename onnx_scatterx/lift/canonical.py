@@ -20,7 +20,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Table
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge
 
@@ -127,7 +127,7 @@ def component(target: Term) -> Component[Any]:
         slope, start = target.split(atom)
         if slope.constant is not None and not start.coords:
             return Affine(_number(start), slope.constant, dim)
-    return Table(tuple(sorted(target.coords)), target)
+    return Lookup(tuple(sorted(target.coords)), target)
 
 
 def _told_apart(target: Term, facts: Facts) -> frozenset[int]:

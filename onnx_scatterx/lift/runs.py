@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, table
+from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, lookup
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 Interval: TypeAlias = "tuple[Term | int, Term | int]"
@@ -70,5 +70,5 @@ def narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
             axis = atom.parts.index(index)
             rows = np.arange(begin.constant, begin.constant + count.constant)
             parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])
-            changes[atom] = table(atom.array.take(rows, axis=axis), parts)
+            changes[atom] = lookup(atom.array.take(rows, axis=axis), parts)
     return target.replace(changes) if changes else target

@@ -44,7 +44,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
             break
         if symbol_of(target) is None:
             return False
-        origins.add(atom.source)
+        origins.add(atom.origin)
         depth += 1
     origin = origins.pop() if len(origins) == 1 else None
     node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None

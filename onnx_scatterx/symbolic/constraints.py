@@ -131,9 +131,9 @@ class ConstraintSet:
         """Return whether a known fact is an assumption of the user."""
         return any(fact in layer._assumed for layer in self._layers)
 
-    def learn_elements(self, source: object, known: Elements) -> None:
+    def learn_elements(self, origin: object, known: Elements) -> None:
         """Add what holds for every element of a tensor."""
-        self._elements[source] = known
+        self._elements[origin] = known
         self._forget()
 
     def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
@@ -154,7 +154,7 @@ class ConstraintSet:
 
     def of_elements(self, leaf: Symbol) -> Elements | None:
         """Return what is known of the elements of a leaf's tensor."""
-        return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
+        return next((found for x in self._layers if (found := x._elements.get(leaf.origin))), None)
 
     def range_of(self, leaf: Symbol) -> Interval:
         """Return the numbers between which a leaf is known to lie."""

@@ -1,7 +1,7 @@
-"""The sources of run-time numbers, numbered in the order in which one model shows them.
+"""The origins of run-time numbers, numbered in the order in which one model shows them.
 
 The order of atoms begins with these numbers, so they must not depend on other models. While a model
-is analysed, its sources have their own numbers, and its leaves differ from those of other models.
+is analysed, its origins have their own numbers, and its leaves differ from those of other models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 
 class SymbolId:
-    """The identity of a source, and its number."""
+    """The identity of a origin, and its number."""
 
     __slots__ = ("number",)
 
@@ -20,30 +20,30 @@ class SymbolId:
         self.number = number
 
 
-_OTHERS = 1 << 32  # a model has fewer sources
+_OTHERS = 1 << 32  # a model has fewer origins
 
 
 class _Serials(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
 
-    def __missing__(self, source: Hashable) -> SymbolId:
-        found = self[source] = SymbolId(self.first + len(self))
+    def __missing__(self, origin: Hashable) -> SymbolId:
+        found = self[origin] = SymbolId(self.first + len(self))
         return found
 
 
 _outside = _Serials(_OTHERS)
-_serials: ContextVar[_Serials] = ContextVar("sources", default=_outside)
+_serials: ContextVar[_Serials] = ContextVar("origins", default=_outside)
 
 
-def symbol_id(source: Hashable) -> SymbolId:
-    """Return the serial of a source; a new source gets a new one."""
-    return _serials.get()[source]
+def symbol_id(origin: Hashable) -> SymbolId:
+    """Return the serial of a origin; a new origin gets a new one."""
+    return _serials.get()[origin]
 
 
 @contextmanager
 def fresh_symbols(first: int = 0) -> Iterator[None]:
-    """Number sources from 0 on; afterwards the former numbers continue.
+    """Number origins from 0 on; afterwards the former numbers continue.
 
     >>> from onnx_scatterx.symbolic.symbols import size
     >>> n = size("n")
@@ -62,6 +62,6 @@ def fresh_symbols(first: int = 0) -> Iterator[None]:
 
 @contextmanager
 def foreign_symbols() -> Iterator[None]:
-    """Number sources that are used together with those of a model, and come after them."""
+    """Number origins that are used together with those of a model, and come after them."""
     with fresh_symbols(_OTHERS):
         yield

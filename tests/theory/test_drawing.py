@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, draw
-from onnx_scatterx.theory.components import Table
+from onnx_scatterx.theory.components import Lookup
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
 from onnx_scatterx.theory.grid import Grid
 from tests.helpers.examples import examples
@@ -131,7 +131,7 @@ def test_formulas() -> None:
     e = np.array([[0, 1, 5, 0], [1, 3, 4, 1], [2, 5, 3, 0]])
     t = XTransformer.from_provision(e, (3, 6, 6, 2))
     assert [*map(formula, t.components)] == ["I_0", "1 + 2*I_0", "5 - I_0", "I_0 mod 2"]
-    assert formula(Table((0, 2), np.zeros((2, 2)))) == "f(I_0, I_2)"
+    assert formula(Lookup((0, 2), np.zeros((2, 2)))) == "f(I_0, I_2)"
 
 
 def test_nothing_to_draw() -> None:

@@ -35,9 +35,9 @@ from onnx_scatterx.symbolic.terms import (
     as_term,
     coord,
     equals,
+    lookup,
     minimum,
     step,
-    table,
     term,
 )
 
@@ -156,7 +156,7 @@ class TensorValue:
             if wide and self.content.max() >= 1 << 63:
                 return None
             budget().work(1 + self.content.size // 32)
-            return table(self.content, coords)
+            return lookup(self.content, coords)
         total = term(0)
         for index in np.ndindex(self.content.shape):
             product = self.content[index]

@@ -55,7 +55,7 @@ def _written_out(index: Term, scope: Scope) -> Term | None:
 
 
 def _sum(leaf: Symbol, scope: Scope) -> Term | None:
-    origin = leaf.source
+    origin = leaf.origin
     if not isinstance(origin, ElementOf) or origin.visit is not scope.visit_id:
         return None
     node = made_by(origin.value, *_SIGNS)

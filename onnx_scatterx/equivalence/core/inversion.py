@@ -1,7 +1,7 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; a column of T is a constant table of it; columns of T are the places of
+an affine function of it; a column of T is a lookup of it; columns of T are the places of
 a mask at it; no column depends on it, so the last one wins; else by a search, about which only the
 properties of a search are known.
 """
@@ -23,10 +23,10 @@ from onnx_scatterx.equivalence.core.arithmetic import (
 )
 from onnx_scatterx.equivalence.core.division import divide
 from onnx_scatterx.equivalence.core.logic import FALSE, below, both, choose, equal, within
+from onnx_scatterx.equivalence.core.lookups import Lookup, entry
 from onnx_scatterx.equivalence.core.masks import View
 from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
 from onnx_scatterx.equivalence.core.searching import Target, searched
-from onnx_scatterx.equivalence.core.tables import Table, entry
 from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
 from onnx_scatterx.equivalence.core.tensor import UnsupportedError
 from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
@@ -147,8 +147,8 @@ class Inversion:
         return set()
 
     def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
-        """Take axes from tables, at the coordinates that some columns give."""
-        tables = [Table.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        """Take axes from lookups, at the coordinates that some columns give."""
+        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
         sizes = [integer(n) for n in inverse.sizes]
         extents = [integer(n) for n in inverse.extents]
         nowhere = integer(-1)
@@ -160,7 +160,7 @@ class Inversion:
                 return nowhere
             return choose(
                 inside,
-                entry(tables[min(self._layer, len(tables) - 1)], flattened(at, extents)),
+                entry(lookups[min(self._layer, len(lookups) - 1)], flattened(at, extents)),
                 nowhere,
             )
 
