@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. A dry run of ``write`` finds its cost and the values it reads."""
+    """A way to write a value. A dry run of ``write`` finds its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor
     cost: int = 0  # in nodes
     weight: float = 0.0  # plans are compared by it: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
-    reads: tuple[ir.Value, ...] = ()  # values of the graph
+    inputs: tuple[ir.Value, ...] = ()  # values of the graph
     unique: bool | None = None  # of ScatterX: whether updates proven not to collide
 
 

@@ -152,14 +152,14 @@ class Provenance:
         except RefusedError as error:
             self.unmoved[node] = error.refusal
             return
-        passed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
+        absorbed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
         if node in self.gathers_to_remove:
-            passed |= {node}
+            absorbed |= {node}
         for value, mosaic in zip(node.outputs, found, strict=False):
             if mosaic is not None and len(mosaic.cells) <= LIMITS.cells:
                 self._mosaics[value] = coalesced(mosaic, self.facts)
-                if passed:
-                    self.absorbed[value] = passed
+                if absorbed:
+                    self.absorbed[value] = absorbed
 
     def _scatter(self, node: ir.Node) -> None:
         before = budget().unanswered
@@ -185,11 +185,11 @@ class Provenance:
         node = scatter.node
         (output,) = node.outputs
         try:
-            mosaic, passed = self._written(scatter)
+            mosaic, absorbed = self._written(scatter)
         except RefusedError as error:
             return error.refusal
         self._mosaics[output] = coalesced(mosaic, self.facts)
-        self.absorbed[output] = passed | {node}
+        self.absorbed[output] = absorbed | {node}
         return None
 
     def _written(self, scatter: Scatter) -> tuple[Mosaic, frozenset[ir.Node]]:

@@ -142,9 +142,8 @@ def _of_tensor_scatter(scatter: Scatter, axis: int) -> ProvisionTensor:
     def write(w: Writer) -> ir.Value:
         provision = w.axes("Unsqueeze", starts, _INT64, [1, 2])
         if count > 1:
-            provision = w.node(
-                "Add", [provision, w.constant(np.arange(count).reshape(1, -1, 1))], _INT64
-            )
+            counts = w.constant(np.arange(count).reshape(1, -1, 1))
+            provision = w.node("Add", [provision, counts], _INT64)
         return provision
 
     return ProvisionTensor((0, axis), _INT64, write)

@@ -18,7 +18,7 @@ from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
-from onnx_scatterx.lowering.commit import told as told_work
+from onnx_scatterx.lowering.commit import work_text
 from onnx_scatterx.lowering.written import NOTHING
 from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
@@ -84,7 +84,7 @@ def records_of(
 
 def report_of(
     target: str,
-    accounts: Sequence[NodeRecord],
+    records: Sequence[NodeRecord],
     before: Counter[str],
     after: Counter[str],
     *,
@@ -92,7 +92,7 @@ def report_of(
     reads: bool = False,
 ) -> Report:
     """Return the report on a model; ``planned`` says that the model was not changed."""
-    entries = tuple(account.entry for account in accounts)
+    entries = tuple(record.entry for record in records)
     return Report(
         target,
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
@@ -159,7 +159,7 @@ def _entry(
         reduction=_reduction(node, canonical),
         unique=unique,
         duplicates=duplicates,
-        work=told_work(outcome.work[node]) if node in outcome.work and told["rules"] else "",
+        work=work_text(outcome.work[node]) if node in outcome.work and told["rules"] else "",
         quantized=_quantized(node),
     )
 

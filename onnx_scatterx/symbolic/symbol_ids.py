@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 
 class SymbolId:
-    """The identity of a origin, and its number."""
+    """The identity of an origin, and its number."""
 
     __slots__ = ("number",)
 
@@ -23,7 +23,7 @@ class SymbolId:
 _OTHERS = 1 << 32  # a model has fewer origins
 
 
-class _Serials(dict[Hashable, SymbolId]):
+class _SymbolIds(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
 
@@ -32,13 +32,13 @@ class _Serials(dict[Hashable, SymbolId]):
         return found
 
 
-_outside = _Serials(_OTHERS)
-_serials: ContextVar[_Serials] = ContextVar("origins", default=_outside)
+_outside = _SymbolIds(_OTHERS)
+_symbol_ids: ContextVar[_SymbolIds] = ContextVar("symbol_ids", default=_outside)
 
 
 def symbol_id(origin: Hashable) -> SymbolId:
-    """Return the serial of a origin; a new origin gets a new one."""
-    return _serials.get()[origin]
+    """Return the identity of an origin; a new origin gets a new one."""
+    return _symbol_ids.get()[origin]
 
 
 @contextmanager
@@ -53,11 +53,11 @@ def fresh_symbols(first: int = 0) -> Iterator[None]:
     >>> size("n") is n
     True
     """
-    token = _serials.set(_Serials(first))
+    token = _symbol_ids.set(_SymbolIds(first))
     try:
         yield
     finally:
-        _serials.reset(token)
+        _symbol_ids.reset(token)
 
 
 @contextmanager
