@@ -221,8 +221,8 @@ def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
 
 def _explained(record: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
     answer, *rest = parts(record, theory=theory)
-    said = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
-    return Explanation(record.entry, tuple((label, tuple(text)) for label, text in said))
+    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:

@@ -49,7 +49,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
             given.append(found or (default if default.value is not None else None))
         if (
             not any(g is not None and g.is_ref() for g in given)
-            and len(set(map(_said, given))) == 1
+            and len(set(map(_comparable, given))) == 1
         ):
             attributes[name] = given[0]
     opsets = operator_sets(function.opset_imports)
@@ -65,7 +65,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     return scope
 
 
-def _said(attribute: ir.Attr | None) -> object:
+def _comparable(attribute: ir.Attr | None) -> object:
     """Return the value of an attribute, for comparing; without its name."""
     if attribute is None:
         return None

@@ -134,9 +134,13 @@ def add_sizes(command: argparse.ArgumentParser) -> None:
 
 def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
-    told = threads or "all"
+    default = threads or "all"
     command.add_argument(
-        "--threads", type=thread_count, default=threads, metavar="N", help=f"for one node ({told})"
+        "--threads",
+        type=thread_count,
+        default=threads,
+        metavar="N",
+        help=f"for one node ({default})",
     )
     command.add_argument(
         "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
@@ -151,9 +155,9 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of verify, which optimize takes, too."""
-    told = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
+    given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
-    return {**told, **drawn, "prove": args.prove}
+    return {**given, **drawn, "prove": args.prove}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
@@ -164,7 +168,7 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
 
-def settle_target(args: argparse.Namespace) -> None:
+def read_target(args: argparse.Namespace) -> None:
     """Read the target; raise an error if an option has no effect with it."""
     from onnx_scatterx.targets.catalogue import target_of
 

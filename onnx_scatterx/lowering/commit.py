@@ -87,7 +87,9 @@ class Commit:
             if _selects_floats(result, results):
                 self.selected |= set(gone)
             new = set(w.made[made:])
-            found = Written(tuple(element_path(result, new.__contains__)), result.const_value is not None)
+            found = Written(
+                tuple(element_path(result, new.__contains__)), result.const_value is not None
+            )
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)

@@ -101,8 +101,8 @@ class Provenance:
         """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
         if node not in self.unanswered:
             return why
-        told = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
-        return Refusal(Reason.QUESTION_LIMIT, told)
+        detail = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
+        return Refusal(Reason.QUESTION_LIMIT, detail)
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is handled together with earlier writes to its data."""

@@ -134,8 +134,8 @@ def _entry(
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
     if refusal is not None and not isinstance(refusal.detail, Missing):
-        refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
-    told: dict[str, Any] = {
+        refusal = Refusal(refusal.reason, refusal.shown)  # a report needs no terms
+    common: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
         "graph": where,
@@ -152,14 +152,14 @@ def _entry(
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     }
     if not is_scatter(node):
-        return GatherReport(**told)
+        return GatherReport(**common)
     unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
     return ScatterReport(
-        **told,
+        **common,
         reduction=_reduction(node, canonical),
         unique=unique,
         duplicates=duplicates,
-        work=work_text(outcome.work[node]) if node in outcome.work and told["rules"] else "",
+        work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
         quantized=_quantized(node),
     )
 

@@ -68,8 +68,8 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     axes = order or range(len(found.data_shape))
     notes = []
     if sizes:
-        told = {leaf.name: number for leaf, number in sizes.items()}
-        notes.append(f"drawn at {', '.join(f'{n} = {k}' for n, k in sorted(told.items())[:6])}")
+        named = {leaf.name: number for leaf, number in sizes.items()}
+        notes.append(f"drawn at {', '.join(f'{n} = {k}' for n, k in sorted(named.items())[:6])}")
     rows, columns = _axes(found, axes)
     notes += _elsewhere(found, axes, {rows, columns})
     if found.cell > 1:
@@ -120,16 +120,16 @@ def _elsewhere(found: DrawnBoxes, order: Sequence[int], drawn: set[int | None]) 
         if size == 1 or not spans:
             continue
         if _is_partly(found, axis):
-            told = ", ".join(_told(s) for s in list(spans)[:3]) + (
+            spans_text = ", ".join(_span_text(s) for s in list(spans)[:3]) + (
                 ", ..." if len(spans) > 3 else ""
             )
-            notes.append(f"axis {order[axis]} of {size}, at {told}, is not drawn")
+            notes.append(f"axis {order[axis]} of {size}, at {spans_text}, is not drawn")
         else:
             notes.append(f"axis {order[axis]} of {size}, taken whole, is not drawn")
     return notes
 
 
-def _told(span: range) -> str:
+def _span_text(span: range) -> str:
     if len(span) == 1:
         return str(span.start)
     return f"{span.start}:{span.stop}" + (f":{span.step}" if span.step > 1 else "")

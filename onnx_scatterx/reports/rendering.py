@@ -48,8 +48,8 @@ class Table:
     def plain(self) -> str:
         """Return the title and the rows as lines, with tabs between cells."""
         rows = (self.columns, *self.rows)
-        told = "\n".join("\t".join(map(visible, row)) for row in rows)
-        return f"{visible(self.title)}\n{told}" if self.title else told
+        lines = "\n".join("\t".join(map(visible, row)) for row in rows)
+        return f"{visible(self.title)}\n{lines}" if self.title else lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text

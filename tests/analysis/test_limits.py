@@ -160,7 +160,7 @@ def test_the_budget_of_a_question_is_named() -> None:
     assert left
     for refusal in left:
         assert refusal.reason is Reason.QUESTION_LIMIT
-        assert refusal.told.startswith("2 steps; without the answer, ")
+        assert refusal.shown.startswith("2 steps; without the answer, ")
 
 
 def test_a_spent_budget_gives_no_answer() -> None:

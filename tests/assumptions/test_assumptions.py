@@ -284,7 +284,9 @@ def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
     text = "g (float[N] x, int64[K, N] idx) => (float[N] y) { y = Neg (x) }"
     model = parse(text)
     said = {
-        name: Assumption.parse(", ".join(c.said for c in clauses(assume) if c.name == name), "")
+        name: Assumption.parse(
+            ", ".join(c.condition for c in clauses(assume) if c.name == name), ""
+        )
         for name in {c.name for c in clauses(assume)}
     }
     seen = 0

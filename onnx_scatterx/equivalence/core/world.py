@@ -64,17 +64,17 @@ class World:
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
         """Add a fact about each element that is read, if it lies within the tensor."""
 
-        def told(at: Coordinates, element: Term) -> None:
+        def attach(at: Coordinates, element: Term) -> None:
             there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))
             self.witnesses.attach(element, at, implies(there, fact(at, element)))
 
-        tensor.watch(told)
+        tensor.watch(attach)
 
     def decide(self, condition: Term) -> bool | None:
         """Return whether a condition follows from the facts, or its negation; else None."""
         if condition in (TRUE, FALSE):
             return condition is TRUE
-        if self.solver.telling:  # a question must not lead to another
+        if self.solver.collecting:  # a question must not lead to another
             return self._decided.get(condition)
         if condition not in self._decided:
             answer: bool | None = None

@@ -101,8 +101,8 @@ def _words(index_map: IndexMap) -> str:
         (data.columns[0], [s.columns for s in data.shades]),
     ):
         if name and spans:
-            told = [f"{s.start} to {s[-1]}" for s in dict.fromkeys(spans) if s]
-            parts.append(f"{name} at {', '.join(told[:4])}" + ", ..." * (len(told) > 4))
+            ranges = [f"{s.start} to {s[-1]}" for s in dict.fromkeys(spans) if s]
+            parts.append(f"{name} at {', '.join(ranges[:4])}" + ", ..." * (len(ranges) > 4))
     verb = "is read" if index_map.is_read else "is written"
     return f"index map: the data {verb}" + (
         f" along {' and '.join(parts)}" if parts else " nowhere"
