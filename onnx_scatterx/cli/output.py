@@ -37,10 +37,10 @@ def show(content: object) -> None:
     elif hasattr(content, "plain") and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
         from rich.console import Console
 
-        from onnx_scatterx.reports.rendering import drawn
+        from onnx_scatterx.reports.rendering import laid_out
 
         console = Console(markup=False, highlight=False, emoji=False)
-        _write(drawn(cast("Shown", content), console).removesuffix("\n"))
+        _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
 

@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.wiring import Wired, Wiring
 from onnx_scatterx.lift.lift_scatter import SCATTERS
 
-MOST_NODES = 30  # that are drawn one by one
+MOST_NODES = 30  # that are shown one by one
 _MOST_BOXES = 90  # of nodes and values
 _ENDS = 8  # values on each side of a piece that is one box
 _ALWAYS_SHOWN = {*SCATTERS, "ScatterX"}

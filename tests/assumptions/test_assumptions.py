@@ -21,7 +21,7 @@ from onnx_scatterx.lowering.rule import RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.symbolic.terms import floor_div, size
 from onnx_scatterx.verification.interface import Interface
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 from tests.helpers.examples import examples
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
@@ -49,10 +49,10 @@ TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int
 BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 
 
-def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> Source:
+def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
     """Return a source of inputs for which all assumptions are true."""
     loaded = load(model)
-    return Source.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
+    return SampleSource.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
 
 
 def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:

@@ -22,7 +22,7 @@ KINDS = {
 }
 """Of each action: the name for style and filter, and the word on the card."""
 
-_NO_MAP = '<p class="note">The elements are known only when the model runs: no map is drawn.</p>'
+_NO_MAP = '<p class="note">The elements are known only when the model runs: there is no map.</p>'
 FORMULAS = ("equation", "where", "known")
 
 

@@ -14,7 +14,7 @@ from onnx_scatterx.reports.page.figures import Figure, rectangle
 COLOURS = 8
 _CELL, _LONGEST, _THIN, _LEAST = 16, 200, 22, 3
 _GRID = 16  # cells along an axis that are separated by lines
-_STRIPES = 1024  # elements of strided boxes that are drawn one by one
+_STRIPES = 1024  # elements of strided boxes that are shown one by one
 _EDGE, _TITLE, _LINE, _BETWEEN, _PANEL = 6, 20, 17, 56, 124
 
 
