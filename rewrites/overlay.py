@@ -100,9 +100,9 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     """Return whether ONNX Runtime can reuse the tensor's memory for the output: no later reader."""
     if base.producer() is None or base.is_graph_output():
         return False
-    anchor = planner.writer.insertion_point
+    here = planner.writer.insertion_point
     return all(
-        use.node is anchor or any(map(planner.numbers.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
         for use in base.uses()
     )
 

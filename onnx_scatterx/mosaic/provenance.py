@@ -22,7 +22,7 @@ from onnx_scatterx.mosaic.existing_view import ExistingViews
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.mosaic.writes import written
+from onnx_scatterx.mosaic.scattered import scattered
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
@@ -207,12 +207,12 @@ class Provenance:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(written(scatter, data, updates, self.facts)), before | others
+                return _few(scattered(scatter, data, updates, self.facts)), before | others
             except RefusedError:
                 if not before:
                     raise
         data = Mosaic.of(scatter.data, scatter.data_shape)
-        return _few(written(scatter, data, updates, self.facts)), others
+        return _few(scattered(scatter, data, updates, self.facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and its value."""

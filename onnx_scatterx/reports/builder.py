@@ -17,7 +17,7 @@ from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.quantization import QUANTIZED
-from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
+from onnx_scatterx.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
 from onnx_scatterx.lowering.commit import work_text
 from onnx_scatterx.lowering.written import NOTHING
 from onnx_scatterx.native.unique import is_unique
@@ -201,7 +201,7 @@ def _collisions(
     last = "in ScatterX" if action is Action.NATIVE else ""
     if takes_last:
         last = "as written"
-    if goes and not last and not node.meta.get(SETTLED):
+    if goes and not last and not node.meta.get(LAST_WINS):
         return unique, None
     return unique, duplicates_of(node, canonical, unique, last)
 

@@ -126,11 +126,11 @@ class IntegerNodes:
         self._uses.append((node, place, value))
         node.replace_input_with(place, new)
 
-    def _replace(self, old: ir.Value, new: ir.Value, anchor: ir.Node) -> None:
+    def _replace(self, old: ir.Value, new: ir.Value, place: ir.Node) -> None:
         """Let all readers of one value read another; an output of the graph keeps its name."""
         if old.is_graph_output():
             if new.is_graph_output():
-                with self._writer.at(anchor, old.name) as w:
+                with self._writer.at(place, old.name) as w:
                     again = ir.Node(
                         "", "Identity", [new], outputs=[self._value(self.write.dtype, None)]
                     )

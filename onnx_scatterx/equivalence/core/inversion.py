@@ -67,16 +67,16 @@ class Inversion:
         self.steps: dict[int, Step] = {}
         self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
         self.free: list[int] = []
-        self.settled: set[int] = set()  # the columns that need no test any more
+        self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
         self.layers = 0  # how many updates may collide, if they do by one table only
         self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
-    def _solved(self, axis: int, step: Step, settled: Iterable[int] = ()) -> None:
+    def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
         """Take a step as the solution for an axis; some columns then need no test any more."""
         self.steps[axis] = step  # in the order in which they are taken
-        self.settled |= set(settled)
+        self.certain |= set(certain)
 
     def _depends(self, column: int) -> set[int]:
         parts = set(walk([self.columns[column]]))
@@ -219,7 +219,7 @@ class Inversion:
         point = tuple(found[k] for k in range(len(self.dims)))
         known = {p: v for p, v in zip(self.points, point, strict=True) if p is not ZERO}
         for j, column in enumerate(self.columns):
-            if j not in self.settled and not self.free:
+            if j not in self.certain and not self.free:
                 tests.append(equal(substitute(column, known), c[j]))
         return Origin(both(*tests), point, simpler)
 

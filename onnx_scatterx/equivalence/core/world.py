@@ -38,7 +38,7 @@ class World:
     witnesses: Witnesses = field(default_factory=Witnesses)
     _decided: dict[Term, bool | None] = field(default_factory=dict)
     _names: dict[tuple[object, ...], str] = field(default_factory=dict)
-    _kept: list[object] = field(default_factory=list)
+    _alive: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.masks = Masks(self)
@@ -95,7 +95,7 @@ class World:
 
     def name(self, tensor: Tensor, besides: tuple[Term, ...]) -> str:
         """Return a name for functions of a tensor, the same for the same tensor."""
-        self._kept.append(tensor)
+        self._alive.append(tensor)
         return self._names.setdefault((id(tensor), besides), str(len(self._names)))
 
     def assume(self, text: str) -> None:

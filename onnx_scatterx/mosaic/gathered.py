@@ -12,7 +12,7 @@ from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 
-def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
+def gathered(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic of a gather's output, or refuse."""
     cells: list[Cell] = []
     for piece in pieces(gather):

@@ -16,7 +16,7 @@ from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
-def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
+def scattered(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic of a scatter's output, or refuse.
 
     ``updates`` is their mosaic in the shape that the operator requires.
