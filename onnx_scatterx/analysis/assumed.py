@@ -21,7 +21,7 @@ from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Comparison
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.symbolic.constraints import Elements
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Symbol, Term, coord, modulo, term
 

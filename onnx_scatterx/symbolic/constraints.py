@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.terms import (
@@ -24,32 +24,11 @@ from onnx_scatterx.symbolic.terms import (
     Symbol,
     Term,
     as_term,
-    element,
     interval_of,
     term,
 )
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Elements:
-    """What is known of every element ``e`` of a tensor.
-
-    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
-    elements are equal. ``ordered``: along the last axis none is less than the one before.
-    """
-
-    ANY: ClassVar[Term] = element("any", (), name="e")
-
-    bounds: tuple[Term, ...] = ()
-    distinct: bool = False
-    ordered: bool = False
-
-    def of(self, e: Number) -> list[Term]:
-        """Return terms that are >= 0 for an element."""
-        (any_,) = self.ANY.atoms
-        return [bound.replace({any_: e}) for bound in self.bounds]
 
 
 class ConstraintSet:
