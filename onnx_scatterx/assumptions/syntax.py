@@ -91,7 +91,7 @@ def check_length(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise ScatterXError(
             f"the assumption '{one_line(text, _SHOWN)}' has {len(text)} characters; "
-            f"{MOST_CHARACTERS} are the most"
+            f"at most {MOST_CHARACTERS} are allowed"
         )
 
 

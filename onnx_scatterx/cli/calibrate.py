@@ -16,9 +16,11 @@ from onnx_scatterx.text.visible import as_json
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `calibrate` takes."""
-    command.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
     command.add_argument(
-        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+        "-o", "--output", metavar="OUT", help="the file to write (one in the user's configuration)"
+    )
+    command.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="threads for one node (1)"
     )
     add_json(command)
 

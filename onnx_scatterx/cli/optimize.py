@@ -52,7 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="where to write it: a file, - for stdout, or a directory if there are several models",
+        help="where to write the model: a file, - for stdout, or a directory for several models",
     )
     add_many(command)
     add_target(command)
@@ -60,7 +60,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_strict(command)
     command.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     command.add_argument(
-        "--opset", type=count, metavar="N", help="raise or lower the model to this set of operators"
+        "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
     )
     command.add_argument(
         "--size",
@@ -71,11 +71,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="a hint for ort-cpu: the usual value of a symbolic size",
     )
     command.add_argument(
-        "--verify", action="store_true", help="run both models first, and write only if they agree"
+        "--verify",
+        action="store_true",
+        help="run both models first, and write the new one only if the outputs are the same",
     )
     add_draws(command)
     add_check_with(command)
-    command.add_argument("--report", metavar="R", help="write a report, too, .json or .html")
+    command.add_argument("--report", metavar="R", help="also write a report, .json or .html")
     command.add_argument(
         "--print-after",
         action="append",

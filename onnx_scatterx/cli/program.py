@@ -113,37 +113,43 @@ def _parser() -> Parser:
     command(
         "inspect",
         cli_inspect,
-        "list the scatters, and what would be done with them",
+        "list the scatters, and what optimize would do with each",
         "model.onnx --target standard",
     )
     command(
         "explain",
         cli_explain,
-        "explain the scatters: what is done, and which fact is missing",
+        "explain what is done with a scatter, or why it is kept",
         "model.onnx node_ScatterND_67",
     )
     command(
         "bench",
         cli_bench,
-        "time models against each other, in turns",
+        "time models in turns, and compare their speed",
         "model.onnx --target standard",
     )
     command(
-        "run", cli_run, "run a model, print and save its outputs", "model.onnx --output outputs.npz"
+        "run",
+        cli_run,
+        "run a model, and print or save its outputs",
+        "model.onnx --output outputs.npz",
     )
     command(
-        "verify", cli_verify, "run two models and compare them bit for bit", "model.onnx new.onnx"
+        "verify",
+        cli_verify,
+        "run two models, and compare their outputs bit for bit",
+        "model.onnx new.onnx",
     )
     command(
         "extract",
         cli_extract,
-        "cut out what one scatter needs, without weights, to send it",
+        "cut out the part of a model that one scatter needs, without weights",
         "model.onnx node_ScatterND_67 -o part.onnx",
     )
     command(
         "check",
         cli_check,
-        "let compilers of devices run a model, and compare",
+        "give a model to compilers of devices, and compare the results",
         "model.onnx --with opencv",
     )
     command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")

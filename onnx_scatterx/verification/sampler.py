@@ -63,14 +63,14 @@ class InputSampler:
         dims = self.input.dims or ()
         if len(dims) > MOST_DIMS:
             raise VerifyError(
-                f"input {self.input.name!r} has {len(dims)} dims, and {MOST_DIMS} are the most "
-                "that NumPy can draw"
+                f"input {self.input.name!r} has {len(dims)} dims; NumPy can draw "
+                f"at most {MOST_DIMS}"
             )
         least = math.prod(dim for dim in dims if isinstance(dim, int))
         if least > MOST_ELEMENTS:
             raise VerifyError(
-                f"input {self.input.name!r} of shape {list(dims)} has {least} elements or more, "
-                f"and {MOST_ELEMENTS} are the most that are drawn; give inputs"
+                f"input {self.input.name!r} of shape {list(dims)} has {least} elements or more; "
+                f"at most {MOST_ELEMENTS} are drawn; give inputs"
             )
 
     @property
