@@ -1,4 +1,4 @@
-"""Which values of a graph are written anew."""
+"""Which values of a graph are written by new nodes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Selection(ABC):
 
     @abstractmethod
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
-        """Return whether a value that only moves elements is written anew."""
+        """Return whether a value that only moves elements is written by new nodes."""
 
     def _take(self, value: ir.Value, plan: Plan) -> bool:
         self.values[value] = plan
@@ -69,7 +69,7 @@ class Selection(ABC):
 
 
 class ScatterSelection(Selection):
-    """Every scatter is to be removed. Moves of their results are written anew if that is cheaper.
+    """Every scatter is to be removed. Moves of their results are replaced if that is cheaper.
 
     ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
     together with the earlier writes to their data. If either has a new node, all is planned again.

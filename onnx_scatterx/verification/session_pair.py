@@ -68,7 +68,7 @@ class Comparison:
         samples: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Draw until enough draws were accepted, or more are not worth while."""
+        """Draw until enough draws were accepted, or more draws would show nothing new."""
         wanted = self.accepted + (samples if source.varies else 1)
         most = 6 * samples + 60
         for number in range(most):

@@ -1,4 +1,4 @@
-"""The card of one scatter or gather: a line to be found by, and all that is known of it."""
+"""The card of one scatter or gather: a line for the search, and all details."""
 
 from __future__ import annotations
 
