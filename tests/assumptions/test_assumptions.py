@@ -62,8 +62,10 @@ def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
     source, accepted = source_of(model, assume), 0
     pair = Pair(model, result.model)
     for number in range(300):
+        if accepted == wanted:
+            break
         found = source.draw(number)
-        if found is None or accepted == wanted:
+        if found is None:
             continue
         draw, sizes, _ = found
         ran = pair.accepts(draw.feeds)
@@ -78,9 +80,6 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
     result = optimized(text, assume)
     found: Reason | None = result.report.scatters[-1].reason
     return found
-
-
-# The text
 
 
 # What follows from each kind of assumption, and which is kept without it
@@ -106,7 +105,7 @@ def test_contiguous(assume: list[str], why: Reason | None) -> None:
     assert reason(CACHE, assume) is why
 
 
-@pytest.mark.parametrize("kind", ["int64", "int32", "int64[1]", "int32[1]"])
+@pytest.mark.parametrize("kind", ["int64", "int32[1]"])
 @pytest.mark.parametrize(
     ("assume", "why"),
     [
