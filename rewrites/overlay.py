@@ -26,7 +26,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel

@@ -74,7 +74,7 @@ def print_error(message: object, status: int) -> int:
     return status
 
 
-def complain_of_a_bug(error: Exception, status: int) -> int:
+def report_bug(error: Exception, status: int) -> int:
     """Print the source of a bug, and ask the user to report it; return the exit status."""
     for part in traceback.format_exception(error):
         _to_stderr(in_lines(part.rstrip("\n").split("\n")))

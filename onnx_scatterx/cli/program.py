@@ -23,7 +23,7 @@ from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
 from onnx_scatterx.cli import targets as cli_targets
 from onnx_scatterx.cli import verify as cli_verify
-from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error
+from onnx_scatterx.cli.output import only_ours, print_error, report_bug
 from onnx_scatterx.cli.parser import Parser, Version
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
@@ -73,7 +73,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:  # status 1 is an answer, and a bug is not
         if isinstance(error, ImportError) and _is_of_others(error.name):
             return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
-        return complain_of_a_bug(error, _FAILED)
+        return report_bug(error, _FAILED)
     return status
 
 

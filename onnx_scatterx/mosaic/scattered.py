@@ -11,7 +11,7 @@ from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.cells import Cell, full_box
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import AxisMap, Reduced
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.text.reasons import Reason, RefusedError
 

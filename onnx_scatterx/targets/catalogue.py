@@ -11,7 +11,7 @@ from typing import TypeAlias
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.reading import parse_toml
 from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
-from onnx_scatterx.targets.cost_model.machine import here
+from onnx_scatterx.targets.cost_model.machine import local_machine
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
@@ -103,7 +103,7 @@ def all_targets() -> list[Target]:
 
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
-    return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
+    return TimeCosts(local_machine(), Sizes(sizes)) if target.is_timed else NodeCosts()
 
 
 __all__ = [

@@ -11,7 +11,7 @@ import onnx_scatterx
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.symbolic.terms import term
 from onnx_scatterx.targets.cost_model.costs import NodeCosts, TimeCosts, Work
-from onnx_scatterx.targets.cost_model.machine import KINDS, Machine, place
+from onnx_scatterx.targets.cost_model.machine import KINDS, Machine, calibration_file
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from tests.helpers.native_support import (
     body,
@@ -198,7 +198,7 @@ def test_sizes_decide() -> None:
               <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""
     speed = dict.fromkeys(KINDS, 0.1) | {"ScatterX": 1.0}
     machine = Machine(1000.0, speed, dict.fromkeys(KINDS, 0.0))
-    place().write_text(machine.to_toml())
+    calibration_file().write_text(machine.to_toml())
     feed = {"x": sample("float32", 3, 64), "y": sample("float32", 1, 64)}
     for rows, expected in ((2, ["ScatterX"]), (10**6, ["Slice", "Concat"])):
         made = onnx_scatterx.optimize(parse(text), target="ort-cpu", sizes={"rows": rows}).model
