@@ -91,7 +91,7 @@ class StridedInterval(NamedTuple):
         return [k for k in kept if not k.is_empty(facts)]
 
     def moved(self, scale: int, offset: Term) -> tuple[StridedInterval, int, Term] | None:
-        """Return the interval of ``scale * position + offset``, and how its q follows from the old q.
+        """Return the interval of ``scale * position + offset``, and its q by the old q.
 
         The result is (interval, sign, shift) with ``new q = sign * old q + shift``, or None if the
         offset's residue is not known.
