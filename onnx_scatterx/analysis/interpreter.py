@@ -205,7 +205,9 @@ class Interpreter:
                 scope.facts.add(map(fact_of, doubted))
                 results = self._results(call, scope)
         if live and node.domain == "":
-            scope.facts.add(validity.facts_of(call))
+            proven = validity.facts_of(call)
+            if proven:
+                scope.facts.add(proven)
         for value, result in zip(node.outputs, results, strict=False):
             scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
         for value in node.outputs[len(results) :]:

@@ -17,6 +17,19 @@ from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Term
 
+_CHECKING = {
+    "ConstantOfShape",
+    "Expand",
+    "Gather",
+    "GatherElements",
+    "NonZero",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
+    "Shape",
+    "TopK",
+}
+
 
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
@@ -28,6 +41,8 @@ def facts_of(call: Call) -> list[Term]:
 
 def _facts_of(call: Call) -> list[Term]:
     op = call.node.op_type
+    if op not in _CHECKING:
+        return []
     if op in ("Gather", "GatherElements") and len(call.inputs) == 2:
         data, indices = call.inputs
         if data is not None and data.shape and indices is not None:
@@ -85,7 +100,7 @@ def _counted(x: TensorValue | None, call: Call) -> list[Term]:
     shape = None if x is None else x.static_shape
     if shape is None:
         return []
-    count = call.unknown_shape(2)[1]
+    count = call.unknown_size(1)
     return [math.prod(shape) - count]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Assume
@@ -65,17 +63,17 @@ def inspect_records(
     report, records = optimize_ir(
         loaded, settings, planned=True, details=details, observer=observer
     )
-    about = about_model(loaded, opened.message, opened.given.source, settings)
+    about = about_model(loaded, opened, settings)
     return replace(report, about=about), records
 
 
-def about_model(
-    model: ir.Model, proto: onnx.ModelProto | None, path: Path | None, settings: Settings
-) -> About:
+def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:
     """Return what a report says of its model: its name, its sizes, and what was asked."""
+    proto, path = opened.message, opened.given.source
+    size = None if proto is None else file_size(proto, is_checked=True, held=opened.held)
     return About(
         str(path) if path is not None else model.graph.name or "model",
-        size_before=None if proto is None else file_size(proto, is_checked=True),
+        size_before=size,
         size_outside=external_size(model),
         opset=model.opset_imports.get(""),
         options=settings.options(),

@@ -163,7 +163,7 @@ def optimize(
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         changed = opset is not None and change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, observer=observer)
-    about = about_model(loaded, proto, given.source, settings)
+    about = about_model(loaded, opened, settings)
     made: Any = loaded
     if proto is not None:
         changed = changed or bool(fix) or report.opset_lowered is not None
@@ -173,7 +173,7 @@ def optimize(
         else:
             made = refilled(proto, loaded) if opened.ours else to_proto(loaded)
     if isinstance(made, onnx.ModelProto):
-        about = replace(about, size_after=file_size(made, is_checked=True))
+        about = replace(about, size_after=file_size(made, is_checked=True, held=opened.held))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)

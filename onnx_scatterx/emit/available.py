@@ -9,13 +9,14 @@ from itertools import islice
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.symbolic.terms import Symbol, Term
 
 _INT64 = ir.DataType.INT64
 
 _FIRST = 8  # remembered values for a term: the earliest are readable most often
 _DIMS = -1
 _SIMILAR = 16  # numbers tried in place of another
+_COUNTED = 16  # removable values from which a value is computed
 
 
 class AvailableValues:
@@ -28,6 +29,7 @@ class AvailableValues:
 
     def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:
         self.order: dict[ir.Value, int] = {}
+        self._alike: dict[frozenset[Symbol], list[Term]] | None = None
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
         self.scalars: dict[Term, list[ir.Value]] = {}
         removed = set(removed)
@@ -45,8 +47,11 @@ class AvailableValues:
 
     def similar(self, t: Term) -> list[Term]:
         """Return numbers that the graph computes of the same sizes as a term."""
-        leaves = t.leaves()
-        found = (n for n in self.scalars if n is not t and n.leaves() == leaves)
+        if self._alike is None:
+            self._alike = {}
+            for number in self.scalars:
+                self._alike.setdefault(number.leaves(), []).append(number)
+        found = (n for n in self._alike.get(t.leaves(), ()) if n is not t)
         return list(islice(found, _SIMILAR))
 
     def _note(self, value: ir.Value, scope: Scope) -> None:
@@ -71,14 +76,21 @@ class AvailableValues:
 
 
 def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
-    """Return the values of a graph that are computed from some of these, and from how many."""
-    bits = {value: 1 << i for i, value in enumerate(values)}
-    found: dict[ir.Value, int] = {}
+    """Return the values of a graph that are computed from some of these, and from how many.
+
+    Up to a limit, they are counted.
+    """
+    found: dict[ir.Value, frozenset[ir.Value]] = {}
     for node in graph:
-        mask = 0
+        roots: frozenset[ir.Value] = frozenset()
         for value in node.inputs:
-            if value is not None:
-                mask |= bits.get(value, 0) | found.get(value, 0)
-        if mask:
-            found.update(dict.fromkeys(node.outputs, mask))
-    return {v: mask.bit_count() for v, mask in found.items() if v not in values}
+            if value is None:
+                continue
+            if value in values:
+                roots |= {value}
+            more = found.get(value)
+            if more is not None and len(roots) <= _COUNTED:
+                roots = roots | more if roots else more
+        if roots:
+            found.update(dict.fromkeys(node.outputs, roots))
+    return {v: min(len(roots), _COUNTED) for v, roots in found.items() if v not in values}

@@ -39,6 +39,12 @@ class ExistingValues:
             self._place = self.sources.order.get(anchor.outputs[0], -1)
             self._scalars.clear()
 
+    @property
+    def place(self) -> int:
+        """The anchor's place in the graph."""
+        self._at_anchor()
+        return self._place
+
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value is computed before the anchor."""
         self._at_anchor()

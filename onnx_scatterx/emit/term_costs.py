@@ -54,6 +54,7 @@ class TermCosts:
         # Results for the current anchor.
         self._anchor: ir.Node | None = None
         self._costs: dict[Term, int | RefusedError] = {}
+        self._plain: dict[tuple[Term, bool], int | RefusedError] = {}
 
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value is computed before the anchor."""
@@ -61,9 +62,7 @@ class TermCosts:
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to write a term as a value, or refuse."""
-        if self.writer.insertion_point is not self._anchor:
-            self._anchor = self.writer.insertion_point
-            self._costs.clear()
+        self._at_anchor()
         if t not in self._costs:
             try:
                 self._costs[t] = self._early_or_late(t)
@@ -73,6 +72,13 @@ class TermCosts:
         if isinstance(found, RefusedError):
             raise RefusedError(found.refusal.reason, found.refusal.detail)
         return found
+
+    def _at_anchor(self) -> None:
+        """Forget the results for another anchor."""
+        if self.writer.insertion_point is not self._anchor:
+            self._anchor = self.writer.insertion_point
+            self._costs.clear()
+            self._plain.clear()
 
     def _early_or_late(self, t: Term) -> int:
         self.reader.depends_on_removed = False
@@ -87,6 +93,19 @@ class TermCosts:
 
     def plain_cost(self, t: Term) -> int:
         """Return the same, read from the values that the reader takes at this moment."""
+        self._at_anchor()
+        key = t, self.reader.depends_on_removed
+        if key not in self._plain:
+            try:
+                self._plain[key] = self._counted(t)
+            except RefusedError as error:
+                self._plain[key] = error
+        found = self._plain[key]
+        if isinstance(found, RefusedError):
+            raise RefusedError(found.refusal.reason, found.refusal.detail)
+        return found
+
+    def _counted(self, t: Term) -> int:
         if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
             raise RefusedError(Reason.UNKNOWN_SIZE, t)
         if t.constant is not None:

@@ -48,13 +48,15 @@ _UNREADABLE = (
 class Opened:
     """An open model: in onnx_ir, and as the message from which it was made, if it was a message.
 
-    If a message is ``ours``, it was read from a file, and no other code holds it.
+    If a message is ``ours``, it was read from a file, and no other code holds it. Its tensors take
+    at most ``held`` bytes.
     """
 
     model: ir.Model
     message: onnx.ModelProto | None
     given: Given
     ours: bool = False
+    held: int = 0
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
@@ -79,17 +81,17 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         note_data_files(content)
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
-        loaded = _to_ir(content, "the model", None)
+        loaded, held = _to_ir(content, "the model", None)
         directory = given.directory or beside
         if directory is not None:
             set_base_dir(loaded, directory)
         note_data_files(loaded)
-        return Opened(loaded, content, given)
+        return Opened(loaded, content, given, held=held)
     proto = read(content)
-    loaded = _to_ir(proto, str(content), content.parent)
+    loaded, held = _to_ir(proto, str(content), content.parent)
     set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=True)
+    return Opened(loaded, proto, given, ours=True, held=held)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -193,13 +195,14 @@ def _what_it_is(content: bytes, error: Exception) -> str:
     return f"not an ONNX model, or a truncated one: {one_line(said)}"
 
 
-def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, int]:
+    """Return a checked message as a model, and how many bytes its tensors take at most."""
     check_versions(proto, what)
     unsorted: list[str] = []
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    check_tensors(proto, what, directory)
+    held = check_tensors(proto, what, directory)
     check_texts(proto, what)
     if not unsorted:
         check(proto, what)
@@ -215,4 +218,4 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Mode
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
         check(to_proto(model), what)
-    return model
+    return model, held

@@ -13,14 +13,16 @@ from onnx_scatterx.ir.data import ir_graphs, ir_tensors, tensor_bytes
 
 _TAG = 1  # byte before a field of a model or a graph: all numbers of fields are below 16
 _LARGE = 1 << 16  # bytes of a tensor that are not copied without need
+_FEW = 1 << 22  # bytes of tensors that may be copied
 _NODE = 64  # bytes of a node, about
 
 
-def file_size(model: onnx.ModelProto, *, is_checked: bool = False) -> int:
+def file_size(model: onnx.ModelProto, *, is_checked: bool = False, held: int | None = None) -> int:
     """Return the size of a model as a file in bytes; external data are not counted.
 
     At most one tensor is copied at a time. If the model ``is_checked``, the data of its tensors fit
-    their shapes (``check_tensors``), and no large one is copied.
+    their shapes (``check_tensors``), and no large one is copied. If its tensors take about ``held``
+    bytes, and these are few, the model is copied as a whole, which is faster.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -28,6 +30,8 @@ def file_size(model: onnx.ModelProto, *, is_checked: bool = False) -> int:
     >>> file_size(model) == len(model.SerializeToString())
     True
     """
+    if held is not None and held <= _FEW:
+        return _whole(model)
     return _size(model, _tensor_size if is_checked else _whole)
 
 

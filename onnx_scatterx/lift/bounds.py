@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import UnknownAttributeError
@@ -42,10 +43,21 @@ def learn_bounds(knowledge: Knowledge) -> None:
             continue
         live = live_nodes(graph)
         for node in graph:
-            if node in live and (is_scatter(node) or is_gather(node)):
+            if not (is_scatter(node) or is_gather(node)) or node not in live:
+                continue
+            if not _is_of_numbers(node, scope):
                 with suppress(LimitError):
                     for access in _accesses(node, scope):
                         _learn(access, scope.facts)
+
+
+def _is_of_numbers(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node's sizes and positions are numbers: then nothing is learnt from it."""
+    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
+    if data is None or indices is None or node.op_type == "TensorScatter":
+        return False
+    listed = isinstance(indices.content, np.ndarray) and indices.content.dtype != object
+    return listed and data.static_shape is not None
 
 
 def _accesses(node: ir.Node, scope: Scope) -> list[Access]:

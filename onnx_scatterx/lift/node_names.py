@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.lift_gather import is_gather
-from onnx_scatterx.lift.lift_scatter import is_scatter
+from onnx_scatterx.lift.lift_scatter import SCATTERS, is_scatter
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,10 @@ class NodeNames:
     """For each axis of a scatter's data, its number in the statement, if it differs."""
 
 
-def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
+_AROUND = {*SCATTERS, "Identity", "Transpose"}
+
+
+def names_of(model: ir.Model, *, gathers: bool = True) -> dict[ir.Node, NodeNames]:
     """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
     return {
         n: NodeNames(
@@ -38,16 +41,17 @@ def names_of(model: ir.Model) -> dict[ir.Node, NodeNames]:
             axes.get(n),
         )
         for g in all_graphs(model)
-        for axes in [_axes_of_statements(list(g))]
+        for axes in [_axes_of_statements([n for n in g if n.op_type in _AROUND])]
         for n in g
-        if is_scatter(n) or is_gather(n)
+        if is_scatter(n) or (gathers and is_gather(n))
     }
 
 
 def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ...]]:
     """Return how the data of scatters were transposed, if all readers of their outputs undo it.
 
-    Scatters may write one after the other between the two Transposes.
+    Of the nodes only scatters, Identities and Transposes matter. Scatters may write one after the
+    other between the two Transposes.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[4, 2] x, int64[1, 1] i, float[1, 4] y) => (float[4, 2] z) {

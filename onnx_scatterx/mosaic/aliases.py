@@ -24,7 +24,9 @@ def existing_views(provenance: Provenance) -> ExistingViews:
     found: dict[ir.Value, list[ExistingView]] = {}
     kept: set[ir.Value] = set()
     for node in reversed(list(provenance.graph)):
-        is_move = node.op_type in MOVES and node.domain == ""
+        if node.op_type not in MOVES:
+            continue  # whether its outputs are kept is never asked
+        is_move = node.domain == ""
         for value in node.outputs:
             readers = [use.node for use in value.uses()]
             if value.is_graph_output() or any(_keeps(provenance, r, kept) for r in readers):

@@ -17,11 +17,14 @@ from onnx_scatterx.symbolic.budget import TooLargeError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.monomial import Monomial, order, text_of
 from onnx_scatterx.symbolic.monomial import product as monomial_product
+from onnx_scatterx.symbolic.symbol_ids import results
 
 if TYPE_CHECKING:
     from onnx_scatterx.symbolic.symbols import Symbol
 
 Number: TypeAlias = "Term | int"
+
+_REMEMBERED = 1 << 14  # sums
 
 
 class Term:
@@ -78,10 +81,18 @@ class Term:
             rest = self.items[1:] if self.offset else self.items
             return _interned((((), total), *rest) if total else rest)
         assert isinstance(other, Term)
-        sums = dict(self.items)
-        for monomial, coefficient in other.items:
-            sums[monomial] = sums.get(monomial, 0) + sign * coefficient
-        return polynomial(sums)
+        known = results()  # the same sizes meet again and again
+        key = self, other, sign
+        found: Term | None = known.get(key)
+        if found is None:
+            sums = dict(self.items)
+            for monomial, coefficient in other.items:
+                sums[monomial] = sums.get(monomial, 0) + sign * coefficient
+            found = polynomial(sums)
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            known[key] = found
+        return found
 
     def __mul__(self, other: Number) -> Term:
         if not isinstance(other, Term):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 
 class SymbolId:
@@ -26,6 +27,7 @@ _OTHERS = 1 << 32  # a model has fewer origins
 class _SymbolIds(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
+        self.results: dict[Any, Any] = {}
 
     def __missing__(self, origin: Hashable) -> SymbolId:
         found = self[origin] = SymbolId(self.first + len(self))
@@ -34,6 +36,11 @@ class _SymbolIds(dict[Hashable, SymbolId]):
 
 _outside = _SymbolIds(_OTHERS)
 _symbol_ids: ContextVar[_SymbolIds] = ContextVar("symbol_ids", default=_outside)
+
+
+def results() -> dict[Any, Any]:
+    """Return what was computed with the symbols of this model, to be remembered as long as it."""
+    return _symbol_ids.get().results
 
 
 def symbol_id(origin: Hashable) -> SymbolId:

@@ -82,7 +82,7 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = names_of(self.model)
+        self.called = names_of(self.model, gathers=self.settings.reads)
         self.wiring = Wiring.of(self.model)
         for context in self.contexts() if self.settings.reads else ():
             graph, scope = context.graph, context.scope

@@ -80,7 +80,9 @@ def _planned(context: GraphContext) -> _Planned:
     opaque = {
         node: Refusal(Reason.QUANTIZER)
         for node in context.graph
-        if isinstance(why := node.meta.get(QUANTIZED), OnFloats) and why.keeps_scatter
+        if is_scatter(node)
+        and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
+        and why.keeps_scatter
     }
     split_before: dict[ir.Node, None] = {}
     while True:

@@ -121,8 +121,9 @@ def _shapes(task: GraphContext) -> list[_Shape]:
     found = []
     for node in task.graph:
         place = _OPERANDS.get(node.op_type)
-        is_new = REPLACES in node.metadata_props
-        if place is None or is_new or node.domain != "" or len(node.inputs) <= place:
+        if place is None or node.domain != "" or len(node.inputs) <= place:
+            continue
+        if REPLACES in node.metadata_props:
             continue
         value = node.inputs[place]
         known = None if value is None else task.scope.values.get(value)

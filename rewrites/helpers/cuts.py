@@ -7,6 +7,7 @@ literal, a number that the graph computes anyway, or one computed from sizes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from onnx_scatterx.emit.writer import INT64_MAX
@@ -143,6 +144,13 @@ def _bound(
     literal, variants = known
     if literal is not None:
         return literal
+    place = planner.numbers.reader.place
+    last: tuple[int, int, Term] | None = memo.get((key, planner.numbers))
+    if last is not None and place <= last[0]:
+        # An earlier place has fewer numbers to read: no other bound has become cheaper.
+        with suppress(RefusedError):
+            if planner.numbers.cost(last[2]) == last[1]:
+                return last[2]
     given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
     candidates = [(t, False) for t in variants]
     candidates += [(t, True) for t in given if t not in variants]
@@ -154,7 +162,7 @@ def _bound(
             costs.append((planner.numbers.cost(t), i))
         except RefusedError:
             continue
-    for _, i in sorted(costs):  # the first correct one is the cheapest
+    for cost, i in sorted(costs):  # the first correct one is the cheapest
         t, signed = candidates[i]
         if (key, t, signed) not in memo:
             # The exact bound lies within the axis; another one may overflow int64.
@@ -162,6 +170,7 @@ def _bound(
                 t is exact or (planner.numbers.stays(t) and serves(t, signed))
             )
         if memo[key, t, signed]:
+            memo[key, planner.numbers] = place, cost, t
             return t
     raise RefusedError(Reason.UNKNOWN_SIZE, exact)
 

@@ -47,8 +47,12 @@ class Call(NamedTuple):
 
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
         """Return unknown sizes for an output of this visit of the node."""
+        return tuple([self.unknown_size(d, output) for d in range(rank)])
+
+    def unknown_size(self, dim: int, output: int = 0) -> Term:
+        """Return one of them."""
         value = self.node.outputs[output]
-        return tuple(size(f"{value.name}.{d}", DimOf(self.scope, value, d)) for d in range(rank))
+        return size(f"{value.name}.{dim}", DimOf(self.scope, value, dim))
 
     def attribute(self, name: str) -> ir.Attr | None:
         """Return an attribute, through a reference if it is one; None if it is absent."""

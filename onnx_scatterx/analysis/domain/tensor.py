@@ -43,6 +43,11 @@ Dims: TypeAlias = "tuple[Term | None, ...]"
 _IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
 
 
+def is_integer(dtype: ir.DataType) -> bool:
+    """Return whether elements of a type are integers or booleans."""
+    return _IS_INTEGER[dtype]
+
+
 @dataclass(frozen=True, eq=False)
 class TensorValue:
     """A tensor's element type, shape (None: unknown rank) and content (None: not followed).

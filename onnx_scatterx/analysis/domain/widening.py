@@ -68,13 +68,15 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
         if not found.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
             return found
     else:
-        shape = tuple([simplify(d, facts) if _is_light(d) else d for d in shape])
+        shape = tuple([simplify(d, facts) if d.piecewise and _is_light(d) else d for d in shape])
         if has_negative_size(shape):
             return TensorValue(found.dtype, None)
+        least = min(LIMITS.nesting, LIMITS.size_monomials)
         shape = tuple(
             [
                 d
-                if _is_short(d, _most(d)) and not _is_tangled(d)
+                if (not d.piecewise and d.weight <= least)
+                or (_is_short(d, _most(d)) and not _is_tangled(d))
                 else size(f"{value.name}.{i}", DimOf(token, value, i))
                 for i, d in enumerate(shape)
             ]

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import coord, equals, modulo, step, term
 
@@ -17,8 +17,7 @@ from onnx_scatterx.symbolic.terms import coord, equals, modulo, step, term
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
     """Return the abstract value of a constant; large floating-point ones are not read."""
     dtype = tensor.dtype
-    numeric = dtype.is_integer() or dtype == ir.DataType.BOOL
-    if numeric and dtype.bitwidth >= 8:
+    if is_integer(dtype) and dtype.bitwidth >= 8:
         array = tensor.numpy()
         return TensorValue(dtype, tuple(map(term, array.shape)), array)
     shape = tensor.shape.numpy()
@@ -63,7 +62,7 @@ def constant_of_shape(call: Call) -> Result:
     if dims is None:
         rank = x.static_shape
         return None if rank is None else [TensorValue(dtype, call.unknown_shape(rank[0]))]
-    integer = dtype.is_integer() or dtype == ir.DataType.BOOL
+    integer = is_integer(dtype)
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):
         shape = [d.constant for d in dims if d.constant is not None]
@@ -122,7 +121,7 @@ def one_hot(call: Call) -> Result:
     axis = call.integer("axis", -1) % rank
     extent = depth.scalar if depth.is_integer else None
     shape_ = list(indices.shape)
-    shape_.insert(axis, extent if extent is not None else call.unknown_shape(rank)[axis])
+    shape_.insert(axis, extent if extent is not None else call.unknown_size(axis))
     content = None
     pair = values.element_exprs
     if extent is not None and indices.index_map is not None and pair is not None:

@@ -32,16 +32,14 @@ def target_shape(shape: Shape, target: list[Term], call: Call) -> Shape:
         target[: len(shape)] = [_copied(t, n, call.facts) for t, n in copies]
     if all(t.constant != -1 for t in target):
         # A number that may be -1 stands for any size.
-        fresh = call.unknown_shape(len(target))
-        return tuple(
-            t if call.facts.is_nonnegative(t) else f for t, f in zip(target, fresh, strict=True)
-        )
+        sizes = enumerate(target)
+        return tuple(t if call.facts.is_nonnegative(t) else call.unknown_size(d) for d, t in sizes)
     (place,) = (i for i, t in enumerate(target) if t.constant == -1)
     others = target[:place] + target[place + 1 :]
     # If a 0 does not copy, a zero product is not accepted beside a -1.
     found = _beside_zeros if as_written else _quotient
     inferred = found(shape, others, call.facts)
-    target[place] = call.unknown_shape(len(target))[place] if inferred is None else inferred
+    target[place] = call.unknown_size(place) if inferred is None else inferred
     return tuple(target)
 
 

@@ -26,7 +26,7 @@ def non_zero(call: Call) -> Result:
     rank = max(len(x.shape), 1)
     content = x.content.constant if isinstance(x.content, Term) else None
     if content is None or not x.shape:
-        count = call.unknown_shape(2)[1]
+        count = call.unknown_size(1)
         return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
     # All or nothing: row d of the result is the d-th digit of the flat position.
     total = math.prod(x.shape, start=term(1)) if content else term(0)
@@ -59,7 +59,7 @@ def top_k(call: Call) -> Result:
         given = call.input(1)
         count = None if given is None else given.scalar
     if count is None:
-        count = call.unknown_shape(len(x.shape))[axis]
+        count = call.unknown_size(axis)
     shape_ = tuple(count if d == axis else n for d, n in enumerate(x.shape))
     at = position_of(call, 1, len(shape_), x.shape[axis].constant)
     return [TensorValue(x.dtype, shape_), TensorValue(ir.DataType.INT64, shape_, at)]
