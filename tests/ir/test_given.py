@@ -125,7 +125,7 @@ def test_a_real_export() -> None:
             return x
 
     inputs = (torch.zeros(2, 4), torch.ones(2, 2))
-    program = torch.onnx.export(Put(), inputs, dynamo=True, verbose=False)
+    program = torch.onnx.export(Put().eval(), inputs, dynamo=True, verbose=False)
     result = onnx_scatterx.optimize(program, verify=True)
     assert result.report.removed == len(result.report.scatters) > 0
     assert isinstance(result.model, ir.Model)
