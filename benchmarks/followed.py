@@ -1,7 +1,7 @@
 """Follows the printed commands: dynamic exports of small modules, optimized for three targets.
 
     pip install torch==2.13.0 onnxscript
-    python benchmarks/followed.py [--page docs/it_stays.md] [--only WORD] [--commands]
+    python benchmarks/followed.py [--page docs/kept_scatters.md] [--only WORD] [--commands]
 
 The modules are those of ``followed_sources.py``. `optimize` prints commands. The first one is
 pasted whose promises are true of the module, and which does not add an operator to the target. This
@@ -129,7 +129,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     rows = [
-        "| model | exporter | `qnn` | `rknn` | a profile of one's own |",
+        "| model | exporter | `qnn` | `rknn` | a profile of our own |",
         "|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -1,8 +1,8 @@
-"""Draws the pictures of the pages: ``python docs/drawings.py`` writes docs/drawings/*.svg.
+"""Makes the pictures of the pages: ``python docs/drawings.py`` writes docs/drawings/*.svg.
 
-The picture drawings/NAME.svg is ``draw(NAME)``, for the transformer of that name in the page. Two
-are others: drawings/pipeline.svg has the passes, as ``PIPELINE`` lists them, and
-drawings/before_after.svg has a model before and after, as a report draws it.
+The picture drawings/NAME.svg is ``picture(NAME)``, for the transformer of that name in the page.
+Two are others: drawings/pipeline.svg has the passes, as ``PIPELINE`` lists them, and
+drawings/before_after.svg has a model before and after, as a report shows it.
 """
 
 import doctest
@@ -15,7 +15,7 @@ from onnx_scatterx.pipeline import PIPELINE
 from onnx_scatterx.reports.page.graph_figure import graph_figure
 from onnx_scatterx.system.writing import write_text
 from onnx_scatterx.text.visible import as_html
-from onnx_scatterx.theory import draw
+from onnx_scatterx.theory import picture
 from onnx_scatterx.theory.drawing import COLOURS, INK, TEXT
 
 DOCS = Path(__file__).parent
@@ -30,8 +30,8 @@ def drawings() -> Iterator[tuple[Path, str]]:
             examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
             doctest.DocTestRunner().run(examples, clear_globs=False)
             for name in names:
-                picture = pipeline() if name == "pipeline" else draw(examples.globs[name])
-                yield DOCS / "drawings" / f"{name}.svg", picture
+                svg = pipeline() if name == "pipeline" else picture(examples.globs[name])
+                yield DOCS / "drawings" / f"{name}.svg", svg
     yield DOCS / "drawings" / "before_after.svg", before_after("refine_centres_dynamo")
 
 

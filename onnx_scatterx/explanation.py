@@ -9,7 +9,7 @@ from typing import Any
 
 from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
-from onnx_scatterx.api.inspection import inspect_accounts, loaded_ir
+from onnx_scatterx.api.inspection import inspect_records, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
@@ -59,8 +59,8 @@ def advise(
     """
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model)
-    _, accounts = inspect_accounts(loaded, settings, details=False)
-    return advise_on(loaded, settings, accounts, command)
+    _, records = inspect_records(loaded, settings, details=False)
+    return advise_on(loaded, settings, records, command)
 
 
 def explain(
@@ -190,26 +190,26 @@ def explanations(
     observer = Observer(progress)
     settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
     loaded = loaded_ir(model, observer)
-    _, accounts = inspect_accounts(loaded, settings, observer, details=False)
-    if node is not None and not reads and all(node != a.entry.node for a in accounts):
+    _, records = inspect_records(loaded, settings, observer, details=False)
+    if node is not None and not reads and all(node != a.entry.node for a in records):
         settings = replace(settings, reads=True)
-        _, accounts = inspect_accounts(loaded, settings, details=False)
+        _, records = inspect_records(loaded, settings, details=False)
     if node is not None:
-        accounts = _named(accounts, node)
-    if not accounts:
+        records = _named(records, node)
+    if not records:
         return []
     observer.stage("trying what would help")
-    found = advise_on(loaded, settings, accounts, command)
+    found = advise_on(loaded, settings, records, command)
     next_ = {node: advice for advice in found for node in advice.nodes}
-    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in accounts]
+    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in records]
 
 
-def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
+def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     """Return the scatters and gathers of a name; several graphs may use one."""
-    found = tuple(a for a in accounts if name == a.entry.node)
+    found = tuple(a for a in records if name == a.entry.node)
     if found:
         return found
-    names = list(dict.fromkeys(a.entry.node for a in accounts))
+    names = list(dict.fromkeys(a.entry.node for a in records))
     if not names:
         raise ScatterXError(f"no scatter or gather is called {name!r}: the model has none")
     near = difflib.get_close_matches(name, names, _NAMES, 0.5) or names[:_NAMES]
@@ -219,10 +219,10 @@ def _named(accounts: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(account: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
-    answer, *rest = parts(account, theory=theory)
-    said = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
-    return Explanation(account.entry, tuple((label, tuple(text)) for label, text in said))
+def _explained(record: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
+    answer, *rest = parts(record, theory=theory)
+    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:

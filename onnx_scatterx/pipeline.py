@@ -85,7 +85,7 @@ def optimize_ir(
         kept_opset, lowered = None, newest
     given = settings.assumed
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
-    kept: tuple[Clause, ...] = ()
+    necessary: tuple[Clause, ...] = ()
     rests: list[tuple[Clause, ...]] = []
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
@@ -99,37 +99,37 @@ def optimize_ir(
             observer.stage("finding out which assumptions are needed", tries, 0)
             return _effect(cloned(model), settings, some)
 
-        kept, rests = needed(given, effect)
+        necessary, rests = needed(given, effect)
     before = _operators(model)
-    accounts = _rewritten(model, settings, kept, observer, details=details)
-    if kept:
-        accounts = tuple(
+    records = _rewritten(model, settings, necessary, observer, details=details)
+    if necessary:
+        records = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
-            for a, rest in zip(accounts, rests, strict=True)
+            for a, rest in zip(records, rests, strict=True)
         )
-        used = [c for a, rest in zip(accounts, rests, strict=True) if _goes(a) for c in rest]
+        used = [c for a, rest in zip(records, rests, strict=True) if _goes(a) for c in rest]
         earlier = from_metadata(model.metadata_props)
         if used:
-            found = dict.fromkeys((*earlier, *(c for c in kept if c in used)))
+            found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
             model.metadata_props[METADATA] = as_metadata(found)
     report = report_of(
         settings.target.name,
-        accounts,
+        records,
         before,
         _operators(model),
         planned=planned,
         reads=settings.reads,
     )
-    idle = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(kept))
+    unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     with own_budget(_steps(model)):
         left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
-    said = tuple(fixed.symbols.items())
-    report = replace(report, not_needed=idle, violations=left, fixed=said, to_fix=wanted)
-    return replace(report, opset_lowered=lowered, opset_kept=kept_opset), accounts
+    sizes = tuple(fixed.symbols.items())
+    report = replace(report, not_needed=unused, violations=left, fixed=sizes, to_fix=wanted)
+    return replace(report, opset_lowered=lowered, opset_kept=kept_opset), records
 
 
 def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
@@ -147,8 +147,8 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
-def _goes(account: NodeRecord) -> bool:
-    return account.entry.action is not Action.KEPT
+def _goes(record: NodeRecord) -> bool:
+    return record.entry.action is not Action.KEPT
 
 
 def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
@@ -180,11 +180,11 @@ def _rewritten(
                 step.run(job)
                 observer.passed(step.name, model)
     with own_budget(limit):
-        accounts = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+        records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
     if details:
         with own_budget(limit):
-            accounts = with_details(accounts, job.wiring)
-    return accounts
+            records = with_details(records, job.wiring)
+    return records
 
 
 def _steps(model: ir.Model) -> int:

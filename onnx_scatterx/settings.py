@@ -97,13 +97,13 @@ class Settings:
             "--deterministic": self.deterministic,
             "--distrust-dims": self.distrust_dims,
         }
-        said = [flag for flag, is_set in flags.items() if is_set]
+        options = [flag for flag, is_set in flags.items() if is_set]
         if self.asked is not None:
             names = (r.name if isinstance(r, Rule) else r for r in self.asked)
-            said.append(f"--rules {','.join(names)}")
-        said += [f"--assume {shlex.quote(str(clause))}" for clause in self.assumed]
-        said += [f"--size {name}={number}" for name, number in (self.sizes or {}).items()]
+            options.append(f"--rules {','.join(names)}")
+        options += [f"--assume {shlex.quote(str(clause))}" for clause in self.assumed]
+        options += [f"--size {name}={number}" for name, number in (self.sizes or {}).items()]
         for name, number in (self.fix or {}).items():
-            told = f"={number}" if isinstance(number, int) else f":{','.join(map(str, number))}"
-            said.append(f"--fix {name}{told}")
-        return tuple(said)
+            value = f"={number}" if isinstance(number, int) else f":{','.join(map(str, number))}"
+            options.append(f"--fix {name}{value}")
+        return tuple(options)

@@ -15,7 +15,7 @@ from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region, edges
 from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError

@@ -29,7 +29,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reduce import is_ordered, reduced, reducers
 from onnx_scatterx.emit.select import select
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.symbolic.terms import Term, term

@@ -23,7 +23,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import modulus_of
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
 from onnx_scatterx.symbolic.terms import Term, coord

@@ -17,7 +17,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import AxisMap, View
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal

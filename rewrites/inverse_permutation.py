@@ -15,7 +15,7 @@ from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.take import take
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of

@@ -20,7 +20,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masks import (
     Mask,
@@ -175,13 +175,13 @@ def _same_mask(node: ir.Node, scatter: Scatter, mask: Mask, context: Context) ->
     columns = rows.shape[1].constant
     if columns is None or not 0 < columns <= len(mask.shape):
         return False
-    sources = set()
+    origins = set()
     for c in range(columns):
         row = row_of(rows.index_map.at({1: c}))
         if row is None or row[1:] != (c, 0):
             return False
-        sources.add(row[0].source)
-    other = mask_under(sources.pop(), context) if len(sources) == 1 else None
+        origins.add(row[0].origin)
+    other = mask_under(origins.pop(), context) if len(origins) == 1 else None
     if other is None or len(other.shape) != columns:
         return False
     if not scatter.facts.equal(rows.shape[0], other.count):

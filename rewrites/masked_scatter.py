@@ -25,7 +25,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
 from onnx_scatterx.rewrites.mask import is_head

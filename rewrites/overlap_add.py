@@ -19,7 +19,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import INT64_MAX
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, floor_div, term

@@ -26,7 +26,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.native.nodes import make_node
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
@@ -36,7 +36,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
-_TABLE = 1 << 22  # entries of a constant f
+_ENTRIES = 1 << 22  # entries of a constant f
 
 
 class OverlayRule(RegionRule):
@@ -100,9 +100,9 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     """Return whether ONNX Runtime can reuse the tensor's memory for the output: no later reader."""
     if base.producer() is None or base.is_graph_output():
         return False
-    anchor = planner.writer.insertion_point
+    here = planner.writer.insertion_point
     return all(
-        use.node is anchor or any(map(planner.numbers.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
         for use in base.uses()
     )
 
@@ -124,7 +124,7 @@ class _Patch:
         return axis + (span.modulus != 1)
 
     @cached_property
-    def table(self) -> np.ndarray | None:
+    def provision(self) -> np.ndarray | None:
         """The provision tensor f, if all positions are numbers."""
         axes = []
         for _, span in self.partial:
@@ -139,7 +139,7 @@ class _Patch:
     @property
     def counted(self) -> tuple[int, ...]:
         """The dims that f runs over: p1."""
-        known = self.table is not None
+        known = self.provision is not None
         return tuple(a for a, span in self.partial if not known or span.length.constant != 1)
 
 
@@ -159,9 +159,9 @@ def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
     inner = Region((Cell(box, cell.source),), tuple(s.low for s in box), tuple(s.high for s in box))
     patch = _Patch(inner, partial)
     counts = [s.length.constant for _, s in partial]
-    if math.prod(n for n in counts if n is not None) * len(partial) > _TABLE:
+    if math.prod(n for n in counts if n is not None) * len(partial) > _ENTRIES:
         raise RefusedError(Reason.TOO_COSTLY, "a table of positions")
-    if patch.table is None and len(partial) > 1:
+    if patch.provision is None and len(partial) > 1:
         raise RefusedError(Reason.UNKNOWN_SIZE, "boxes of unknown size on several axes")
     return patch
 
@@ -185,7 +185,7 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
         columns=columns,
     )
     node = make_node(
-        [w.resolve(v) for v in (data, _provision(patch, planner), updates)],
+        [w.resolve(v) for v in (data, _written_provision(patch, planner), updates)],
         (patch.counted, p2, [order.index(d) for d in range(rank)]),
         "none",
         True,
@@ -198,11 +198,11 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     return node.outputs[0]
 
 
-def _provision(patch: _Patch, planner: Planner) -> ir.Value:
+def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:
     """Return f as a value: a constant, or a Range."""
     w, int64 = planner.writer, ir.DataType.INT64
-    if patch.table is not None:
-        return w.constant(patch.table, int64)
+    if patch.provision is not None:
+        return w.constant(patch.provision, int64)
     ((_, span),) = patch.partial
 
     def scalar(t: Term) -> ir.Value:

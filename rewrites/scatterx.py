@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.native.encoding import Layout, encode
 from onnx_scatterx.native.nodes import make_node
@@ -68,8 +68,8 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
 
 def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
     w = context.writer
-    table = w.resolve(layout.table.write(w))
-    inputs = [w.resolve(scatter.data), table, w.resolve(scatter.updates)]
+    provision = w.resolve(layout.provision.write(w))
+    inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]
     picks = (layout.p1, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(

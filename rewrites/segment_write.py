@@ -21,7 +21,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.search import (
     Search,

@@ -17,8 +17,9 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lift.gathers import Gather, is_gather
-from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
+from onnx_scatterx.lift.access import Access
+from onnx_scatterx.lift.lift_gather import Gather, is_gather
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
@@ -76,7 +77,7 @@ def _is_start(scatter: Scatter, context: Context) -> bool:
     after = _only_reader(output, scatter)
     if after is None or not is_scatter(after) or after.inputs[0] is not output:
         return False
-    found = lift(after, context.provenance.scope)
+    found = lift_scatter(after, context.provenance.scope)
     if isinstance(found, Refusal) or not _same_points(found, scatter):
         return False
     return _is_read_only_at(after.outputs[0], scatter, context)

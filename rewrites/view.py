@@ -20,7 +20,7 @@ from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Plan, RegionRule
 from onnx_scatterx.mosaic.existing_view import ExistingView
 from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.span import ONE
+from onnx_scatterx.mosaic.strided_interval import ONE
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
 from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.targets.cost_model.costs import Work

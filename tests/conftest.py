@@ -2,7 +2,7 @@
 
 pytest                              everything, with a worker for each core
 pytest -m "not slow"                without the tests that start processes
-pytest tests/lift/test_scatters.py  one file, in this process
+pytest tests/lift/test_lift_scatter.py  one file, in this process
 pytest --hypothesis-profile=full    with three times the examples, as in CI
 pytest --hypothesis-profile=deep    with five times the examples
 """

@@ -38,7 +38,7 @@ OPERATOR = ("tests/native/test_custom_op.py", "tests/native/test_custom_op_memor
 # 1.18 crashes on some and computes others wrongly.
 OLDEST = (
     *OPERATOR,
-    "tests/lift/test_scatters.py",
+    "tests/lift/test_lift_scatter.py",
     "tests/project/test_models.py",
     "tests/cli/test_run.py",
     "tests/native/test_scatterx.py",

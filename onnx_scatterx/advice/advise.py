@@ -55,11 +55,11 @@ def advise_on(
     for record in stuck:
         key = key_of(record.entry)
         found = sorted(search.ways.get(key, ()), key=lambda way: way[0].asks)
-        told = tuple(
+        ways = tuple(
             Way(change.command(given), change.condition(), rules)
             for change, rules in _simplest(found)[:_WAYS]
         )
-        alike = told or (search.refusal(record),)  # if nothing removes it: its reason
+        alike = ways or (search.refusal(record),)  # if nothing removes it: its reason
         groups.setdefault((record.entry.action, *alike), []).append(record)
     nodes = tuple(
         _advice(alike, tuple(k for k in key if isinstance(k, Way)), search)
@@ -136,10 +136,10 @@ def _search(
         if change.fix and sizes is None:
             done |= found.keys()
         open_ = waiting - done if change.is_last else waiting
-        said = change.command(Command())
-        if not open_ or said in seen:
+        command = change.command(Command())
+        if not open_ or command in seen:
             continue
-        seen.add(said)
+        seen.add(command)
         records, changed = _tried(model, settings, change)
         for entry in (record.entry for record in records):
             if key_of(entry) in open_ and entry.action in (Action.REMOVED, Action.DEAD):

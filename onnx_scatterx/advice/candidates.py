@@ -54,10 +54,10 @@ def candidates(
     doubted = tuple(dict.fromkeys(clause for record in stuck for clause in record.doubted))
     if doubted and Reason.UNKNOWN_RANK in reasons:
         yield from _assuming(doubted)
-    for reason, said in _SIGNS:
+    for reason, condition in _SIGNS:
         found = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
         for name in dict.fromkeys(found):
-            yield from _assuming(clauses({name: said}))
+            yield from _assuming(clauses({name: condition}))
 
 
 def fixed(model: ir.Model, settings: Settings) -> Change | None:
@@ -74,9 +74,9 @@ def _dense(target: Target) -> Iterator[Change]:
     if target.dense_limit is None or base:
         yield Change(base=base, keys={"dense": "true"}, is_last=bool(base))
     if target.dense_limit != float("inf"):
-        told = ("with tensors of any size",)
+        conditions = ("with tensors of any size",)
         keys = {"dense": "true", "dense_limit": "inf"}
-        yield Change(base=base, keys=keys, conditions=told, is_last=True)
+        yield Change(base=base, keys=keys, conditions=conditions, is_last=True)
 
 
 def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Change]:
@@ -94,16 +94,16 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
         names = [use for use in refusal.detail.uses if not target.has(use)]
         if names and names == list(refusal.detail.uses):
             listed = ", ".join(f'"{name}"' for name in names)
-            told = f"if your compiler has {' and '.join(names)}"
-            yield Change(keys={"add": f"[{listed}]"}, conditions=(told,))
+            condition = f"if your compiler has {' and '.join(names)}"
+            yield Change(keys={"add": f"[{listed}]"}, conditions=(condition,))
 
 
 def _assuming(assumed: tuple[Clause, ...]) -> Iterator[Change]:
     """Yield a promise, unless it is about a name that cannot be typed."""
-    said: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for clause in assumed:
-        said.setdefault(clause.name, []).append(clause.said)
-    for name, parts in said.items():
+        by_name.setdefault(clause.name, []).append(clause.condition)
+    for name, parts in by_name.items():
         text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
         if not _reads_back(text, name):
             return
@@ -122,5 +122,5 @@ def _inputs(record: NodeRecord) -> list[str]:
     if record.canonical is None:
         return []
     leaves = {leaf for t in record.canonical.access.index_exprs for leaf in t.leaves()}
-    sources = (s for leaf in leaves if isinstance(leaf.source, tuple) for s in leaf.source)
+    sources = (s for leaf in leaves if isinstance(leaf.origin, tuple) for s in leaf.origin)
     return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)

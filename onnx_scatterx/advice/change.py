@@ -33,8 +33,8 @@ class Command:
 
     def words(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
-        said = ["--target", target] if target != "scatterx" else []
-        words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *said]
+        target_option = ["--target", target] if target != "scatterx" else []
+        words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
         return shlex.join([*words, *self.options, *options])
 
 
@@ -74,21 +74,21 @@ class Change:
         return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
 
     def says_more_than(self, other: Change) -> bool:
-        """Return whether all that another change says is said, and something else, too."""
-        if (self.base, self.fix) != (other.base, other.fix) or self.said == other.said:
+        """Return whether it states all that another change states, and more."""
+        if (self.base, self.fix) != (other.base, other.fix) or self.statements == other.statements:
             return False
-        return other.said <= self.said
+        return other.statements <= self.statements
 
     @property
-    def said(self) -> frozenset[object]:
-        """All that is said, beside sizes and another target to begin with."""
+    def statements(self) -> frozenset[object]:
+        """What a change states, beside sizes and another target to begin with."""
         return frozenset(
             {*self.keys.items(), *self.assumed, ("opset", self.opset)}
             | ({"deterministic"} if self.deterministic else set())
         )
 
     def repeats(self, given: Target) -> bool:
-        """Return whether a target was said with one of these keys already."""
+        """Return whether the target already has one of these keys."""
         return any(f" {key} " in given.name for key in self.keys)
 
     def target(self, given: Target) -> Target:
@@ -102,13 +102,13 @@ class Change:
 
     def settings(self, given: Settings) -> Settings:
         """Return the settings to optimize with, given those of the run."""
-        settled = given.deterministic or self.deterministic
+        deterministic = given.deterministic or self.deterministic
         changed = Settings.of(
             self.target(given.target),
             None,
             given.distrust_dims,
             None,
-            settled,
+            deterministic,
             reads=given.reads,
             sizes=given.sizes,
             fix={**(given.fix or {}), **self.fix},
@@ -121,10 +121,10 @@ class Change:
         target = self.base or given.target
         keys = "".join(f", {key} = {value}" for key, value in self.keys.items())
         options = [w for name, n in self.fix.items() for w in ("--fix", f"{name}={n}")]
-        said: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for clause in self.assumed:
-            said.setdefault(clause.name, []).append(clause.said)
-        for name, parts in said.items():
+            by_name.setdefault(clause.name, []).append(clause.condition)
+        for name, parts in by_name.items():
             text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
             options += ["--assume", text]
         options += ["--deterministic"] if self.deterministic else []
@@ -134,7 +134,8 @@ class Change:
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""
         promises = [
-            _WORDS[c.said].format(c.name) if c.said in _WORDS else str(c) for c in self.assumed
+            _WORDS[c.condition].format(c.name) if c.condition in _WORDS else str(c)
+            for c in self.assumed
         ]
         parts = [f"if {' and '.join(promises)}"] if promises else []
         parts += ["or with numbers of your own"] if self.fix else []

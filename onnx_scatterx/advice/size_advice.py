@@ -10,7 +10,7 @@ from onnx_scatterx.advice.change import Change, Command
 from onnx_scatterx.advice.sizes import fitting_sizes
 from onnx_scatterx.assumptions.size_template import template
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.lift.failing import Failure
+from onnx_scatterx.lift.first_failure import Failure
 from onnx_scatterx.reports.advice import Advice, Way
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.write_sizes import WriteSizes

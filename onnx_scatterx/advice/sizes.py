@@ -21,8 +21,8 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.lift.bounds import learn_bounds
-from onnx_scatterx.lift.failing import Failure, first_failure
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.first_failure import Failure, first_failure
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.reports.example_numbers import value_at
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError
@@ -128,7 +128,7 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
     """Return whether a fact is true at sizes; one about anything else may be."""
     numbers: dict[Symbol, int] = {}
     for leaf in fact.leaves():
-        origin = leaf.source
+        origin = leaf.origin
         name: str | None = None
         if isinstance(origin, DeclaredDim):
             name = origin.name
@@ -162,7 +162,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
 
 def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
     """Return whether a scatter writes as many rows in a line as there are, or more."""
-    scatter = lift(node, scope)
+    scatter = lift_scatter(node, scope)
     if not isinstance(scatter, Scatter):
         return False
     for expr, size in zip(scatter.index_exprs, scatter.data_shape, strict=True):

@@ -21,7 +21,7 @@ from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Comparison
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.symbolic.constraints import Elements
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Symbol, Term, coord, modulo, term
 
@@ -75,7 +75,7 @@ class Assumptions:
             axis = len(found.shape) - 1
             formula, last = formula.at({axis: 0}), found.shape[axis] - 1
         elements = self._elements(assumption, found, last, facts)
-        facts.learn_elements(leaf.source, elements)
+        facts.learn_elements(leaf.origin, elements)
         if all(d.constant == 1 for d in found.shape):
             facts.assume(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
         if counts:

@@ -156,7 +156,7 @@ def _keeps(before: TensorValue, after: TensorValue, free: set[Term]) -> bool:
 
 
 def _weakened(
-    before: TensorValue, after: TensorValue, free: set[Term], source: object
+    before: TensorValue, after: TensorValue, free: set[Term], origin: object
 ) -> TensorValue:
     if sequences.is_sequence(before):
         return _any_iteration(before, after)
@@ -165,7 +165,7 @@ def _weakened(
     dims = []
     for d, (b, a) in enumerate(zip(before.shape, after.shape, strict=True)):
         if b is not a and b not in free:
-            b = size(f"carried.{d}", (source, d))
+            b = size(f"carried.{d}", (origin, d))
             free.add(b)
         dims.append(b)
     return TensorValue(before.dtype, tuple(dims))

@@ -49,7 +49,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
             given.append(found or (default if default.value is not None else None))
         if (
             not any(g is not None and g.is_ref() for g in given)
-            and len(set(map(_said, given))) == 1
+            and len(set(map(_comparable, given))) == 1
         ):
             attributes[name] = given[0]
     opsets = operator_sets(function.opset_imports)
@@ -65,7 +65,7 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     return scope
 
 
-def _said(attribute: ir.Attr | None) -> object:
+def _comparable(attribute: ir.Attr | None) -> object:
     """Return the value of an attribute, for comparing; without its name."""
     if attribute is None:
         return None
@@ -76,7 +76,7 @@ def _said(attribute: ir.Attr | None) -> object:
 
 
 def _join(
-    parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], source: object
+    parts: list[TensorValue], merged: dict[tuple[Term, ...], Term], origin: object
 ) -> TensorValue:
     """Join the callers' arguments: a dim that differs between them is a size of the function's own.
 
@@ -92,7 +92,7 @@ def _join(
         if group[0].constant is not None and all(t is group[0] for t in group):
             dims.append(group[0])
         else:
-            dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (source, axis))))
+            dims.append(merged.setdefault(group, size(f"dim{len(merged)}", (origin, axis))))
     first = parts[0].constant
     same = first is not None and all(
         p.constant is not None

@@ -52,19 +52,19 @@ def inspect(
     settings = Settings.of(
         target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
     )
-    return inspect_accounts(model, settings, Observer(progress))[0]
+    return inspect_records(model, settings, Observer(progress))[0]
 
 
-def inspect_accounts(
+def inspect_records(
     model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     """Return the report of ``inspect``, and the records from which it was made."""
     opened, loaded = opened_ir(model, observer)
-    report, accounts = optimize_ir(
+    report, records = optimize_ir(
         loaded, settings, planned=True, details=details, observer=observer
     )
     about = about_model(loaded, opened, settings)
-    return replace(report, about=about), accounts
+    return replace(report, about=about), records
 
 
 def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:

@@ -126,8 +126,8 @@ class Assumption:
 
         Bounds that are not numbers are ignored.
 
-        >>> said = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
-        >>> [Assumption.parse(text, "n").witness() for text in said]
+        >>> texts = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
+        >>> [Assumption.parse(text, "n").witness() for text in texts]
         [4, None, -999999995]
         """
         interval = self.interval()

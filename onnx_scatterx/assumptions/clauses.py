@@ -39,10 +39,10 @@ class Clause:
     """
 
     name: str
-    said: str
+    condition: str
 
     def __str__(self) -> str:
-        return f"{self.name}{':' if self.said in PROPERTIES else ''} {self.said}"
+        return f"{self.name}{':' if self.condition in PROPERTIES else ''} {self.condition}"
 
 
 def clauses(assume: Assume) -> tuple[Clause, ...]:
@@ -70,12 +70,14 @@ def as_metadata(found: Iterable[Clause]) -> str:
     >>> as_metadata(clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'
     """
-    said: dict[str, str] = {}
+    conditions: dict[str, str] = {}
     for clause in found:
-        said[clause.name] = (
-            f"{said[clause.name]}, {clause.said}" if clause.name in said else clause.said
+        conditions[clause.name] = (
+            f"{conditions[clause.name]}, {clause.condition}"
+            if clause.name in conditions
+            else clause.condition
         )
-    return json.dumps(said, ensure_ascii=False)
+    return json.dumps(conditions, ensure_ascii=False)
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
@@ -88,13 +90,15 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
     if text is None:
         return ()
     try:
-        said = json.loads(text)
+        conditions = json.loads(text)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict) or not all(isinstance(part, str) for part in said.values()):
+        conditions = None
+    if not isinstance(conditions, dict) or not all(
+        isinstance(part, str) for part in conditions.values()
+    ):
         shown = one_line(text, _SHOWN)
         raise ScatterXError(f"the metadata {METADATA} of the model are not assumptions: {shown}")
-    return clauses(said)
+    return clauses(conditions)
 
 
 def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
@@ -103,10 +107,10 @@ def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
     >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
     2
     """
-    said: dict[str, list[str]] = {}
+    conditions: dict[str, list[str]] = {}
     for clause in found:
-        said.setdefault(clause.name, []).append(clause.said)
-    return {name: Assumption.parse(", ".join(parts), name) for name, parts in said.items()}
+        conditions.setdefault(clause.name, []).append(clause.condition)
+    return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions.items()}
 
 
 def check(
@@ -136,6 +140,6 @@ def check(
                 f"it has {', '.join(sorted(symbols)) or 'none'}"
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
-            said = ", ".join(str(c) for c in found if c.name == name)
-            raise ScatterXError(f"no number satisfies all of this: {said}")
+            listed = ", ".join(str(c) for c in found if c.name == name)
+            raise ScatterXError(f"no number satisfies all of this: {listed}")
     return assumed

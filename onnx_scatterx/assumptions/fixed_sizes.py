@@ -89,8 +89,8 @@ class _Reader:
             found = self._found(name)
             if found is not None:
                 shapes[name] = found
-        said = {name: number for name, (number, _) in self.symbols.items()}
-        return FixedSizes(said, shapes)
+        sizes = {name: number for name, (number, _) in self.symbols.items()}
+        return FixedSizes(sizes, shapes)
 
     def _size(self, name: str, number: int) -> None:
         """Take a number for a dim by its name, or by its place (``x[2]``)."""

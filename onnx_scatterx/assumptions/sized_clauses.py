@@ -14,7 +14,7 @@ from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.errors import ScatterXError
 
 
-def at_sizes(said: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
+def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
     """Return assumptions with the numbers of fixed sizes in the place of their names.
 
     One of a size that is fixed is true or not: raises ScatterXError if it is not.
@@ -26,8 +26,8 @@ def at_sizes(said: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
     numbers = {re.escape(n): str(v) for n, v in fixed.symbols.items() if n.isidentifier()}
     pattern = re.compile(rf"\b({'|'.join(numbers) or '$^'})\b")
     found: dict[Clause, None] = {}
-    for clause in said:
-        text = pattern.sub(lambda match: numbers[match[1]], clause.said)
+    for clause in assumed:
+        text = pattern.sub(lambda match: numbers[match[1]], clause.condition)
         number = fixed.symbols.get(clause.name)
         if number is None:
             found[Clause(clause.name, text)] = None
@@ -36,7 +36,7 @@ def at_sizes(said: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
     return tuple(found)
 
 
-def equalities(said: Iterable[Clause]) -> dict[str, int]:
+def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
     """Return the numbers that are assumed of names.
 
     >>> from onnx_scatterx.assumptions.clauses import clauses
@@ -44,7 +44,7 @@ def equalities(said: Iterable[Clause]) -> dict[str, int]:
     {'b': 4}
     """
     found = {}
-    for name, assumption in by_name(said).items():
+    for name, assumption in by_name(assumed).items():
         for comparison in assumption.comparisons:
             is_number = isinstance(comparison.bound, int) and not comparison.modulus
             if comparison.sign == "==" and is_number:

@@ -39,23 +39,23 @@ def statement(text: str) -> tuple[str, str]:
     head, comma, more = text.partition(",")
     check_length(head)
     sides = [side.strip() for side in _SIGN.split(head)]
-    name, said = "", ""
+    name, condition = "", ""
     match sides:
         case [words]:
-            name, _, said = words.rpartition(" " if " " in words else ":")
-        case [name, "=", said]:
+            name, _, condition = words.rpartition(" " if " " in words else ":")
+        case [name, "=", condition]:
             pass
         case [bound, sign, subject] if _is_number(bound) and sign in _TURNED:
-            name, said = _compared(subject, (_TURNED[sign], bound))
+            name, condition = _compared(subject, (_TURNED[sign], bound))
         case [subject, sign, bound] if bound:
-            name, said = _compared(subject, (sign, bound))
+            name, condition = _compared(subject, (sign, bound))
         case [low, sign, subject, other, high] if any({sign, other} <= c for c in _CHAINS):
-            name, said = _compared(subject, (_TURNED[sign], low), (other, high))
+            name, condition = _compared(subject, (_TURNED[sign], low), (other, high))
     name = name.strip().removesuffix(":").rstrip()
-    if not name or not said:
+    if not name or not condition:
         shown = one_line(text, _SHOWN)
         raise ScatterXError(f"'{shown}' is not like 'seq <= 512' or 'positions: contiguous'")
-    return name, said + comma + more
+    return name, condition + comma + more
 
 
 def parts_of(text: str) -> list[str]:
@@ -79,7 +79,7 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
             if modulus is not None and bound is not None:
                 return modulus, sides[1], bound
     except LimitError as error:
-        raise ScatterXError(f"'{one_line(text, _SHOWN)}', said of {name}, {error}") from error
+        raise ScatterXError(f"'{one_line(text, _SHOWN)}', about {name}, {error}") from error
     raise ScatterXError(
         f"cannot read the assumption '{one_line(text, _SHOWN)}' about {name}; write for example "
         f"'<= 4096', '% 8 == 0', {', '.join(PROPERTIES)}"
@@ -91,7 +91,7 @@ def check_length(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise ScatterXError(
             f"the assumption '{one_line(text, _SHOWN)}' has {len(text)} characters; "
-            f"{MOST_CHARACTERS} are the most"
+            f"at most {MOST_CHARACTERS} are allowed"
         )
 
 

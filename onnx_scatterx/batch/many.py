@@ -89,14 +89,14 @@ def optimize_many(
     if verify is not False:
         checks = {} if verify is True else dict(verify)
     with recorded():
-        settled = _checked(options)
+        checked = _checked(options)
         pairs = pairs_of(paths, Path(output))
         read = read_elsewhere(pairs)
     tasks = [
         Task(
             source,
             place,
-            settled,
+            checked,
             checks,
             timeout,
             read.get(place.parent, {}),
@@ -139,9 +139,9 @@ def inspect_many(
     """
     _check_limits(jobs, timeout)
     with recorded():
-        settled = _checked(options)
+        checked = _checked(options)
         _, sources = sources_of(paths)
-    tasks = [Task(source, None, settled, None, timeout) for source in sources]
+    tasks = [Task(source, None, checked, None, timeout) for source in sources]
     return _run(tasks, executor, jobs, progress, running)
 
 

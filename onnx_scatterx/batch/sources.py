@@ -1,4 +1,4 @@
-"""The models of a call, the paths of their outputs, and the files there that must stay."""
+"""The models of a call, the paths of their outputs, and the files that must not be replaced."""
 
 from __future__ import annotations
 

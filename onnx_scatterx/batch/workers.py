@@ -93,7 +93,7 @@ def prepare() -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.api
-        import onnx_scatterx.verification.judge  # noqa: F401 - imported early
+        import onnx_scatterx.verification.verifying  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> Outcome:
@@ -175,8 +175,8 @@ def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
         return ()
     names = ("target", "distrust_dims", "reads", "assume", "deterministic", "fix")
     given = {name: task.options[name] for name in names if name in task.options}
-    said = () if report.about is None else report.about.options
-    words = tuple(word for option in said for word in shlex.split(option))
+    options = () if report.about is None else report.about.options
+    words = tuple(word for option in options for word in shlex.split(option))
     command = Command(str(task.source), str(task.output), report.target, words)
     return advise(task.source, command=command, **given)
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.benchmarking.ort_profile import NodeTime, read_profile
+from onnx_scatterx.benchmarking.node_times import NodeTime, read_trace
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
@@ -47,7 +47,7 @@ def bench(
     seconds: float = 10.0,
     seed: int = 0,
     library: bool = True,
-    profile: bool = True,
+    node_times: bool = True,
     progress: Progress | None = None,
 ) -> Benchmark:
     """Time models in ONNX Runtime, in turns, on the same inputs.
@@ -65,7 +65,7 @@ def bench(
         seconds: how long all rounds together may take, if ``rounds`` is not given.
         seed: of the inputs that are drawn.
         library: whether the ScatterX library is registered.
-        profile: whether to find out where the time is spent, in runs of their own.
+        node_times: whether to find out where the time is spent, in runs of their own.
         progress: is called after each round with how many are done and how many there will be.
 
     Returns:
@@ -107,12 +107,13 @@ def bench(
         differences, times = setting.time(
             dict(zip(named, files, strict=True)), given, rounds, seconds, progress
         )
-        profiles: list[tuple[NodeTime, ...]] = [()] * len(files)
-        if profile:
-            profiles = [
-                setting.profile(name, file, given) for name, file in zip(named, files, strict=True)
+        traced: list[tuple[NodeTime, ...]] = [()] * len(files)
+        if node_times:
+            traced = [
+                setting.node_times(name, file, given)
+                for name, file in zip(named, files, strict=True)
             ]
-    timings = zip(named, times.T, differences, profiles, strict=True)
+    timings = zip(named, times.T, differences, traced, strict=True)
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
 
 
@@ -198,15 +199,15 @@ class _Setting:
             raise ScatterXError(f"while the models were timed: {answer.reason}")
         return differences, np.array(answer.content["times"])
 
-    def profile(self, name: str, file: ModelFile, inputs: Arrays) -> tuple[NodeTime, ...]:
+    def node_times(self, name: str, file: ModelFile, inputs: Arrays) -> tuple[NodeTime, ...]:
         with OrtProcess() as process:
-            model = self._open(process, 0, name, file, str(self.directory / "profile"))
+            model = self._open(process, 0, name, file, str(self.directory / "trace"))
             with _named_errors(name):
                 model.bind(inputs)
-            answer = process.ask({"do": "profile", "session": 0, "runs": _PROFILED})
+            answer = process.ask({"do": "trace", "session": 0, "runs": _PROFILED})
         if isinstance(answer, Failure):
-            raise ScatterXError(f"{name}: while it was profiled: {answer.reason}")
-        return read_profile(Path(answer.content["file"]), _PROFILED)
+            raise ScatterXError(f"{name}: while its nodes were timed: {answer.reason}")
+        return read_trace(Path(answer.content["file"]), _PROFILED)
 
     def _open(
         self,
@@ -214,12 +215,12 @@ class _Setting:
         number: int,
         name: str,
         file: ModelFile,
-        profile: str | None = None,
+        trace: str | None = None,
     ) -> OpenModel:
         check_runtime(self.library)
         with _named_errors(name):
             return OpenModel.open(
-                process, number, file, threads=self.threads, library=self.library, profile=profile
+                process, number, file, threads=self.threads, library=self.library, trace=trace
             )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_scatterx.benchmarking.ort_profile import NodeTime, by_operator
+from onnx_scatterx.benchmarking.node_times import NodeTime, by_operator
 from onnx_scatterx.benchmarking.statistics import Spread
 from onnx_scatterx.reports.rendering import group, table, text_of
 from onnx_scatterx.text.visible import as_json
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 _OPERATORS = 12  # that are shown; JSON has all
 _NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
-_BY_OPERATOR = "ms in each operator (and how many nodes), profiled in whole microseconds"
+_BY_OPERATOR = "ms in each operator (and how many nodes), timed in whole microseconds"
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One model: the seconds of one run in every round, its difference, and its profile.
+    """One model: the seconds of one run in every round, its difference, and the time of each node.
 
     ``difference`` says how its outputs differ from those of the first model; None if all are the
-    same, bit for bit. ``profile`` are its nodes, the slowest first.
+    same, bit for bit. ``node_times`` has the slowest nodes first.
     """
 
     name: str
     times: np.ndarray
     difference: str | None
-    profile: tuple[NodeTime, ...] = ()
+    node_times: tuple[NodeTime, ...] = ()
 
     @property
     def spread(self) -> Spread:
@@ -48,9 +48,9 @@ class Timing:
             "difference": self.difference,
             "operators": [
                 {"op": op, "nodes": count, "seconds": seconds}
-                for op, (count, seconds) in by_operator(self.profile).items()
+                for op, (count, seconds) in by_operator(self.node_times).items()
             ],
-            "nodes": [{"node": t.node, "op": t.op, "seconds": t.seconds} for t in self.profile],
+            "nodes": [{"node": t.node, "op": t.op, "seconds": t.seconds} for t in self.node_times],
         }
 
 
@@ -93,7 +93,7 @@ class Benchmark:
 
     def __rich__(self) -> Group:
         tables = [self._times()]
-        if any(t.profile for t in self.timings):
+        if any(t.node_times for t in self.timings):
             tables.append(self._operators())
         return group(*tables)
 
@@ -109,7 +109,7 @@ class Benchmark:
         from onnx_scatterx.reports.page.fragments import tables
 
         times = self.summary(), ("model", *_NUMBERS, "outputs"), self._time_rows()
-        if not any(t.profile for t in self.timings):
+        if not any(t.node_times for t in self.timings):
             return tables(times)
         return tables(times, (_BY_OPERATOR, ("operator", *self._names()), self._operator_rows()))
 
@@ -131,7 +131,7 @@ class Benchmark:
         return table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
 
     def _operator_rows(self) -> list[list[str]]:
-        found = [by_operator(t.profile) for t in self.timings]
+        found = [by_operator(t.node_times) for t in self.timings]
         most: dict[str, float] = {}
         for operators in found:
             for op, (_, seconds) in operators.items():

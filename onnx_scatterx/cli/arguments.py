@@ -41,7 +41,7 @@ def add_many(command: argparse.ArgumentParser) -> None:
         "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
     )
     command.add_argument(
-        "--timeout", type=duration, metavar="SECONDS", help="for each of several models"
+        "--timeout", type=duration, metavar="SECONDS", help="time limit for each of several models"
     )
 
 
@@ -53,7 +53,9 @@ def add_json(command: argparse.ArgumentParser) -> None:
 def add_strict(command: argparse.ArgumentParser) -> None:
     """Add --strict."""
     command.add_argument(
-        "--strict", action="store_true", help="exit with 1 if the target does not take the result"
+        "--strict",
+        action="store_true",
+        help="exit with 1 if the target does not take all of the result",
     )
 
 
@@ -97,13 +99,14 @@ def add_draws(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--prove",
         action="store_true",
-        help="prove it for every size and every input, by a solver; exit with 1 if not proven",
+        help="prove by a solver that the outputs are the same for every size and input; exit with "
+        "1 if there is no proof",
     )
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=natural, metavar="S", help="of the inputs (0)")
+    command.add_argument("--seed", type=natural, metavar="S", help="seed of the drawn inputs (0)")
 
 
 def add_inputs(command: argparse.ArgumentParser) -> None:
@@ -115,7 +118,7 @@ def add_inputs(command: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME=FILE",
-        help="inputs: a .npy each, or a .npz with all of them; drawn at random by default",
+        help="the inputs: a .npy each, or a .npz with all; without this option, they are drawn",
     )
 
 
@@ -127,19 +130,26 @@ def add_sizes(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SYMBOL=N",
-        help="a named dim of the inputs to draw",
+        help="the size of a named dim, for inputs that are drawn",
     )
     add_seed(command)
 
 
 def add_session(command: argparse.ArgumentParser, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
-    told = threads or "all"
+    default = threads or "all"
     command.add_argument(
-        "--threads", type=thread_count, default=threads, metavar="N", help=f"for one node ({told})"
+        "--threads",
+        type=thread_count,
+        default=threads,
+        metavar="N",
+        help=f"threads for one node ({default})",
     )
     command.add_argument(
-        "--no-library", dest="library", action="store_false", help="run ScatterX by its fallbacks"
+        "--no-library",
+        dest="library",
+        action="store_false",
+        help="run ScatterX by its fallback functions",
     )
 
 
@@ -151,9 +161,9 @@ def settings(args: argparse.Namespace) -> dict[str, Any]:
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of verify, which optimize takes, too."""
-    told = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
+    given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
-    return {**told, **drawn, "prove": args.prove}
+    return {**given, **drawn, "prove": args.prove}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
@@ -164,7 +174,7 @@ def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
 
-def settle_target(args: argparse.Namespace) -> None:
+def read_target(args: argparse.Namespace) -> None:
     """Read the target; raise an error if an option has no effect with it."""
     from onnx_scatterx.targets.catalogue import target_of
 

@@ -1,4 +1,4 @@
-"""A table of arrays, for people."""
+"""A table of arrays, for a terminal."""
 
 from __future__ import annotations
 

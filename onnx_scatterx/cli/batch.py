@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.cli.arguments import checks, settings, settle_target
+from onnx_scatterx.cli.arguments import checks, read_target, settings
 from onnx_scatterx.cli.models import STREAM, paths_of
 from onnx_scatterx.cli.output import print_error, report_place, show, show_text
 from onnx_scatterx.cli.progress import Batch, stages
@@ -43,13 +43,13 @@ def optimize_directory(args: argparse.Namespace) -> int:
         if args.report is not None and _is_beneath(args.report, args.output):
             writing.make_directory(Path(args.report).parent)
         report = report_place(args.report, writing)
-        settle_target(args)
+        read_target(args)
         paths = paths_of(args.models)
         if report is not None and report.exists():
             for model in models_in(Path(paths)) if isinstance(paths, str) else paths:
                 note_model(model)
             writing.check()
-        with watched("optimizing", quiet=args.quiet) as told:
+        with watched("optimizing", quiet=args.quiet) as observers:
             summary = optimize_many(
                 paths,
                 args.output,
@@ -61,7 +61,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 sizes=dict(args.size),
                 opset=args.opset,
                 advice=report is not None and report.suffix == ".html",
-                **told,
+                **observers,
                 **settings(args),
             )
         if args.json:

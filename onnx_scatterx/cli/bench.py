@@ -14,17 +14,22 @@ from onnx_scatterx.errors import ScatterXError
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `bench` takes."""
-    command.add_argument("models", metavar="MODEL", nargs="+", help="ONNX models; all on one input")
+    command.add_argument(
+        "models", metavar="MODEL", nargs="+", help="ONNX models; all run on the same inputs"
+    )
     command.add_argument(
         "--target",
         metavar="A,B",
-        help="optimize the one model for these targets, and time them too",
+        help="optimize the one model for these targets, and time the results, too",
     )
     add_inputs(command)
     add_sizes(command)
     add_session(command, threads=1)
     command.add_argument(
-        "--rounds", type=count, metavar="N", help="how often to time each model (as fits in 10 s)"
+        "--rounds",
+        type=count,
+        metavar="N",
+        help="how often to time each model (as often as fits into 10 s)",
     )
     add_json(command)
 

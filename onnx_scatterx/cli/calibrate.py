@@ -16,9 +16,11 @@ from onnx_scatterx.text.visible import as_json
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `calibrate` takes."""
-    command.add_argument("-o", "--output", metavar="OUT", help="a file other than the usual one")
     command.add_argument(
-        "--threads", type=count, default=1, metavar="N", help="of ONNX Runtime for one node (1)"
+        "-o", "--output", metavar="OUT", help="the file to write (one in the user's configuration)"
+    )
+    command.add_argument(
+        "--threads", type=count, default=1, metavar="N", help="threads for one node (1)"
     )
     add_json(command)
 
@@ -26,9 +28,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure the machine, write its constants, and show them."""
     from onnx_scatterx.benchmarking.calibrate import calibrate
-    from onnx_scatterx.targets.cost_model.machine import place
+    from onnx_scatterx.targets.cost_model.machine import calibration_file
 
-    path = place() if args.output is None else Path(args.output)
+    path = calibration_file() if args.output is None else Path(args.output)
     with Writing() as writing:
         if args.output is None:
             writing.make_directory(path.parent)
@@ -40,5 +42,5 @@ def run(args: argparse.Namespace) -> int:
         show_text(as_json({"file": str(path), **asdict(machine)}))
         return 0
     show_text(machine.to_toml())
-    show(f"written to {path}; target ort-cpu reads it from {place()}")
+    show(f"written to {path}; target ort-cpu reads it from {calibration_file()}")
     return 0

@@ -33,7 +33,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_python(command)
     command.add_argument(
-        "--timeout", type=duration, metavar="SECONDS", help="for each run of a consumer (300)"
+        "--timeout",
+        type=duration,
+        metavar="SECONDS",
+        help="time limit for each run of a consumer (300)",
     )
     add_inputs(command)
     command.add_argument(
@@ -49,7 +52,7 @@ def add_check_with(command: argparse.ArgumentParser) -> None:
         "--check-with",
         type=consumer_list,
         metavar="A,B",
-        help="let these consumers run the result, as check does; exit with 1 if one refuses it",
+        help="run the result with these consumers, as check does; exit with 1 if one refuses it",
     )
     add_python(command)
 
@@ -61,7 +64,7 @@ def add_python(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]PATH",
-        help="the Python with the consumers, or with the one that is named (this Python)",
+        help="the Python that has the consumers, or the named one (this Python)",
     )
 
 

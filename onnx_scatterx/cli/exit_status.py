@@ -34,10 +34,10 @@ def advised(
         return report
     from onnx_scatterx.explanation import advise
 
-    return replace(report, advice=advise(model, command=said(args, output), **settings(args)))
+    return replace(report, advice=advise(model, command=command_of(args, output), **settings(args)))
 
 
-def said(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
+def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return what the user typed: the arguments that change what is done with the model."""
     from onnx_scatterx.advice.change import Command
 

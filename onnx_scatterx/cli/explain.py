@@ -9,10 +9,10 @@ from onnx_scatterx.cli.arguments import (
     add_model,
     add_reads,
     add_target,
+    read_target,
     settings,
-    settle_target,
 )
-from onnx_scatterx.cli.exit_status import said
+from onnx_scatterx.cli.exit_status import command_of
 from onnx_scatterx.cli.models import given_model
 from onnx_scatterx.cli.output import show_text, terminal_width
 from onnx_scatterx.cli.progress import stages
@@ -35,13 +35,18 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.explanation import explain, explanations
     from onnx_scatterx.text.visible import as_json
 
-    settle_target(args)
+    read_target(args)
     model, width = given_model(args.model), min(terminal_width(), _WIDTH)
     with stages() as tell:
-        told = {"progress": tell, "theory": args.theory, "command": said(args), **settings(args)}
+        options = {
+            "progress": tell,
+            "theory": args.theory,
+            "command": command_of(args),
+            **settings(args),
+        }
         if args.json:
-            text = as_json([found.to_dict() for found in explanations(model, args.node, **told)])
+            text = as_json([found.to_dict() for found in explanations(model, args.node, **options)])
         else:
-            text = explain(model, args.node, width=width, **told)
+            text = explain(model, args.node, width=width, **options)
     show_text(text)
     return 0

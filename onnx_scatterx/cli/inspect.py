@@ -10,9 +10,9 @@ from onnx_scatterx.cli.arguments import (
     add_reads,
     add_strict,
     add_target,
+    read_target,
     reject_unused,
     settings,
-    settle_target,
 )
 from onnx_scatterx.cli.batch import batch_status, watched
 from onnx_scatterx.cli.exit_status import advised, strict_status
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     one = is_one(args.models)
     if one:
         reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
-    settle_target(args)
+    read_target(args)
     return _inspect(args) if one else _inspect_many(args)
 
 
@@ -57,9 +57,13 @@ def _inspect(args: argparse.Namespace) -> int:
 def _inspect_many(args: argparse.Namespace) -> int:
     from onnx_scatterx.batch import inspect_many
 
-    with watched("inspecting") as told:
+    with watched("inspecting") as observers:
         summary = inspect_many(
-            paths_of(args.models), jobs=args.jobs, timeout=args.timeout, **told, **settings(args)
+            paths_of(args.models),
+            jobs=args.jobs,
+            timeout=args.timeout,
+            **observers,
+            **settings(args),
         )
     if args.json:
         show_text(summary.to_json())

@@ -15,9 +15,9 @@ from onnx_scatterx.cli.arguments import (
     add_reads,
     add_strict,
     add_target,
+    read_target,
     reject_unused,
     settings,
-    settle_target,
 )
 from onnx_scatterx.cli.check import add_check_with, answers, chosen_consumers
 from onnx_scatterx.cli.exit_status import advised, answer, strict_status, verified
@@ -52,7 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="where to write it: a file, - for stdout, or a directory if there are several models",
+        help="where to write the model: a file, - for stdout, or a directory for several models",
     )
     add_many(command)
     add_target(command)
@@ -60,7 +60,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_strict(command)
     command.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     command.add_argument(
-        "--opset", type=count, metavar="N", help="raise or lower the model to this set of operators"
+        "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
     )
     command.add_argument(
         "--size",
@@ -71,11 +71,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="a hint for ort-cpu: the usual value of a symbolic size",
     )
     command.add_argument(
-        "--verify", action="store_true", help="run both models first, and write only if they agree"
+        "--verify",
+        action="store_true",
+        help="run both models first, and write the new one only if the outputs are the same",
     )
     add_draws(command)
     add_check_with(command)
-    command.add_argument("--report", metavar="R", help="write a report, too, .json or .html")
+    command.add_argument("--report", metavar="R", help="also write a report, .json or .html")
     command.add_argument(
         "--print-after",
         action="append",
@@ -133,7 +135,7 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
             note_read(source, "the input")
         if stream is None:
             writing.claim(args.output, "the output")
-        settle_target(args)
+        read_target(args)
         model = given_model(source)
         report = report_place(args.report, writing)
         with stages(quiet=args.quiet) as tell:
@@ -146,10 +148,10 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
                 watch=_printer(args.print_after) if args.print_after else None,
                 **settings(args),
             )
-        told = result.report
+        advised_report = result.report
         is_page = report is not None and report.suffix == ".html"
         if args.json or is_page or not args.quiet:
-            told = advised(args, model, told, args.output)
+            advised_report = advised(args, model, advised_report, args.output)
         writing.check()  # now the external data of the input are known
         verification = verified(args, model, result) if args.verify else None
         if verification is None or verification.same:
@@ -160,14 +162,14 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
                 else:
                     stage(result.model, args.output, writing, source_path=path, message_limit=limit)
             if report is not None:
-                text = _report_text(report.suffix, result.report, told, verification)
+                text = _report_text(report.suffix, result.report, advised_report, verification)
                 writing.text(report, text, "the report")
     if content is not None and stream is not None:
         write_model(content, stream)
     if args.json:
-        show_text(told.to_json(verification))
+        show_text(advised_report.to_json(verification))
     elif not args.quiet:
-        show(told)
+        show(advised_report)
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")
@@ -200,8 +202,8 @@ def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
 
 
 def _report_text(
-    suffix: str, report: Report, told: Report, verification: Verification | None
+    suffix: str, report: Report, advised_report: Report, verification: Verification | None
 ) -> str:
     if suffix == ".html":
-        return told.to_html(verification)
+        return advised_report.to_html(verification)
     return report.to_json(verification)

@@ -37,10 +37,10 @@ def show(content: object) -> None:
     elif hasattr(content, "plain") and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
         from rich.console import Console
 
-        from onnx_scatterx.reports.rendering import drawn
+        from onnx_scatterx.reports.rendering import laid_out
 
         console = Console(markup=False, highlight=False, emoji=False)
-        _write(drawn(cast("Shown", content), console).removesuffix("\n"))
+        _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
 
@@ -74,7 +74,7 @@ def print_error(message: object, status: int) -> int:
     return status
 
 
-def complain_of_a_bug(error: Exception, status: int) -> int:
+def report_bug(error: Exception, status: int) -> int:
     """Print the source of a bug, and ask the user to report it; return the exit status."""
     for part in traceback.format_exception(error):
         _to_stderr(in_lines(part.rstrip("\n").split("\n")))

@@ -1,4 +1,4 @@
-"""The parser of the commands: a mistake is told in one line."""
+"""The parser of the commands: a mistake is reported in one line."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from onnx_scatterx.cli import optimize as cli_optimize
 from onnx_scatterx.cli import run as cli_run
 from onnx_scatterx.cli import targets as cli_targets
 from onnx_scatterx.cli import verify as cli_verify
-from onnx_scatterx.cli.output import complain_of_a_bug, only_ours, print_error
+from onnx_scatterx.cli.output import only_ours, print_error, report_bug
 from onnx_scatterx.cli.parser import Parser, Version
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
@@ -73,7 +73,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:  # status 1 is an answer, and a bug is not
         if isinstance(error, ImportError) and _is_of_others(error.name):
             return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
-        return complain_of_a_bug(error, _FAILED)
+        return report_bug(error, _FAILED)
     return status
 
 
@@ -113,37 +113,43 @@ def _parser() -> Parser:
     command(
         "inspect",
         cli_inspect,
-        "list the scatters, and what would be done with them",
+        "list the scatters, and what optimize would do with each",
         "model.onnx --target standard",
     )
     command(
         "explain",
         cli_explain,
-        "explain the scatters: what is done, and which fact is missing",
+        "explain what is done with a scatter, or why it is kept",
         "model.onnx node_ScatterND_67",
     )
     command(
         "bench",
         cli_bench,
-        "time models against each other, in turns",
+        "time models in turns, and compare their speed",
         "model.onnx --target standard",
     )
     command(
-        "run", cli_run, "run a model, print and save its outputs", "model.onnx --output outputs.npz"
+        "run",
+        cli_run,
+        "run a model, and print or save its outputs",
+        "model.onnx --output outputs.npz",
     )
     command(
-        "verify", cli_verify, "run two models and compare them bit for bit", "model.onnx new.onnx"
+        "verify",
+        cli_verify,
+        "run two models, and compare their outputs bit for bit",
+        "model.onnx new.onnx",
     )
     command(
         "extract",
         cli_extract,
-        "cut out what one scatter needs, without weights, to send it",
+        "cut out the part of a model that one scatter needs, without weights",
         "model.onnx node_ScatterND_67 -o part.onnx",
     )
     command(
         "check",
         cli_check,
-        "let compilers of devices run a model, and compare",
+        "give a model to compilers of devices, and compare the results",
         "model.onnx --with opencv",
     )
     command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")

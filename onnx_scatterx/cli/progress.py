@@ -156,13 +156,13 @@ def remaining(taken: Sequence[float], left: int, processes: int) -> str:
     error = 2 * spread * math.sqrt(left + left * left / len(taken))
     low, high = (max(0.0, left * mean + side * error) / processes for side in (-1, 1))
     if low < high / 5:
-        return f", up to {_told(high)} left"
+        return f", up to {_duration(high)} left"
     if high > 1.5 * low:
-        return f", {_told(low)} to {_told(high)} left"
-    return f", about {_told((low + high) / 2)} left"
+        return f", {_duration(low)} to {_duration(high)} left"
+    return f", about {_duration((low + high) / 2)} left"
 
 
-def _told(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     from onnx_scatterx.runtime.opened import opened_model
 
     saved: list[dict[str, np.ndarray]] = []
-    told: list[dict[str, object]] = []
+    tables: list[dict[str, object]] = []
     model = given_model(args.model)
     with opened_model(model, threads=args.threads, library=args.library) as opened:
         given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
@@ -72,13 +72,13 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
         for title, feeds in _drawn(args, model) if drawn else [("", given)]:
             outputs = opened.run(feeds)
             table = ArrayTable(outputs, title)
-            told.append(table.to_dict())
+            tables.append(table.to_dict())
             if not args.json:
                 show(table)
             # What was drawn is saved too: an output alone would say little.
             saved.append(feeds | outputs if drawn else outputs)
     if args.json:
-        show_text(as_json(told))
+        show_text(as_json(tables))
     return saved
 
 

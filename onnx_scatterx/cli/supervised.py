@@ -42,7 +42,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     _pass_on(child, passed_on)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     _, status = os.waitpid(child, 0)
-    return _told(os.waitstatus_to_exitcode(status))
+    return _as_exit_status(os.waitstatus_to_exitcode(status))
 
 
 def _work(argv: Sequence[str] | None) -> int:
@@ -51,7 +51,7 @@ def _work(argv: Sequence[str] | None) -> int:
     return main(argv)
 
 
-def _told(status: int) -> int:
+def _as_exit_status(status: int) -> int:
     """Return the exit status of the command, and say what happened if it was killed."""
     if status >= 0:
         return status

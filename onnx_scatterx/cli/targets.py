@@ -27,8 +27,8 @@ def run(args: argparse.Namespace) -> int:
 
     found = all_targets() if args.name is None else [target_of(args.name)]
     if args.json:
-        told = [_plain_target(target) for target in found]
-        show_text(as_json(told if args.name is None else told[0]))
+        contents = [_plain_target(target) for target in found]
+        show_text(as_json(contents if args.name is None else contents[0]))
     elif args.name is not None:
         show_text(described(found[0]))
     else:

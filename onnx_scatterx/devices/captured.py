@@ -26,9 +26,9 @@ def captured() -> Iterator[Callable[[], str]]:
                 stream.flush()
             end = file.seek(0, os.SEEK_END)
             file.seek(0)
-            said = file.read().decode(errors="replace")
+            output = file.read().decode(errors="replace")
             file.seek(end)  # which the streams share
-            return said
+            return output
 
         saved = [os.dup(number) for number in (1, 2)]
         text()
@@ -37,8 +37,8 @@ def captured() -> Iterator[Callable[[], str]]:
         try:
             yield text
         finally:
-            said = text()
+            output = text()
             for number, old in zip((1, 2), saved, strict=True):
                 os.dup2(old, number)
                 os.close(old)
-            os.write(2, said.encode())
+            os.write(2, output.encode())

@@ -55,10 +55,10 @@ class Check:
         if self.verdict == "refused":
             where = f" at {', '.join(self.nodes)}" if self.nodes else ""
             return f"{head}refused{where}: {self.message}"
-        said = "taken and right" if self else f"taken, but wrong: {self.message}"
+        answer = "taken and right" if self else f"taken, but wrong: {self.message}"
         if self.on_host:
-            said += f"; on the host: {', '.join(self.on_host)}"
-        return head + said
+            answer += f"; on the host: {', '.join(self.on_host)}"
+        return head + answer
 
 
 def check(

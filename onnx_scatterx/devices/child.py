@@ -120,9 +120,9 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 
 def _text(error: Exception) -> str:
-    said = str(error).strip()
+    message = str(error).strip()
     kind = type(error).__name__
-    return f"{kind}: {said}" if said else kind
+    return f"{kind}: {message}" if message else kind
 
 
 def _reply(replies: IO[str], content: Mapping[str, Any]) -> None:

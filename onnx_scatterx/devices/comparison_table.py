@@ -62,22 +62,22 @@ class DeviceTable:
             before = self.right(consumer, FORMS[0])
             for form in FORMS:
                 right = self.right(consumer, form)
-                said = f"{len(right)}"
+                count = f"{len(right)}"
                 if form != FORMS[0]:
-                    said += f" (+{len(right - before)}, -{len(before - right)})"
+                    count += f" (+{len(right - before)}, -{len(before - right)})"
                 wrong = self.counts(consumer, form, "wrong")
-                cells.append(said + (f", {wrong} wrong" if wrong else ""))
+                cells.append(count + (f", {wrong} wrong" if wrong else ""))
             yield f"| {' | '.join(cells)} |"
 
     def _models(self) -> Iterable[str]:
         yield "| model | " + " | ".join(self.versions) + " |"
         yield "|---|" + "---|" * len(self.versions)
         for model in self.models:
-            said = (
+            signs = (
                 " ".join(_SIGNS[self.cells[model, consumer, form].check.verdict] for form in FORMS)
                 for consumer in self.versions
             )
-            yield f"| {model} | {' | '.join(said)} |"
+            yield f"| {model} | {' | '.join(signs)} |"
 
     def _lost(self) -> Iterable[str]:
         for (model, consumer, form), cell in self.cells.items():

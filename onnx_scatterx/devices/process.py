@@ -173,12 +173,12 @@ class ConsumerProcess(Closing):
             reply: dict[str, Any] = json.loads(line)
             return reply
         status = process.wait()
-        said = self._last_words()
+        words = self._last_words()
         self._end()
         if late.is_set():
             return f"no answer within {limit:g} s"
         how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        return one_line(f"it crashed ({how}){': ' if said else ''}{said}", 1000)
+        return one_line(f"it crashed ({how}){': ' if words else ''}{words}", 1000)
 
     def _last_words(self) -> str:
         self._log.seek(0, os.SEEK_END)

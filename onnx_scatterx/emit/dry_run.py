@@ -37,7 +37,7 @@ class DryRun:
     drafts: dict[object, ir.Value]
     nodes: int = 0
     surcharge: int = 0  # extra nodes that a choice counts as
-    reads: dict[ir.Value, None] = field(default_factory=dict)  # values of the graph
+    inputs: dict[ir.Value, None] = field(default_factory=dict)  # values of the graph
     missing: dict[str, None] = field(default_factory=dict)
     too_many_dims: dict[str, None] = field(default_factory=dict)
     given_rank: int = 0  # the largest rank of a value that was read
@@ -95,7 +95,7 @@ class DryRun:
     def read(self, values: Iterable[ir.Value]) -> None:
         """Note values of the graph that are read."""
         for value in values:
-            self.reads[value] = None
+            self.inputs[value] = None
             if self.known is not None:
                 self.given_rank = max(self.given_rank, self.known[value].rank or 0)
 

@@ -61,7 +61,7 @@ class Builder:
     fixed: dict[str, int] = field(default_factory=dict)
     trusted: bool = True
     unmodelled: dict[str, str] = field(default_factory=dict)
-    _kept: list[Any] = field(default_factory=list)
+    _alive: list[Any] = field(default_factory=list)
     _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
 
     def constant(self, array: np.ndarray, dtype: str) -> Tensor:
@@ -124,7 +124,7 @@ class Builder:
         if found is None:
             found = self._made(node, inputs, scope, equal)
             self.made[key] = found
-            self._kept.append((inputs, captured))
+            self._alive.append((inputs, captured))
             known = False
         else:
             known = True

@@ -93,9 +93,9 @@ def number_of(point: Term) -> int | None:
 
 
 def _looked_up(terms: Sequence[Term], points: Coordinates) -> set[Term]:
-    """Return the coordinates by which tables are looked up."""
-    tables = (t for t in walk(terms) if t.op == "table")
-    inside = {p for t in tables for p in walk([t])}
+    """Return the coordinates by which constants are looked up."""
+    lookups = (t for t in walk(terms) if t.op == "lookup")
+    inside = {p for t in lookups for p in walk([t])}
     return {p for p in points if p in inside}
 
 

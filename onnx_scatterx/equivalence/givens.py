@@ -54,23 +54,23 @@ def take(
             continue
         size, tensor = sizes.get(one.name), inputs.get(one.name)
         if size is not None:
-            world.solver.assume(_said(one, size, bound))
+            world.solver.assume(_condition(one, size, bound))
             world.assume(str(one))
         elif tensor is not None and sort_of(tensor.dtype) == "integer" and tensor.dims is not None:
-            world.hold(tensor, _teller(one, tensor, bound))
+            world.hold(tensor, _fact_of(one, tensor, bound))
             world.assume(str(one))
 
 
-def _said(given: Given, value: Term, bound: Term) -> Term:
+def _condition(given: Given, value: Term, bound: Term) -> Term:
     if given.modulus:
         value = modulo(value, integer(given.modulus))
     return _SIGNS[given.sign](value, bound)
 
 
-def _teller(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates, Term], Term]:
-    def told(at: Coordinates, element: Term) -> Term:
+def _fact_of(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates, Term], Term]:
+    def fact(at: Coordinates, element: Term) -> Term:
         if given.sign != "contiguous":
-            return _said(given, element, bound)
+            return _condition(given, element, bound)
         if not at or at[-1] is ZERO:
             return TRUE
         first = tensor.at((*at[:-1], ZERO))
@@ -78,4 +78,4 @@ def _teller(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates,
         last = add(first, subtract(tensor.shape[-1], ONE))
         return both(equal(element, add(first, at[-1])), at_most(last, integer(element.high)))
 
-    return told
+    return fact

@@ -15,9 +15,9 @@ from onnx_scatterx.equivalence.building import Builder, Scope, names_of
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
+from onnx_scatterx.equivalence.core.lookups import Lookup
 from onnx_scatterx.equivalence.core.reading import Node, read
 from onnx_scatterx.equivalence.core.solver import ALL, Answer
-from onnx_scatterx.equivalence.core.tables import Table
 from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.witnesses import coordinates
@@ -131,7 +131,7 @@ def _judge(
 
 
 def _contents(arrays: Mapping[str, tuple[np.ndarray, str]]) -> dict[str, Hashable]:
-    return {name: (a.shape, Table.of(a, dtype)) for name, (a, dtype) in arrays.items()}
+    return {name: (a.shape, Lookup.of(a, dtype)) for name, (a, dtype) in arrays.items()}
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
@@ -166,7 +166,7 @@ class Trial:
     owed: list[tuple[str, Comparison]] = field(default_factory=list)
     doubts: dict[str, Comparison] = field(default_factory=dict)
     _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
-    _kept: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def same(self, a: Tensor, b: Tensor) -> Comparison:
         """Return whether two tensors are the same, asked once."""
@@ -175,13 +175,13 @@ class Trial:
         key = (id(a), id(b))
         if key not in self._compared:
             self._compared[key] = compare(a, b, self.world)
-            self._kept.append((a, b))
+            self._alive.append((a, b))
         return self._compared[key]
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
         self.builder.run(node, self.second, lambda a, b: bool(self.same(a, b)))
-        self._settle(node)
+        self._prove_requirements(node)
         doubted = [n for n in (*node.inputs, *node.captured) if n in self.doubts]
         if doubted:  # it was run on the first model's value: whether it runs on its own is open
             doubt = self.doubts[doubted[0]]
@@ -199,7 +199,7 @@ class Trial:
                 self.doubts.setdefault(name, answer)
             self.second[name] = theirs
 
-    def _settle(self, node: Node) -> None:
+    def _prove_requirements(self, node: Node) -> None:
         """Prove a node's requirements; each proven one is a fact from then on."""
         for debt in self.world.debts:
             if debt.condition is FALSE:

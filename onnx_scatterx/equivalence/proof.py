@@ -77,11 +77,11 @@ class Proof:
             lines[0] += f" ({self._sizes()})"
         if self.refutation is not None:
             lines.append(f"  {self.refutation}")
-        told: dict[str, list[str]] = {}
+        alike: dict[str, list[str]] = {}
         for name, verdict in self.outputs.items():
             if verdict.why:
-                told.setdefault(str(verdict), []).append(repr(name))
-        for text, names in list(told.items())[:_SHOWN]:
+                alike.setdefault(str(verdict), []).append(repr(name))
+        for text, names in list(alike.items())[:_SHOWN]:
             shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
             lines.append(f"  {shown} {text}")
         if self.assumed and self.kind in ("proven", "proven for sizes"):
@@ -203,7 +203,7 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
             found[name] = Verdict("unknown", _doubt(judgement, comparison))
         elif judgement.owed:
             what, open_ = judgement.owed[0]
-            found[name] = Verdict("unknown", _told(open_.status, what))
+            found[name] = Verdict("unknown", _reason(open_.status, what))
         else:
             found[name] = Verdict("proven")
     return found
@@ -213,10 +213,10 @@ def _doubt(judgement: Judgement, comparison: Comparison) -> str:
     """Return why an output is not proven: unmodelled operators first, as all else follows."""
     known = set(judgement.unmodelled.values())
     unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
-    return next(unmodelled, _told(comparison.status, comparison.why))
+    return next(unmodelled, _reason(comparison.status, comparison.why))
 
 
-def _told(status: str, what: str) -> str:
+def _reason(status: str, what: str) -> str:
     return f"a counterexample that did not reproduce: {what}" if status == "differ" else what
 
 

@@ -12,7 +12,7 @@ from typing import Any, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.api.inspection import inspect_accounts, loaded_ir
+from onnx_scatterx.api.inspection import inspect_records, loaded_ir
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
@@ -134,11 +134,11 @@ class _Wanted:
     def of(
         cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
     ) -> _Wanted:
-        report, _ = inspect_accounts(model, settings, observer)
+        report, _ = inspect_records(model, settings, observer)
         found = [entry for entry in report.entries if entry.node == node]
         if not found and not settings.reads:
             settings = replace(settings, reads=True)
-            report, _ = inspect_accounts(model, settings, observer)
+            report, _ = inspect_records(model, settings, observer)
             found = [entry for entry in report.entries if entry.node == node]
         if not found:
             names = [entry.node for entry in report.entries]
@@ -151,7 +151,7 @@ class _Wanted:
     def is_met_by(self, part: ir.Model, node: str) -> bool:
         """Return whether the report on a part, read as it would be sent, is the same."""
         try:
-            report, _ = inspect_accounts(to_proto(cloned(part)), self.settings)
+            report, _ = inspect_records(to_proto(cloned(part)), self.settings)
         except ScatterXError:  # the part lacks an assumed input, or is not valid
             return False
         return next((e for e in report.entries if e.node == node), None) == self.entry

@@ -83,5 +83,5 @@ def _dim(size: Term) -> int | str | None:
     if size.constant is not None:
         return size.constant
     (leaf, *more) = size.leaves()
-    is_itself = not more and str(size) == leaf.name and leaf.source == DeclaredDim(leaf.name)
+    is_itself = not more and str(size) == leaf.name and leaf.origin == DeclaredDim(leaf.name)
     return leaf.name if is_itself else None

@@ -170,7 +170,9 @@ def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProt
         form = {b"<": "onnxtxt", b"{": "json"}.get(content.lstrip()[:1], "protobuf")
     try:
         if form in TEXTS and is_too_deep(content.decode(), form):
-            raise ModelError(f"{what}: is nested too deeply; {MOST_LEVELS} levels are the most")
+            raise ModelError(
+                f"{what}: is nested too deeply; at most {MOST_LEVELS} levels are allowed"
+            )
         if form == "onnxtxt":
             # What `onnx.load` does, without its warning that this syntax is experimental: filters
             # of warnings belong to the process, and cannot be set in one of several threads.

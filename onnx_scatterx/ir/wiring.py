@@ -16,7 +16,7 @@ class Wired(NamedTuple):
 
     op: str
     name: str
-    reads: tuple[ir.Value | None, ...]
+    inputs: tuple[ir.Value | None, ...]
     makes: tuple[ir.Value, ...]
 
 
@@ -63,12 +63,12 @@ class Wiring:
         self.constants |= set(graph.initializers.values()) - set(graph.inputs)
         for node in graph:
             name = node.name or (node.outputs[0].name if node.outputs else None) or ""
-            reads = tuple(node.inputs)
+            inputs = tuple(node.inputs)
             if node.op_type == "Constant" and node.domain == "":
                 self.constants |= set(node.outputs)
-            self.nodes[node] = Wired(node.op_type, name, reads, tuple(node.outputs))
+            self.nodes[node] = Wired(node.op_type, name, inputs, tuple(node.outputs))
             for value in node.outputs:
                 self.names[value] = value.name or ""
                 self.makers[value] = node
-            for value in dict.fromkeys(v for v in reads if v is not None):
+            for value in dict.fromkeys(v for v in inputs if v is not None):
                 self.readers.setdefault(value, []).append(node)

@@ -17,9 +17,10 @@ from onnx_scatterx.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.lift.footprint import Line, Piece, pieces
-from onnx_scatterx.lift.gathers import Gather, is_gather, lift_gather
-from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter, lift
+from onnx_scatterx.lift.access import Access
+from onnx_scatterx.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.lift.lift_gather import Gather, is_gather, lift_gather
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.unflatten import unflattened
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.prove import Facts
@@ -28,9 +29,9 @@ from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
 class Bounded(NamedTuple):
-    """A line that lies within the data, its number of positions, and facts of a run."""
+    """An axis that lies within the data, its number of positions, and facts of a run."""
 
-    line: Line
+    affine: AffineAxis
     positions: Term
     proven: tuple[Term, ...] = ()  # never negative
 
@@ -61,7 +62,7 @@ def _is_of_numbers(node: ir.Node, scope: Scope) -> bool:
 
 def _accesses(node: ir.Node, scope: Scope) -> list[Access]:
     try:
-        access = lift(node, scope) if is_scatter(node) else lift_gather(node, scope)
+        access = lift_scatter(node, scope) if is_scatter(node) else lift_gather(node, scope)
         if isinstance(access, Refusal):
             return []
         whole = unflattened(access, scope) if isinstance(access, Scatter) else None
@@ -71,70 +72,76 @@ def _accesses(node: ir.Node, scope: Scope) -> list[Access]:
 
 
 def _learn(access: Access, facts: Facts) -> None:
-    bound = read_line if isinstance(access, Gather) else written_line
+    bound = bounds_of_read if isinstance(access, Gather) else bounds_of_write
     try:
         for piece in pieces(access):
-            for axis, line in enumerate(piece.lines):
-                facts.add(bound(access, piece, axis, line, facts).proven)
+            for axis, affine in enumerate(piece.axes):
+                facts.add(bound(access, piece, axis, affine, facts).proven)
     except RefusedError:
         return
 
 
-def written_line(scatter: Access, piece: Piece, axis: int, line: Line, facts: Facts) -> Bounded:
-    """Return a line of a box that is written such that it lies within the data, or refuse.
+def bounds_of_write(
+    scatter: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
+) -> Bounded:
+    """Return an axis of a box that is written such that it lies within the data, or refuse.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
-    line's own dim may be empty, its start is clamped, and the check bounds its end. Else the count
-    is reduced to the positions that fit.
+    own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
+    count is reduced to the positions that fit.
     """
     size = scatter.data_shape[axis]
-    count = term(1) if line.dim is None else piece.counts[line.dim]
-    last = line.start + (line.step * (count - 1) if line.step > 0 else 0)
+    count = term(1) if affine.dim is None else piece.counts[affine.dim]
+    last = affine.start + (affine.step * (count - 1) if affine.step > 0 else 0)
     if facts.is_nonnegative(size - 1 - last) or (
-        abs(line.step) == 1 and facts.is_nonnegative(size - last - 1)
+        abs(affine.step) == 1 and facts.is_nonnegative(size - last - 1)
     ):
-        return Bounded(line, count)
+        return Bounded(affine, count)
     if facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    checked = _is_checked(scatter.index_dims, piece, line, facts)
-    if line.dim is None:
+    checked = _is_checked(scatter.index_dims, piece, affine, facts)
+    if affine.dim is None:
         if not checked:
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
-        return Bounded(line, count, (size - 1 - line.start,))
+        return Bounded(affine, count, (size - 1 - affine.start,))
     if checked and facts.is_nonnegative(count - 1):
-        return Bounded(line, count, (size - 1 - last,))
-    if line.step != 1:
-        return Bounded(line, count)  # clamped to the data afterwards
-    start = line.start if facts.is_nonnegative(size - line.start) else minimum(line.start, size)
+        return Bounded(affine, count, (size - 1 - last,))
+    if affine.step != 1:
+        return Bounded(affine, count)  # clamped to the data afterwards
+    start = (
+        affine.start if facts.is_nonnegative(size - affine.start) else minimum(affine.start, size)
+    )
     room = size - start
     if checked:
-        return Bounded(Line(start, 1, line.dim), count, (room - count,))
+        return Bounded(AffineAxis(start, 1, affine.dim), count, (room - count,))
     fits = facts.is_nonnegative(room - count)
-    return Bounded(Line(start, 1, line.dim), count if fits else minimum(count, room))
+    return Bounded(AffineAxis(start, 1, affine.dim), count if fits else minimum(count, room))
 
 
-def read_line(gather: Access, piece: Piece, axis: int, line: Line, facts: Facts) -> Bounded:
-    """Return a line of a box that is read such that it lies within the data, or refuse."""
+def bounds_of_read(
+    gather: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
+) -> Bounded:
+    """Return an axis of a box that is read such that it lies within the data, or refuse."""
     assert isinstance(gather, Gather)
-    size, start = gather.data_shape[axis], line.start
-    count = term(1) if line.dim is None else piece.counts[line.dim]
-    last = start + line.step * (count - 1)
-    low, high = (start, last) if line.step >= 0 else (last, start)
+    size, start = gather.data_shape[axis], affine.start
+    count = term(1) if affine.dim is None else piece.counts[affine.dim]
+    last = start + affine.step * (count - 1)
+    low, high = (start, last) if affine.step >= 0 else (last, start)
     if facts.is_nonnegative(low) and facts.is_nonnegative(size - 1 - high):
-        return Bounded(line, count)
+        return Bounded(affine, count)
     if facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1):
         raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    if not _is_checked(gather.checked_dims, piece, line, facts):
+    if not _is_checked(gather.checked_dims, piece, affine, facts):
         raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
     if facts.is_nonnegative(count - 1):
-        return Bounded(line, count, (low, size - 1 - high))
-    if line.step != 1:
+        return Bounded(affine, count, (low, size - 1 - high))
+    if affine.step != 1:
         raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
     start = start if facts.is_nonnegative(start) else maximum(start, 0)
     start = start if facts.is_nonnegative(size - start) else minimum(start, size)
-    return Bounded(Line(start, 1, line.dim), count, (size - start - count,))
+    return Bounded(AffineAxis(start, 1, affine.dim), count, (size - start - count,))
 
 
-def _is_checked(dims: tuple[int, ...], piece: Piece, line: Line, facts: Facts) -> bool:
-    """Return whether there was an index to check, unless the line's own dim is empty."""
-    return all(facts.is_nonnegative(piece.counts[d] - 1) for d in dims if d != line.dim)
+def _is_checked(dims: tuple[int, ...], piece: Piece, affine: AffineAxis, facts: Facts) -> bool:
+    """Return whether there was an index to check, unless the own dim of the axis is empty."""
+    return all(facts.is_nonnegative(piece.counts[d] - 1) for d in dims if d != affine.dim)

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.footprint import Piece, pieces
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Table
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge
 
@@ -118,16 +118,16 @@ def component(target: Term) -> Component[Any]:
     if not target.coords:
         return Constant(_number(target))
     if (ring := modulus_of(target)) is not None:
-        line = component(ring[0])
-        if isinstance(line, Affine):
-            return AffineModulo(line.start, line.step, line.dim, _number(ring[1]))
+        affine = component(ring[0])
+        if isinstance(affine, Affine):
+            return AffineModulo(affine.start, affine.step, affine.dim, _number(ring[1]))
     if len(target.coords) == 1:
         (dim,) = target.coords
         (atom,) = coord(dim).atoms
         slope, start = target.split(atom)
         if slope.constant is not None and not start.coords:
             return Affine(_number(start), slope.constant, dim)
-    return Table(tuple(sorted(target.coords)), target)
+    return Lookup(tuple(sorted(target.coords)), target)
 
 
 def _told_apart(target: Term, facts: Facts) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.symbolic.terms import coord
 
 _FIRST = "Expand Gather GatherElements Identity Reshape Slice Squeeze Transpose Unsqueeze"
@@ -48,7 +48,7 @@ def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
         return [-1 if d == along else d for d in straight]
     if node.op_type == "Identity" or (is_scatter(node) and place == 0):
         return straight
-    scatter = lift(node, scope) if is_scatter(node) else None
+    scatter = lift_scatter(node, scope) if is_scatter(node) else None
     if not isinstance(scatter, Scatter):
         return []
     coords = [coord(d) for d in range(len(scatter.shape))]

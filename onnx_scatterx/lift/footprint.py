@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.runs import Interval, narrowed, runs
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
@@ -23,7 +23,7 @@ from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 
 
-class Line(NamedTuple):
+class AffineAxis(NamedTuple):
     """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
 
     start: Term
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
     first: Shape
     counts: Shape
-    lines: tuple[Line, ...]
+    axes: tuple[AffineAxis, ...]
 
 
 def pieces(access: Access) -> list[Piece]:
@@ -93,45 +93,45 @@ def _cut(
     """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
     if depth > LIMITS.cuts:
         raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
-    lines: list[Line] = []
+    axes: list[AffineAxis] = []
     for axis, target in enumerate(targets):
-        line = line_along(target)
-        if line is None:
+        affine = affine_along(target)
+        if affine is None:
             dim, spans = _spans(access, target, axis, counts, facts)
             yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
             return
-        lines.append(line)
-    for axis, line in enumerate(lines):
-        low, high = _ends(line, counts)
+        axes.append(affine)
+    for axis, affine in enumerate(axes):
+        low, high = _ends(affine, counts)
         if access.nonnegative[axis] or facts.is_nonnegative(low):
             continue
         if facts.is_nonnegative(-high - 1):
-            start = simplify(line.start + access.data_shape[axis], facts)
-            lines[axis] = Line(start, line.step, line.dim)
+            start = simplify(affine.start + access.data_shape[axis], facts)
+            axes[axis] = AffineAxis(start, affine.step, affine.dim)
             continue
-        turn = _turn(line, counts)
+        turn = _turn(affine, counts)
         if turn is None:
             raise RefusedError(Reason.UNKNOWN_SIGN, Detail("axis {}: {}", axis, targets[axis]))
-        assert line.dim is not None
-        spans = [(0, turn), (turn, counts[line.dim].constant or 0)]
-        yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
+        assert affine.dim is not None
+        spans = [(0, turn), (turn, counts[affine.dim].constant or 0)]
+        yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
         return
-    for axis, line in enumerate(() if access.may_repeat else lines):
-        count = None if line.dim is None else counts[line.dim].constant
-        if count is None or abs(line.step) < 2 or line.dim is None:
+    for axis, affine in enumerate(() if access.may_repeat else axes):
+        count = None if affine.dim is None else counts[affine.dim].constant
+        if count is None or abs(affine.step) < 2 or affine.dim is None:
             continue
         if count == 2 or (count <= _LONE and access.data_shape[axis].constant is None):
             spans = [(i, i + 1) for i in range(count)]
-            yield from _cut_along(access, targets, first, counts, facts, line.dim, spans, depth)
+            yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
             return
-    _check_dims(access, lines, counts, facts)
-    yield Piece(first, counts, tuple(lines))
+    _check_dims(access, axes, counts, facts)
+    yield Piece(first, counts, tuple(axes))
 
 
-def line_along(target: Term) -> Line | None:
-    """Return a target as a line along one dim, or as a position; otherwise None."""
+def affine_along(target: Term) -> AffineAxis | None:
+    """Return a target that is affine in one dim, or is a position, as an axis; otherwise None."""
     if not target.coords:
-        return Line(target, 0, None)
+        return AffineAxis(target, 0, None)
     if len(target.coords) > 1:
         return None
     (dim,) = target.coords
@@ -139,26 +139,26 @@ def line_along(target: Term) -> Line | None:
     slope, start = target.split(atom)
     if slope.constant is None or start.coords:
         return None
-    return Line(start, slope.constant, dim)
+    return AffineAxis(start, slope.constant, dim)
 
 
-def _ends(line: Line, counts: Shape) -> tuple[Term, Term]:
-    if line.dim is None:
-        return line.start, line.start
-    last = line.start + line.step * (counts[line.dim] - 1)
-    return (line.start, last) if line.step > 0 else (last, line.start)
+def _ends(affine: AffineAxis, counts: Shape) -> tuple[Term, Term]:
+    if affine.dim is None:
+        return affine.start, affine.start
+    last = affine.start + affine.step * (counts[affine.dim] - 1)
+    return (affine.start, last) if affine.step > 0 else (last, affine.start)
 
 
-def _turn(line: Line, counts: Shape) -> int | None:
-    """Return the first place on a line of numbers whose sign differs from that of the start."""
-    if line.dim is None or line.start.constant is None or counts[line.dim].constant is None:
+def _turn(affine: AffineAxis, counts: Shape) -> int | None:
+    """Return the first place on an affine axis whose sign differs from that of the start."""
+    if affine.dim is None or affine.start.constant is None or counts[affine.dim].constant is None:
         return None
-    start = line.start.constant
-    return -(start // line.step) if line.step > 0 else start // -line.step + 1
+    start = affine.start.constant
+    return -(start // affine.step) if affine.step > 0 else start // -affine.step + 1
 
 
-def _check_dims(access: Access, lines: list[Line], counts: Shape, facts: Facts) -> None:
-    used = [line.dim for line in lines if line.dim is not None]
+def _check_dims(access: Access, axes: list[AffineAxis], counts: Shape, facts: Facts) -> None:
+    used = [affine.dim for affine in axes if affine.dim is not None]
     for dim, count in enumerate(counts):
         if used.count(dim) > 1:  # a box has a separate axis for each, even if short
             raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.tensor_role}")
@@ -179,13 +179,13 @@ def _spans(
     """Return a dim of the updates and the spans of it on which a target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.place):
         if isinstance(atom, Indicator) and len(atom.coords) == 1:
-            line = line_along(atom.parts[0])
-            if line is not None and line.dim is not None and abs(line.step) == 1:
+            affine = affine_along(atom.parts[0])
+            if affine is not None and affine.dim is not None and abs(affine.step) == 1:
                 # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
-                at = -line.start if line.step == 1 else line.start + 1
-                if not (facts.is_nonnegative(at) and facts.is_nonnegative(counts[line.dim] - at)):
+                at = -affine.start if affine.step == 1 else affine.start + 1
+                if not (facts.is_nonnegative(at) and facts.is_nonnegative(counts[affine.dim] - at)):
                     continue
-                return line.dim, [(0, at), (at, counts[line.dim])]
+                return affine.dim, [(0, at), (at, counts[affine.dim])]
         if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
             found = _blocks(atom, counts)
             if found is not None:
@@ -201,12 +201,12 @@ def _spans(
 def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     """Return the blocks of a dim on which ``x_dim // n`` is one number, if there are few blocks."""
     place, length = atom.parts
-    line = line_along(place)
-    if line is None or line.dim is None or line.start.constant != 0 or line.step != 1:
+    affine = affine_along(place)
+    if affine is None or affine.dim is None or affine.start.constant != 0 or affine.step != 1:
         return None
     for many in range(2, LIMITS.blocks + 1):
-        if counts[line.dim] is many * length:
-            return line.dim, [(i * length, (i + 1) * length) for i in range(many)]
+        if counts[affine.dim] is many * length:
+            return affine.dim, [(i * length, (i + 1) * length) for i in range(many)]
     return None
 
 

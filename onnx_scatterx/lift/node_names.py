@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.scatters import SCATTERS, is_scatter
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import SCATTERS, is_scatter
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, table
+from onnx_scatterx.symbolic.terms import Atom, Lookup, Number, Term, coord, lookup
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 Interval: TypeAlias = "tuple[Term | int, Term | int]"
@@ -34,7 +34,7 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
         cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
         if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
             best = dim, list(cuts)
-    if best is None:  # a sum of lines over several dims
+    if best is None:  # a sum of affine terms in several dims
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
     return best
 
@@ -53,7 +53,7 @@ def _breaks(values: np.ndarray, *, pairs: bool) -> list[tuple[int, int]]:
             while end < len(rows) and (rows[end] - rows[end - 1] == stride).all():
                 end += 1
             if (stride != stride[0]).any() or (end - first == 2 and stride[0] != 1 and not pairs):
-                end = first + 1  # no line, or two rows that are as well each on its own
+                end = first + 1  # no run, or two rows that are as well each on its own
         spans.append((first, end))
         first = end
     return spans
@@ -70,5 +70,5 @@ def narrowed(target: Term, dim: int, begin: Term, count: Term) -> Term:
             axis = atom.parts.index(index)
             rows = np.arange(begin.constant, begin.constant + count.constant)
             parts = (*atom.parts[:axis], coord(dim), *atom.parts[axis + 1 :])
-            changes[atom] = table(atom.array.take(rows, axis=axis), parts)
+            changes[atom] = lookup(atom.array.take(rows, axis=axis), parts)
     return target.replace(changes) if changes else target

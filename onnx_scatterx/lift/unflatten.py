@@ -6,7 +6,7 @@
 A Reshape keeps the elements in row-major order, and so does a read of all elements. So for any
 indices, the update at ``x_0`` is the one at ``(x_0 // B, x_0 % B)`` of ``u``. Exporters that only
 know windows of indices write a box like this. The digits of the flat position become coordinates,
-and every axis is a line again.
+and every axis is affine again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.reshaping import reshaped
-from onnx_scatterx.lift.footprint import line_along
-from onnx_scatterx.lift.scatters import Scatter, settled
+from onnx_scatterx.lift.access import simplified_targets
+from onnx_scatterx.lift.footprint import affine_along
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.symbolic.terms import Lookup, Term, as_term, coord
 
 _RESHAPES = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
@@ -30,12 +31,12 @@ _LONGEST = 16  # nodes between the updates and the tensor before
 
 
 def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
-    """Return a scatter of the tensor before flattening, if more of its targets are lines then.
+    """Return a scatter of the tensor before flattening, if more of its targets are affine then.
 
     It does not have an index tensor: the known indices are in its targets.
     """
-    crooked = _count_non_affine(scatter.index_exprs)
-    if not crooked:
+    not_affine = _count_non_affine(scatter.index_exprs)
+    if not not_affine:
         return None
     unsigned = [c for c, positive in enumerate(scatter.nonnegative) if not positive]
     best: Scatter | None = None
@@ -44,10 +45,12 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
         found = [t for t in targets if t is not None]
         if len(found) < len(targets):
             continue
-        terms, signs, facts = settled(scope.facts, scatter.data_shape, shape, found, unsigned)
-        if _count_non_affine(terms) >= crooked:
+        terms, signs, facts = simplified_targets(
+            scope.facts, scatter.data_shape, shape, found, unsigned
+        )
+        if _count_non_affine(terms) >= not_affine:
             continue
-        crooked = _count_non_affine(terms)
+        not_affine = _count_non_affine(terms)
         best = replace(
             scatter,
             updates=value,
@@ -62,12 +65,12 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
 
 
 def _count_non_affine(targets: Iterable[Term]) -> int:
-    return sum(line_along(t) is None for t in targets)
+    return sum(affine_along(t) is None for t in targets)
 
 
 def _in_shape(target: Term, old: Shape, new: Shape) -> Term | None:
     """Return a term over the coordinates of one shape over those of another, in row-major order."""
-    # Tables are fitted again, as lines if possible. _APART separates new coordinates from old ones.
+    # Tables are fitted again, affine if possible. _APART separates new coordinates from old ones.
     fitted = {}
     for atom in target.all_atoms():
         known = None

@@ -8,9 +8,9 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 
-SETTLED = "onnx_scatterx.settled"  # in a node's `meta`: its overwritten updates were dropped
+LAST_WINS = "onnx_scatterx.last_wins"  # in a node's `meta`: its overwritten updates were dropped
 _TOLD = 64  # groups in plain data
 _SHOWN = 4  # updates of one group that are listed
 
@@ -19,17 +19,17 @@ _SHOWN = 4  # updates of one group that are listed
 class Duplicates:
     """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
 
-    ``certain`` says that some collide. ``settled`` says that the last one was made to win. ``last``
-    says where the last one wins in any case.
+    ``certain`` says that some collide. ``last_wins`` says that the last one was made to win.
+    ``last`` says where the last one wins in any case.
     """
 
     certain: bool
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    settled: bool = False
+    last_wins: bool = False
     last: str = ""
 
     def __str__(self) -> str:
-        if self.settled:
+        if self.last_wins:
             return "if several updates go to the same element, the last one wins"
         open_ = "and ONNX does not say which one wins" + (
             f"; {self.last} the last" if self.last else ""
@@ -49,7 +49,7 @@ class Duplicates:
     def to_dict(self) -> dict[str, Any]:
         """Return this as plain data; of many groups only the first ones."""
         groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
-        return {"certain": self.certain, "updates": groups, "settled": self.settled}
+        return {"certain": self.certain, "updates": groups, "settled": self.last_wins}
 
 
 def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
@@ -57,8 +57,8 @@ def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -
 
     ``unique`` is the report's word for this, ``last`` the words that say where the last one wins.
     """
-    if node.meta.get(SETTLED) and unique == "proven":
-        return Duplicates(True, settled=True)
+    if node.meta.get(LAST_WINS) and unique == "proven":
+        return Duplicates(True, last_wins=True)
     scatter = canonical.access
     if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
         return None

@@ -10,7 +10,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
-from onnx_scatterx.lowering.written import NOTHING, Written, passed
+from onnx_scatterx.lowering.written import NOTHING, Written, element_path
 from onnx_scatterx.symbolic.terms import Term
 
 REPLACES = "onnx_scatterx.replaces"
@@ -50,9 +50,9 @@ class Commit:
                 if rewriting.unique is not None:
                     self.unique[node] = rewriting.unique
             for value in [v for v in node.outputs if v in choice.values]:
-                plan, passed = choice.values[value], round_.provenance.absorbed[value]
-                self._write(value, plan.write, passed, node)
-                for gone in (*passed, node):
+                plan, absorbed = choice.values[value], round_.provenance.absorbed[value]
+                self._write(value, plan.write, absorbed, node)
+                for gone in (*absorbed, node):
                     self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
@@ -70,24 +70,26 @@ class Commit:
         value: ir.Value,
         write: Callable[[], ir.Value],
         gone: Collection[ir.Node],
-        anchor: ir.Node,
+        place: ir.Node,
         work: Term | None = None,
     ) -> None:
         w, scope = self._writer, self._round.context.scope
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
-            metadata[WORK] = told(work)
+            metadata[WORK] = work_text(work)
         made = len(w.made)
         results = set(w.replaced.values())
         known = self._round.provenance.abstract(value)
         dtype = known.dtype or value.dtype
         assert dtype is not None
-        with w.at(anchor, value.name, metadata):
+        with w.at(place, value.name, metadata):
             result = w.resolve(write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
             new = set(w.made[made:])
-            found = Written(tuple(passed(result, new.__contains__)), result.const_value is not None)
+            found = Written(
+                tuple(element_path(result, new.__contains__)), result.const_value is not None
+            )
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
@@ -113,11 +115,11 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     return False
 
 
-def told(work: Term) -> str:
+def work_text(work: Term) -> str:
     """Return a number of elements as text, if it is short enough to be read.
 
     >>> from onnx_scatterx.symbolic.terms import term
-    >>> told(term(12))
+    >>> work_text(term(12))
     '12'
     """
     text = str(work)

@@ -33,12 +33,12 @@ class ExclusiveNodes:
             for node in nodes:
                 yield from node.outputs
 
-    def saved(self, gather: ir.Node, reads: Collection[ir.Value] = ()) -> float:
+    def saved(self, gather: ir.Node, inputs: Collection[ir.Value] = ()) -> float:
         """Return how many nodes are removed with a gather; one of several counts as a share.
 
-        Nodes are kept if they compute values that the replacement reads (``reads``).
+        Nodes are kept if they compute values that the replacement reads (``inputs``).
         """
-        read = {v.producer() for v in reads}
+        read = {v.producer() for v in inputs}
         data = self._of_data[gather]
         removed = [n for n in self._of_indices[gather] if n.op_type != "Constant"]
         removed += data if read.isdisjoint(data) else ()

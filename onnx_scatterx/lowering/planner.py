@@ -104,7 +104,7 @@ class Planner:
         rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
         own = trial.cost - sum(p.cost for p in parts)
         weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
-        return Plan(write, None, trial.cost, weight, rules, tuple(trial.reads))
+        return Plan(write, None, trial.cost, weight, rules, tuple(trial.inputs))
 
     def simplified(self, t: Term) -> Term:
         """Return a term with the cases decided that the facts decide."""

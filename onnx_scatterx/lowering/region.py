@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
-from onnx_scatterx.mosaic.span import ZERO, StridedInterval
+from onnx_scatterx.mosaic.strided_interval import ZERO, StridedInterval
 from onnx_scatterx.symbolic.terms import Term
 
 

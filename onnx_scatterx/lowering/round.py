@@ -12,7 +12,7 @@ from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.scalar_load import scalar_load
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
@@ -114,8 +114,8 @@ class RewriteRound:
 
     def _worth(self, value: ir.Value) -> int:
         """Return how many nodes a value may cost: more if the target lacks a removed operator."""
-        passed = self.provenance.absorbed[value]
-        return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in passed)
+        absorbed = self.provenance.absorbed[value]
+        return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in absorbed)
 
     def preferred(self) -> list[ir.Node]:
         """Return the scatters that could be slices, but that a rule writes first or better."""
@@ -135,9 +135,9 @@ class RewriteRound:
 
         If several such positions are cut out of one tensor, their order is computed too.
         """
-        passed, (output,) = self.provenance.absorbed, scatter.node.outputs
+        absorbed, (output,) = self.provenance.absorbed, scatter.node.outputs
         leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
-        if scatter.data not in passed or all(
+        if scatter.data not in absorbed or all(
             scalar_load(x, self.context.scope) is None for x in leaves
         ):
             return False
@@ -227,8 +227,8 @@ class RewriteRound:
             trial = self.writer.dry_run(found.write, as_output=output)
             if isinstance(trial, Refusal):
                 return trial
-            reads = tuple(trial.reads)
-            return replace(found, cost=trial.cost, reads=reads, rules=frozenset({rule}))
+            inputs = tuple(trial.inputs)
+            return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:

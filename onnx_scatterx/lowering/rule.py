@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to write a value. A dry run of ``write`` finds its cost and the values it reads."""
+    """A way to write a value. A dry run of ``write`` finds its cost and its inputs."""
 
     write: Callable[[], ir.Value]
     work: Term | None = None  # of a dense form: elements of its largest tensor
     cost: int = 0  # in nodes
     weight: float = 0.0  # plans are compared by it: nodes, or time
     rules: frozenset[Rule] = frozenset()  # that it uses
-    reads: tuple[ir.Value, ...] = ()  # values of the graph
+    inputs: tuple[ir.Value, ...] = ()  # values of the graph
     unique: bool | None = None  # of ScatterX: whether updates proven not to collide
 
 

@@ -1,4 +1,4 @@
-"""Which values of a graph are written anew."""
+"""Which values of a graph are written by new nodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Plan
@@ -57,19 +57,19 @@ class Selection(ABC):
 
     @abstractmethod
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
-        """Return whether a value that only moves elements is written anew."""
+        """Return whether a value that only moves elements is written by new nodes."""
 
     def _take(self, value: ir.Value, plan: Plan) -> bool:
         self.values[value] = plan
         mosaic = self.round.provenance.mosaic(value)
         assert mosaic is not None
         self.demanded.update(v for c in mosaic.cells for v in c.source.values())
-        self.demanded.update(plan.reads)
+        self.demanded.update(plan.inputs)
         return True
 
 
 class ScatterSelection(Selection):
-    """Every scatter is to be removed. Moves of their results are written anew if that is cheaper.
+    """Every scatter is to be removed. Moves of their results are replaced if that is cheaper.
 
     ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
     together with the earlier writes to their data. If either has a new node, all is planned again.
@@ -87,7 +87,7 @@ class ScatterSelection(Selection):
             self.refused[node] = found
         elif found is not None:
             self.rewritings[node] = found
-            self.demanded.update(found.reads)
+            self.demanded.update(found.inputs)
             return True
         return False
 
@@ -136,21 +136,21 @@ class GatherSelection(Selection):
 
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
         is_gather = node in self.gathers
-        most = self._cost_of_keeping(node, plan.reads if isinstance(plan, Plan) else ())
+        most = self._cost_of_keeping(node, plan.inputs if isinstance(plan, Plan) else ())
         if isinstance(plan, Plan) and (plan.cost <= most if is_gather else plan.cost < most):
             return self._take(value, plan)
         if is_gather:
             self.refused[node] = plan if isinstance(plan, Refusal) else _no_gain(plan)
         return False
 
-    def _cost_of_keeping(self, node: ir.Node, reads: Collection[ir.Value] = ()) -> float:
+    def _cost_of_keeping(self, node: ir.Node, inputs: Collection[ir.Value] = ()) -> float:
         """Return how many nodes it takes to keep a node, with those that only it needs.
 
-        ``reads`` are kept in any case.
+        ``inputs`` are kept in any case.
         """
         absorbed = self.round.provenance.absorbed
         cost = 1.0 + sum(self._cost_of_having(v) for v in node.inputs if v in absorbed)
-        return cost + self.exclusive.saved(node, reads) if node in self.gathers else cost
+        return cost + self.exclusive.saved(node, inputs) if node in self.gathers else cost
 
     def _cost_of_having(self, value: ir.Value) -> float:
         """Return how many nodes it takes to provide an input of a node that is kept."""

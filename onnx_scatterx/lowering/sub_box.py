@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.emit.writer import INT64_MAX
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan
 from onnx_scatterx.symbolic.terms import Term, coord, minimum, term
 

@@ -51,13 +51,13 @@ The other inputs say where elements are moved: sizes, positions, masks.
 """
 
 
-def passed(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.Node]:
+def element_path(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.Node]:
     """Return the new nodes that elements pass through to a value, the last first.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[4] x, float[4] y, bool[4] m) => (float[4] z) {
     ...     n = Not(m) z = Where(n, x, y) }''')
-    >>> [node.op_type for node in passed(model.graph.outputs[0], lambda _: True)]
+    >>> [node.op_type for node in element_path(model.graph.outputs[0], lambda _: True)]
     ['Where']
     """
     found: dict[ir.Node, None] = {}

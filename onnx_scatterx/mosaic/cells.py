@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.regions import AxisMap, Source
-from onnx_scatterx.mosaic.span import ZERO, StridedInterval
+from onnx_scatterx.mosaic.strided_interval import ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div
 

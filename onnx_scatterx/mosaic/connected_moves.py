@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 
 
 def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:

@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.regions import AxisMap, View
-from onnx_scatterx.mosaic.span import ZERO
+from onnx_scatterx.mosaic.strided_interval import ZERO
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div, modulo
 

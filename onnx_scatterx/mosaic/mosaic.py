@@ -19,7 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_span
 from onnx_scatterx.mosaic.regions import AxisMap, View
-from onnx_scatterx.mosaic.span import ONE, ZERO, StridedInterval
+from onnx_scatterx.mosaic.strided_interval import ONE, ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, term
 

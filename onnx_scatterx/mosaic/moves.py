@@ -16,9 +16,9 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.analysis.operators.gathers import READS
 from onnx_scatterx.analysis.operators.reshaping import axis_groups
 from onnx_scatterx.analysis.operators.slicing import slice_arguments, slice_bounds
+from onnx_scatterx.mosaic.gathered import gathered
 from onnx_scatterx.mosaic.mosaic import Mosaic, joined
-from onnx_scatterx.mosaic.reads import read
-from onnx_scatterx.mosaic.reassociate import regrouped
+from onnx_scatterx.mosaic.reassociate import reassociated
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import term
 
@@ -87,7 +87,7 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
     if not same:
         # The others are kept, unless the value that they reshape is removed.
         groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
-        return None if groups is None else regrouped(x, shape, groups)
+        return None if groups is None else reassociated(x, shape, groups)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
     return None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)
 
@@ -146,7 +146,7 @@ def _read(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     """A read of boxes is a Slice of each, concatenated."""
     x = _first(provenance, call)
     gather = provenance.gather(call.node)
-    return [] if x is None else [read(gather, x, provenance.facts)]
+    return [] if x is None else [gathered(gather, x, provenance.facts)]
 
 
 MOVES: dict[str, Move] = {

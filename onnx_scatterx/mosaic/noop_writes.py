@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import View

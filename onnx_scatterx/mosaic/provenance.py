@@ -11,8 +11,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.lift.gathers import Gather, lift_gather
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
+from onnx_scatterx.lift.lift_gather import Gather, lift_gather
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.unflatten import unflattened
 from onnx_scatterx.mosaic.aliases import existing_views
 from onnx_scatterx.mosaic.coalesce import coalesced
@@ -22,7 +22,7 @@ from onnx_scatterx.mosaic.existing_view import ExistingViews
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.mosaic.writes import written
+from onnx_scatterx.mosaic.scattered import scattered
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
@@ -101,8 +101,8 @@ class Provenance:
         """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
         if node not in self.unanswered:
             return why
-        told = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
-        return Refusal(Reason.QUESTION_LIMIT, told)
+        detail = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
+        return Refusal(Reason.QUESTION_LIMIT, detail)
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is handled together with earlier writes to its data."""
@@ -152,14 +152,14 @@ class Provenance:
         except RefusedError as error:
             self.unmoved[node] = error.refusal
             return
-        passed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
+        absorbed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
         if node in self.gathers_to_remove:
-            passed |= {node}
+            absorbed |= {node}
         for value, mosaic in zip(node.outputs, found, strict=False):
             if mosaic is not None and len(mosaic.cells) <= LIMITS.cells:
                 self._mosaics[value] = coalesced(mosaic, self.facts)
-                if passed:
-                    self.absorbed[value] = passed
+                if absorbed:
+                    self.absorbed[value] = absorbed
 
     def _scatter(self, node: ir.Node) -> None:
         before = budget().unanswered
@@ -168,7 +168,7 @@ class Provenance:
             self.unanswered.add(node)
 
     def _lift(self, node: ir.Node) -> None:
-        lifted = lift(node, self.scope)
+        lifted = lift_scatter(node, self.scope)
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return
@@ -185,11 +185,11 @@ class Provenance:
         node = scatter.node
         (output,) = node.outputs
         try:
-            mosaic, passed = self._written(scatter)
+            mosaic, absorbed = self._written(scatter)
         except RefusedError as error:
             return error.refusal
         self._mosaics[output] = coalesced(mosaic, self.facts)
-        self.absorbed[output] = passed | {node}
+        self.absorbed[output] = absorbed | {node}
         return None
 
     def _written(self, scatter: Scatter) -> tuple[Mosaic, frozenset[ir.Node]]:
@@ -207,12 +207,12 @@ class Provenance:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(written(scatter, data, updates, self.facts)), before | others
+                return _few(scattered(scatter, data, updates, self.facts)), before | others
             except RefusedError:
                 if not before:
                     raise
         data = Mosaic.of(scatter.data, scatter.data_shape)
-        return _few(written(scatter, data, updates, self.facts)), others
+        return _few(scattered(scatter, data, updates, self.facts)), others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and its value."""

@@ -13,15 +13,15 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import AxisMap, Reduced, Source, View
-from onnx_scatterx.mosaic.span import ZERO, StridedInterval
+from onnx_scatterx.mosaic.strided_interval import ZERO, StridedInterval
 from onnx_scatterx.symbolic.terms import Term
 
 Groups = Sequence[tuple[range, range]]
 
 
-def regrouped(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
+def reassociated(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
     """Return a mosaic in a shape whose groups of axes have the elements of the old groups."""
-    change = _Regrouping(mosaic.shape, shape, groups)
+    change = _Reassociation(mosaic.shape, shape, groups)
     cells = [change.cell(c) for c in mosaic.cells]
     if any(c is None for c in cells):
         return None
@@ -29,7 +29,7 @@ def regrouped(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
 
 
 @dataclass(frozen=True)
-class _Regrouping:
+class _Reassociation:
     old: Shape
     new: Shape
     groups: Groups

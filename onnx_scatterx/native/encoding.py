@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.emit.writer import Writer
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.symbolic.tabulate import tabulated
@@ -29,7 +29,7 @@ _NUMBERS = 1 << 12  # indices that are written out as a constant
 
 
 @dataclass(frozen=True)
-class Table:
+class ProvisionTensor:
     """A tensor that can be f: the dims of the updates that it runs over, and how it is written."""
 
     dims: tuple[int, ...]
@@ -43,13 +43,13 @@ class Layout:
 
     p2: tuple[int, ...]
     p: tuple[int, ...]
-    table: Table
+    provision: ProvisionTensor
     body: FallbackSpec
 
     @property
     def p1(self) -> tuple[int, ...]:
         """The dims of the updates that f runs over."""
-        return self.table.dims
+        return self.provision.dims
 
 
 def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
@@ -60,12 +60,12 @@ def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
         depth = rank - (dims - len(scatter.index_dims))
         return _scatter_nd(scatter, provenance, version, depth)
     axis = _named_axis(scatter)
-    table = _tensor_table(scatter, axis) if op == "TensorScatter" else None
-    if table is None:
-        table = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
+    provision = _of_tensor_scatter(scatter, axis) if op == "TensorScatter" else None
+    if provision is None:
+        provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
     p2 = tuple(d for d in range(dims) if d != axis)
-    body = FallbackSpec(op, version, scatter.reduction, table.dims, rank, axis=axis)
-    return Layout(p2, _places(rank, [axis]), table, body)
+    body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis)
+    return Layout(p2, _places(rank, [axis]), provision, body)
 
 
 def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
@@ -91,10 +91,10 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
         dim = _coordinate(target)
         columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
     named = [c for c, dim in enumerate(columns) if dim is None]
-    table = _small(scatter, provenance, named) if named and version >= 11 else None
+    provision = _small(scatter, provenance, named) if named and version >= 11 else None
     wide = [d for d in range(index_rank) if scatter.shape[d].constant != 1]
-    if table is None or (len(named) == depth and set(table.dims) >= set(wide)):
-        table, named, columns = _whole(scatter, provenance), list(range(depth)), []
+    if provision is None or (len(named) == depth and set(provision.dims) >= set(wide)):
+        provision, named, columns = _whole(scatter, provenance), list(range(depth)), []
     own = [d for d in columns if d is not None]
     order = [c for c in range(depth) if c not in named]
     p = [0] * rank
@@ -104,12 +104,12 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
     if columns:
         body = replace(
             body,
-            p1=table.dims,
+            p1=provision.dims,
             index_rank=index_rank,
             columns=tuple(columns),
-            index_type=table.dtype,
+            index_type=provision.dtype,
         )
-    return Layout((*own, *rest), tuple(p), table, body)
+    return Layout((*own, *rest), tuple(p), provision, body)
 
 
 def _coordinate(target: Term) -> int | None:
@@ -118,7 +118,7 @@ def _coordinate(target: Term) -> int | None:
     return atom.dim if isinstance(atom, IndexVar) and target is coord(atom.dim) else None
 
 
-def _whole(scatter: Scatter, provenance: Provenance) -> Table:
+def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
     """Return the indices input itself as f."""
     indices = scatter.indices
     if indices is None:
@@ -126,11 +126,11 @@ def _whole(scatter: Scatter, provenance: Provenance) -> Table:
     dims = scatter.index_dims
     dtype = provenance.abstract(indices).dtype or indices.dtype or _INT64
     if scatter.node.op_type == "ScatterND":
-        return Table(dims, dtype, lambda w: indices)
-    return Table(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
+        return ProvisionTensor(dims, dtype, lambda w: indices)
+    return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
-def _tensor_table(scatter: Scatter, axis: int) -> Table:
+def _of_tensor_scatter(scatter: Scatter, axis: int) -> ProvisionTensor:
     """Return ``f[b, i] = write_indices[b] + i``."""
     starts, count = scatter.indices, scatter.shape[axis].constant
     mode = scatter.node.attributes.get("mode")
@@ -140,16 +140,17 @@ def _tensor_table(scatter: Scatter, axis: int) -> Table:
         raise RefusedError(Reason.UNKNOWN_SIZE, "how many positions are written")
 
     def write(w: Writer) -> ir.Value:
-        table = w.axes("Unsqueeze", starts, _INT64, [1, 2])
+        provision = w.axes("Unsqueeze", starts, _INT64, [1, 2])
         if count > 1:
-            table = w.node("Add", [table, w.constant(np.arange(count).reshape(1, -1, 1))], _INT64)
-        return table
+            counts = w.constant(np.arange(count).reshape(1, -1, 1))
+            provision = w.node("Add", [provision, counts], _INT64)
+        return provision
 
-    return Table((0, axis), _INT64, write)
+    return ProvisionTensor((0, axis), _INT64, write)
 
 
-def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Table | None:
-    """Return a table over the essential dims of some targets, if one is available."""
+def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> ProvisionTensor | None:
+    """Return a provision tensor over the essential dims of some targets, if one is available."""
     targets = [scatter.index_exprs[c] for c in axes]
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
@@ -162,7 +163,7 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Tab
     values = np.empty((*extents.values(), len(targets)), np.int64)
     for column, target in enumerate(targets):
         values[..., column] = tabulated(target, extents)
-    return Table(dims, _INT64, lambda w: w.constant(values))
+    return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
 
 
 def is_narrow(target: Term, scatter: Scatter) -> bool:
@@ -171,15 +172,15 @@ def is_narrow(target: Term, scatter: Scatter) -> bool:
     return low > -(2.0**62) and high < 2.0**62
 
 
-def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | None:
+def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTensor | None:
     """Return the tensor of this graph whose elements the targets are, one dim for each of its own.
 
     A dim of extent 1 that is read at 0 is removed.
     """
     atom = symbol_of(target)
-    if atom is None or not isinstance(atom.source, ElementOf):
+    if atom is None or not isinstance(atom.origin, ElementOf):
         return None
-    visit, value = atom.source
+    visit, value = atom.origin
     if visit not in (value, provenance.scope.visit_id):
         return None
     found = provenance.abstract(value)
@@ -201,10 +202,10 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> Table | Non
     dropped = gone[:-1] if keeps else gone
 
     def write(w: Writer) -> ir.Value:
-        table = w.axes("Squeeze", value, dtype, dropped)
-        return table if keeps else w.axes("Unsqueeze", table, dtype, [len(dims)])
+        provision = w.axes("Squeeze", value, dtype, dropped)
+        return provision if keeps else w.axes("Unsqueeze", provision, dtype, [len(dims)])
 
-    return Table(tuple(dims), dtype, write)
+    return ProvisionTensor(tuple(dims), dtype, write)
 
 
 def _is_in(value: ir.Value, graph: ir.Graph) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -44,7 +44,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
             break
         if symbol_of(target) is None:
             return False
-        origins.add(atom.source)
+        origins.add(atom.origin)
         depth += 1
     origin = origins.pop() if len(origins) == 1 else None
     node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None

@@ -12,12 +12,13 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.overflow import is_size
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.lift.node_names import NodeNames
 from onnx_scatterx.lift.quantization import QUANTIZED
-from onnx_scatterx.lift.scatters import Access, Scatter, is_scatter
-from onnx_scatterx.lift.uniqueness import SETTLED, Duplicates, duplicates_of
-from onnx_scatterx.lowering.commit import told as told_work
+from onnx_scatterx.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
+from onnx_scatterx.lowering.commit import work_text
 from onnx_scatterx.lowering.written import NOTHING
 from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
@@ -83,7 +84,7 @@ def records_of(
 
 def report_of(
     target: str,
-    accounts: Sequence[NodeRecord],
+    records: Sequence[NodeRecord],
     before: Counter[str],
     after: Counter[str],
     *,
@@ -91,7 +92,7 @@ def report_of(
     reads: bool = False,
 ) -> Report:
     """Return the report on a model; ``planned`` says that the model was not changed."""
-    entries = tuple(account.entry for account in accounts)
+    entries = tuple(record.entry for record in records)
     return Report(
         target,
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
@@ -133,8 +134,8 @@ def _entry(
         if refusal is not None:
             refusal = outcome.provenance.with_limit(node, refusal)
     if refusal is not None and not isinstance(refusal.detail, Missing):
-        refusal = Refusal(refusal.reason, refusal.told)  # a report needs no terms
-    told: dict[str, Any] = {
+        refusal = Refusal(refusal.reason, refusal.shown)  # a report needs no terms
+    common: dict[str, Any] = {
         "node": called.name,
         "op": node.op_type,
         "graph": where,
@@ -151,14 +152,14 @@ def _entry(
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     }
     if not is_scatter(node):
-        return GatherReport(**told)
+        return GatherReport(**common)
     unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
     return ScatterReport(
-        **told,
+        **common,
         reduction=_reduction(node, canonical),
         unique=unique,
         duplicates=duplicates,
-        work=told_work(outcome.work[node]) if node in outcome.work and told["rules"] else "",
+        work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
         quantized=_quantized(node),
     )
 
@@ -200,7 +201,7 @@ def _collisions(
     last = "in ScatterX" if action is Action.NATIVE else ""
     if takes_last:
         last = "as written"
-    if goes and not last and not node.meta.get(SETTLED):
+    if goes and not last and not node.meta.get(LAST_WINS):
         return unique, None
     return unique, duplicates_of(node, canonical, unique, last)
 

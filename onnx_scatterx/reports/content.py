@@ -82,7 +82,7 @@ class ReportContent:
             "scatters": [s.to_dict() for s in self.scatters],
             "removed": self.removed,
             "native": self.native,
-            **self._gathers_told(),
+            **self._of_gathers(),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
             "assumptions": list(self.assumptions),
@@ -95,11 +95,11 @@ class ReportContent:
             "advice": [advice.to_dict() for advice in self.advice],
         }
 
-    def _gathers_told(self) -> dict[str, Any]:
+    def _of_gathers(self) -> dict[str, Any]:
         if not self.reads:
             return {}
-        told = [g.to_dict() for g in self.gathers]
-        return {"gathers": told, "gathers_removed": self.gathers_removed}
+        entries = [g.to_dict() for g in self.gathers]
+        return {"gathers": entries, "gathers_removed": self.gathers_removed}
 
     def to_json(self, verification: Verification | None = None) -> str:
         """Return the report as JSON text, with the answer of ``verify`` if given."""

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from onnx_scatterx.lift.scatters import Access
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Symbol, Term
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.wiring import Wired, Wiring
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.reports.sketch import Excerpt, Sketch
 
 _BEHIND = 12  # nodes that compute the indices of a kept node
@@ -56,7 +56,7 @@ class Excerpts:
             found, waiting = {node}, [node]
             while waiting:
                 wired = self._wiring.nodes[waiting.pop()]
-                makers = (self._wiring.makers.get(v) for v in wired.reads if v is not None)
+                makers = (self._wiring.makers.get(v) for v in wired.inputs if v is not None)
                 readers = (r for v in wired.makes for r in self._wiring.readers.get(v, ()))
                 for n in (*makers, *readers):
                     if n is not None and n.graph is None and n not in found:
@@ -69,14 +69,14 @@ class Excerpts:
     def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
         """Return a kept node and the nearest of the nodes that compute its indices."""
         place = 2 if node.op_type == "TensorScatter" else 1
-        reads = self._wiring.nodes[node].reads
-        found, waiting = {node: None}, list(reads[place : place + 1])
+        inputs = self._wiring.nodes[node].inputs
+        found, waiting = {node: None}, list(inputs[place : place + 1])
         while waiting and len(found) <= _BEHIND:
             value = waiting.pop(0)
             maker = None if value is None else self._wiring.makers.get(value)
             if maker is not None and maker not in found:
                 found[maker] = None
-                waiting += self._wiring.nodes[maker].reads
+                waiting += self._wiring.nodes[maker].inputs
         return tuple(found)
 
     def _ends(self, region: Sequence[ir.Node]) -> list[tuple[ir.Value, ir.Value]]:
@@ -88,7 +88,7 @@ class Excerpts:
             for reader in self._wiring.readers.get(value, ()):
                 if reader in gone or reader.graph is None:
                     continue
-                then = self._wiring.nodes[reader].reads
+                then = self._wiring.nodes[reader].inputs
                 for old, now in zip(then, reader.inputs, strict=False):
                     if old is value and now is not None:
                         found.append((value, now))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.lift.footprint import Piece
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.shortened import shortened
 
@@ -30,7 +30,7 @@ def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> s
         spans = [spans[axes.index(axis)] for axis in range(len(spans))]
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
-    strided = any(line.dim is not None and abs(line.step) > 1 for line in piece.lines)
+    strided = any(affine.dim is not None and abs(affine.step) > 1 for affine in piece.axes)
     return shortened(f"{'strided box' if strided else 'box'} [{', '.join(spans)}]")
 
 
@@ -38,18 +38,18 @@ def box_text(piece: Piece, access: Access) -> list[str]:
     """Return the positions that a piece takes on each axis, as slices: ``2:5``, ``:``, ``0``."""
     facts = access.facts
     spans = []
-    for line, size in zip(piece.lines, access.data_shape, strict=True):
-        if line.dim is None:
-            spans.append(":" if size.constant == 1 else f"{line.start}")
+    for affine, size in zip(piece.axes, access.data_shape, strict=True):
+        if affine.dim is None:
+            spans.append(":" if size.constant == 1 else f"{affine.start}")
             continue
-        count = piece.counts[line.dim]
-        low, end = line.start, line.start + line.step * count
-        if line.step < 0:
-            low, end = end - line.step, low + 1
+        count = piece.counts[affine.dim]
+        low, end = affine.start, affine.start + affine.step * count
+        if affine.step < 0:
+            low, end = end - affine.step, low + 1
         elif facts.is_nonnegative(end - size):
             end = size  # past the last element there is nothing to step over
-        whole = abs(line.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
-        step = f":{abs(line.step)}" if abs(line.step) != 1 else ""
-        back = " backwards" if line.step < 0 else ""
+        whole = abs(affine.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
+        step = f":{abs(affine.step)}" if abs(affine.step) != 1 else ""
+        back = " backwards" if affine.step < 0 else ""
         spans.append((":" if whole else f"{low}:{end}{step}") + back)
     return spans

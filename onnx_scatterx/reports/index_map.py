@@ -1,8 +1,8 @@
 """The elements that a scatter writes or a gather reads, as shaded boxes of two tensors.
 
-An index map is plain data to draw. It shows two axes of the data: those along which the data is not
-written whole. If sizes are symbolic, the map shows some sizes that fit all known facts, and names
-them. If positions depend on the elements of a tensor, there is no map.
+An index map is plain data for a picture. It shows two axes of the data: those along which the data
+is not written whole. If sizes are symbolic, the map shows some sizes that fit all known facts, and
+names them. If positions depend on the elements of a tensor, there is no map.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.reports.drawn_boxes import DrawnBoxes, Spans, boxes_at
 from onnx_scatterx.reports.example_numbers import Numbers, example_numbers
+from onnx_scatterx.reports.shown_boxes import ShownBoxes, Spans, boxes_at
 from onnx_scatterx.symbolic.terms import Symbol
 
 
@@ -27,7 +27,7 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """One tensor: its title, the two axes that are drawn, and the boxes in it.
+    """One tensor: its title, the two axes that are shown, and the boxes in it.
 
     An axis is its label and its size.
     """
@@ -68,8 +68,8 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     axes = order or range(len(found.data_shape))
     notes = []
     if sizes:
-        told = {leaf.name: number for leaf, number in sizes.items()}
-        notes.append(f"drawn at {', '.join(f'{n} = {k}' for n, k in sorted(told.items())[:6])}")
+        named = {leaf.name: number for leaf, number in sizes.items()}
+        notes.append(f"shown at {', '.join(f'{n} = {k}' for n, k in sorted(named.items())[:6])}")
     rows, columns = _axes(found, axes)
     notes += _elsewhere(found, axes, {rows, columns})
     if found.cell > 1:
@@ -90,8 +90,8 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     )
 
 
-def _axes(found: DrawnBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
-    """Return which axes of the data are drawn downwards and across: the last that matter."""
+def _axes(found: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
+    """Return which axes of the data are shown downwards and across: the last that matter."""
     rank = len(found.data_shape)
     partly = [a for a in range(rank) if _is_partly(found, a)]
     whole = [a for a in range(rank) if a not in partly and found.data_shape[a] > 1]
@@ -103,15 +103,15 @@ def _axes(found: DrawnBoxes, order: Sequence[int]) -> tuple[int | None, int | No
     return chosen[0], chosen[1]
 
 
-def _is_partly(found: DrawnBoxes, axis: int) -> bool:
+def _is_partly(found: ShownBoxes, axis: int) -> bool:
     whole = range(found.data_shape[axis])
     return any(outer[axis] != whole for _, outer in found.pairs)
 
 
-def _elsewhere(found: DrawnBoxes, order: Sequence[int], drawn: set[int | None]) -> list[str]:
-    """Describe the write along the axes that are not drawn."""
+def _elsewhere(found: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
+    """Describe the write along the axes that are not shown."""
     rest = sorted(
-        (a for a in range(len(found.data_shape)) if a not in drawn), key=lambda a: order[a]
+        (a for a in range(len(found.data_shape)) if a not in shown), key=lambda a: order[a]
     )
     notes = []
     for axis in rest:
@@ -120,25 +120,25 @@ def _elsewhere(found: DrawnBoxes, order: Sequence[int], drawn: set[int | None]) 
         if size == 1 or not spans:
             continue
         if _is_partly(found, axis):
-            told = ", ".join(_told(s) for s in list(spans)[:3]) + (
+            spans_text = ", ".join(_span_text(s) for s in list(spans)[:3]) + (
                 ", ..." if len(spans) > 3 else ""
             )
-            notes.append(f"axis {order[axis]} of {size}, at {told}, is not drawn")
+            notes.append(f"axis {order[axis]} of {size}, at {spans_text}, is not shown")
         else:
-            notes.append(f"axis {order[axis]} of {size}, taken whole, is not drawn")
+            notes.append(f"axis {order[axis]} of {size}, taken whole, is not shown")
     return notes
 
 
-def _told(span: range) -> str:
+def _span_text(span: range) -> str:
     if len(span) == 1:
         return str(span.start)
     return f"{span.start}:{span.stop}" + (f":{span.step}" if span.step > 1 else "")
 
 
 def _dims(
-    found: DrawnBoxes, rows: int | None, columns: int | None
+    found: ShownBoxes, rows: int | None, columns: int | None
 ) -> tuple[int | None, int | None]:
-    """Return which dims of the other tensor are drawn: those along the axes that are."""
+    """Return which dims of the other tensor are shown: those along the axes that are."""
     if not found.cell:
         dims = [None if a is None else found.dims[a] for a in (rows, columns)]
         # Boxes of one place each move along a dim of the updates that no line is along.

@@ -1,6 +1,6 @@
 """Tables and lines of plain text: without markup, and with every character visible.
 
-A terminal gets them drawn within its width, in color. A pipe gets them as plain lines, with tabs
+A terminal gets them laid out within its width, in color. A pipe gets them as plain lines, with tabs
 between the cells.
 """
 
@@ -21,7 +21,7 @@ _WIDTH = 120  # of a table that is text, without a terminal
 
 
 class Shown(Protocol):
-    """What is drawn on a terminal, and has a plain form for a pipe."""
+    """What a terminal lays out, and has a plain form for a pipe."""
 
     def plain(self) -> str:
         """Return it as lines, with tabs between cells."""
@@ -48,8 +48,8 @@ class Table:
     def plain(self) -> str:
         """Return the title and the rows as lines, with tabs between cells."""
         rows = (self.columns, *self.rows)
-        told = "\n".join("\t".join(map(visible, row)) for row in rows)
-        return f"{visible(self.title)}\n{told}" if self.title else told
+        lines = "\n".join("\t".join(map(visible, row)) for row in rows)
+        return f"{visible(self.title)}\n{lines}" if self.title else lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -170,11 +170,11 @@ def text_of(renderable: Shown) -> str:
     from rich.console import Console
 
     width = shutil.get_terminal_size((_WIDTH, 0)).columns
-    text = drawn(renderable, Console(width=width, color_system=None)).removesuffix("\n")
+    text = laid_out(renderable, Console(width=width, color_system=None)).removesuffix("\n")
     return in_lines(line.rstrip() for line in text.split("\n"))
 
 
-def drawn(renderable: Shown, console: Console) -> str:
+def laid_out(renderable: Shown, console: Console) -> str:
     """Return the text that a console would print, with its colors."""
     with console.capture() as capture:
         console.print(renderable, crop=False)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.reports.footprint_text import box_text

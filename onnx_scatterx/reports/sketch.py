@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.ir.wiring import Wired, Wiring
-from onnx_scatterx.lift.scatters import SCATTERS
+from onnx_scatterx.lift.lift_scatter import SCATTERS
 
-MOST_NODES = 30  # that are drawn one by one
+MOST_NODES = 30  # that are shown one by one
 _MOST_BOXES = 90  # of nodes and values
 _ENDS = 8  # values on each side of a piece that is one box
 _ALWAYS_SHOWN = {*SCATTERS, "ScatterX"}
@@ -74,7 +74,7 @@ class Sketch:
                 middle = self._box("many", f"{len(folded)} nodes", "for the indices")
                 place.update((v, middle) for n in folded for v in n.makes)
             for reader, n in [*enumerate(single), *((len(single), n) for n in folded)]:
-                for i, value in enumerate(n.reads):
+                for i, value in enumerate(n.inputs):
                     if value is None:
                         continue
                     if value not in place:
@@ -104,7 +104,7 @@ class Sketch:
         ends: Sequence[tuple[ir.Value, ir.Value]],
     ) -> None:
         made = {v for n in nodes for v in n.makes}
-        read = dict.fromkeys(v for n in shown for v in n.reads if v is not None and v not in made)
+        read = dict.fromkeys(v for n in shown for v in n.inputs if v is not None and v not in made)
         scatters = dict.fromkeys(n.op for n in shown if n.op in _ALWAYS_SHOWN)
         middle = self._box("many", f"{len(shown)} nodes", ", ".join(scatters))
         for label in _some([self._name(v) for v in read if not self._is_constant(v)]):
@@ -151,7 +151,7 @@ def _without_indices(
         data.add(value)
         node = makers[value]
         place = {"TensorScatter": 2}.get(node.op, 1) if node.op in _ALWAYS_SHOWN else None
-        waiting += [v for i, v in enumerate(node.reads) if v is not None and i != place]
+        waiting += [v for i, v in enumerate(node.inputs) if v is not None and i != place]
     parted: tuple[list[Wired], list[Wired]] = ([], [])
     for n in nodes:
         parted[data.isdisjoint(n.makes)].append(n)

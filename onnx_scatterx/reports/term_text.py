@@ -10,12 +10,12 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import modulus_of
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.symbolic.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.shortened import shortened
+from onnx_scatterx.theory import components
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
-from onnx_scatterx.theory.components import Table as TableComponent
 
 _SHOWN = 24  # numbers of a table
 _LEGEND = 12
@@ -76,7 +76,7 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
         case AffineModulo(start, step, dim, modulus):
             line = _line(start, step, dim, wording)
             return f"({line}) mod {_factor(wording.text(modulus))}"
-        case TableComponent(dims, values):
+        case components.Lookup(dims, values):
             if isinstance(values, np.ndarray):
                 index = ", ".join(f"I_{d}" for d in dims)
                 return f"{wording.table(values)}[{index}]"
@@ -111,24 +111,24 @@ def _numbers(array: np.ndarray) -> str:
 
 
 def _is_declared(leaf: Symbol) -> bool:
-    return leaf.source == DeclaredDim(leaf.name)
+    return leaf.origin == DeclaredDim(leaf.name)
 
 
 def _origin(leaf: Symbol) -> str:
     """Describe a number that is known only at run time."""
-    source: Sequence[object] = leaf.source if isinstance(leaf.source, tuple) else (leaf.source,)
-    value = next((s for s in source if isinstance(s, ir.Value)), None)
+    origin: Sequence[object] = leaf.origin if isinstance(leaf.origin, tuple) else (leaf.origin,)
+    value = next((s for s in origin if isinstance(s, ir.Value)), None)
     if value is None:
         return f"{leaf.name}: a size that is known only at run time"
     # The leaf has the name of the value, and a number if it is one of its sizes.
-    is_size = isinstance(source[-1], int)
+    is_size = isinstance(origin[-1], int)
     name = leaf.name.rpartition(".")[0] if is_size else leaf.name
     what = f"graph input {name}" if value.is_graph_input() else name
     producer = value.producer()
     if producer is not None:
         what += f", an output of {producer.op_type}"
     if is_size:
-        return f"{leaf.name}: the size of axis {source[-1]} of {what}"
+        return f"{leaf.name}: the size of axis {origin[-1]} of {what}"
     return f"{leaf.name}[...]: the elements of {what}"
 
 

@@ -36,8 +36,8 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     not sliceable: each element has its own place, and another form than slices is needed
     """
     shown = list(entries)
-    told = {entry.touches for entry in shown} | {entry.verdict for entry in shown}
-    words = [f"{word}: {text}" for word, text in (_TOUCHES | _VERDICTS).items() if word in told]
+    used = {entry.touches for entry in shown} | {entry.verdict for entry in shown}
+    words = [f"{word}: {text}" for word, text in (_TOUCHES | _VERDICTS).items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
         words.append("[ ]: axes as before the Transpose in front of the node")
     return ["; ".join(words)] if words else []

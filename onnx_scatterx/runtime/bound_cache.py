@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.native.nodes import is_native
 
 _VIEWS = {

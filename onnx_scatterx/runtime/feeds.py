@@ -42,10 +42,10 @@ def validated_inputs(
     missing = [f"{d.name} ({d.type} {d.shape})" for d in required if d.name not in arrays]
     if missing:
         raise ScatterXError(f"the model needs more inputs: {', '.join(missing)}")
-    return {name: _fitted(array, declared[name]) for name, array in arrays.items()}
+    return {name: _validated(array, declared[name]) for name, array in arrays.items()}
 
 
-def _fitted(array: np.ndarray, declared: Declared) -> np.ndarray:
+def _validated(array: np.ndarray, declared: Declared) -> np.ndarray:
     array = np.asarray(array, order="C")
     kind = declared.type.removeprefix("tensor(").removesuffix(")")
     if f"tensor({kind})" != declared.type:

@@ -36,8 +36,8 @@ class Bound:
         self.call()
         return found
 
-    def profile(self, runs: int) -> str:
-        """Run some times, and return the file of the profile that the session wrote."""
+    def trace(self, runs: int) -> str:
+        """Run some times, and return the file of the trace that the session wrote."""
         for _ in range(runs):
             self.call()
         return str(self._session.end_profiling())

@@ -40,16 +40,16 @@ class OpenModel:
         *,
         threads: int,
         library: bool,
-        profile: str | None = None,
+        trace: str | None = None,
     ) -> OpenModel:
-        """Open a model as the one of this number; ``profile`` is how the path of a profile begins.
+        """Open a model as the one of this number; ``trace`` is how the path of a trace begins.
 
         Raises ScatterXError if ONNX Runtime is too old, the library is not there, or the model
         cannot be loaded.
         """
         check_runtime(library)
         found = str(library_path()) if library else None
-        options = {"library": found, "threads": threads, "optimize": True, "profile": profile}
+        options = {"library": found, "threads": threads, "optimize": True, "trace": trace}
         answer = process.ask({"do": "open", **file.to_request(), **options})
         if isinstance(answer, Failure):
             raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")

@@ -7,7 +7,7 @@ A request says what to do:
     run       run a model on tensors; the answer has the outputs
     bind      hold tensors as the inputs of a model, for the next two, and run it; as run
     time      time all models that are bound, in turns
-    profile   run a model that is bound some times; the answer names the profile
+    trace     run a model that is bound some times; the answer names the trace
 
 Only NumPy and ONNX Runtime are imported at first, and only messages are written to standard output.
 When standard input ends, the parent has ended, and the process ends at once: ONNX Runtime lets
@@ -94,8 +94,8 @@ class Worker:
                 calls = [bound.call for _, bound in sorted(self._bound.items())]
                 times = interleaved(calls, progress=self._progress, **request)
                 return {"times": times.tolist()}, []
-            case "profile":
-                return {"file": self._bound[request["session"]].profile(request["runs"])}, []
+            case "trace":
+                return {"file": self._bound[request["session"]].trace(request["runs"])}, []
             case unknown:
                 raise ValueError(unknown)
 
@@ -107,10 +107,10 @@ def _open(
     library: str | None,
     threads: int,
     optimize: bool,
-    profile: str | None = None,
+    trace: str | None = None,
     place: str | None = None,
 ) -> ort.InferenceSession:
-    """Load a model; ``profile`` is how the path of its profile begins, if there is to be one.
+    """Load a model; ``trace`` is how the path of its trace begins, if there is to be one.
 
     What the optimizations make of it is written to a ``place``, if there is one.
     """
@@ -122,9 +122,9 @@ def _open(
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     if place is not None:
         options.optimized_model_filepath = place
-    if profile is not None:
+    if trace is not None:
         options.enable_profiling = True
-        options.profile_file_prefix = profile
+        options.profile_file_prefix = trace
     if library is not None:
         try:
             options.register_custom_ops_library(library)

@@ -118,7 +118,7 @@ def budget() -> Budget:
 
 @contextmanager
 def own_budget(steps: float = math.inf) -> Iterator[Budget]:
-    """Use a budget of one's own; afterwards the former one is used again.
+    """Use a new budget; afterwards the former one is used again.
 
     Writing a plan has no limit, since half of a plan would be wrong.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.terms import (
@@ -24,32 +24,11 @@ from onnx_scatterx.symbolic.terms import (
     Symbol,
     Term,
     as_term,
-    element,
     interval_of,
     term,
 )
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Elements:
-    """What is known of every element ``e`` of a tensor.
-
-    ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
-    elements are equal. ``ordered``: along the last axis none is less than the one before.
-    """
-
-    ANY: ClassVar[Term] = element("any", (), name="e")
-
-    bounds: tuple[Term, ...] = ()
-    distinct: bool = False
-    ordered: bool = False
-
-    def of(self, e: Number) -> list[Term]:
-        """Return terms that are >= 0 for an element."""
-        (any_,) = self.ANY.atoms
-        return [bound.replace({any_: e}) for bound in self.bounds]
 
 
 class ConstraintSet:
@@ -131,9 +110,9 @@ class ConstraintSet:
         """Return whether a known fact is an assumption of the user."""
         return any(fact in layer._assumed for layer in self._layers)
 
-    def learn_elements(self, source: object, known: Elements) -> None:
+    def learn_elements(self, origin: object, known: Elements) -> None:
         """Add what holds for every element of a tensor."""
-        self._elements[source] = known
+        self._elements[origin] = known
         self._forget()
 
     def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
@@ -154,7 +133,7 @@ class ConstraintSet:
 
     def of_elements(self, leaf: Symbol) -> Elements | None:
         """Return what is known of the elements of a leaf's tensor."""
-        return next((found for x in self._layers if (found := x._elements.get(leaf.source))), None)
+        return next((found for x in self._layers if (found := x._elements.get(leaf.origin))), None)
 
     def range_of(self, leaf: Symbol) -> Interval:
         """Return the numbers between which a leaf is known to lie."""

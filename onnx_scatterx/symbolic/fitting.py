@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnx_scatterx.symbolic.polynomial import Term
-from onnx_scatterx.symbolic.symbols import Symbol, coord, table
+from onnx_scatterx.symbolic.symbols import Symbol, coord, lookup
 
 _WIDE = 1 << 62
 
@@ -31,7 +31,7 @@ def fitted(terms: np.ndarray) -> Term | None:
     numbers = [t.offset for t in flat]
     if any(abs(n) >= _WIDE for n in numbers):
         return None
-    offset = table(
+    offset = lookup(
         np.array(numbers, np.int64).reshape(terms.shape), [coord(d) for d in range(terms.ndim)]
     )
     rests = [t - n for t, n in zip(flat, numbers, strict=True)]

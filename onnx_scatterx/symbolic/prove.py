@@ -8,16 +8,12 @@ means "not proven".
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.one_size import OneSize
-from onnx_scatterx.symbolic.sample import EVERYWHERE, Sample, Values
+from onnx_scatterx.symbolic.sampled_facts import SampledFacts
 from onnx_scatterx.symbolic.terms import (
     Atom,
     FloorDiv,
@@ -31,7 +27,7 @@ from onnx_scatterx.symbolic.terms import (
 )
 
 
-class Facts(OneSize):
+class Facts(SampledFacts):
     """What is known: terms that are never negative, and the range of every coordinate.
 
     Facts can be layered on others (``assuming``), which they read but do not change.
@@ -56,17 +52,11 @@ class Facts(OneSize):
         self._refuted: dict[Term, int] = {}
         self._nonempty: dict[int, Facts] = {}
         self._about: dict[tuple[Term, ...], Facts] = {}
-        self._sample: Sample = Sample() if below is None else below._sample
-        self._allowed = 0, EVERYWHERE
-        self._below = below
         super().__init__(extents, known, below=below, passing=passing)
-        same = below is not None and self.extents is below.extents
-        self._at_points: dict[Atom, Values] = below._at_points if below and same else {}
 
     def _forget(self) -> None:
         super()._forget()
         self._refuted.clear()
-        self._allowed = 0, EVERYWHERE
 
     def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
         """Return these facts and more."""
@@ -136,27 +126,6 @@ class Facts(OneSize):
         found = not (hard and self._is_refuted(t)) and self._prove_anew(t, depth)
         spending.memo[key] = math.inf if found else depth
         return found
-
-    def _is_refuted(self, t: Term) -> bool:
-        """Return whether a term is negative at a point that the facts allow."""
-        values = self._values(t)
-        return bool((values.right & (values.numbers < 0) & self._points()).any())
-
-    def _values(self, t: Term) -> Values:
-        return self._sample.of(t, self.extents, self._at_points)
-
-    def _points(self) -> np.ndarray:
-        """Return which points of the sample the facts allow."""
-        count, allowed = self._allowed
-        if not count:
-            for leaf, (modulus, residue) in self._residues.items():
-                numbers = self._values(as_term(leaf)).numbers
-                allowed = allowed & (numbers % modulus == residue)
-        for fact in itertools.islice(self._seen, count, None):
-            values = self._values(fact)
-            allowed = allowed & values.right & (values.numbers >= 0)
-        self._allowed = len(self._seen), allowed
-        return allowed if self._below is None else allowed & self._below._points()
 
     def _prove_anew(self, t: Term, depth: int) -> bool:
         decided = self.by_one_size(t)

@@ -29,7 +29,7 @@ _NARROW = 1 << 62  # below this, results fit into 64 bits
 
 
 @dataclass(frozen=True)
-class _Eventually:
+class _QuasiAffine:
     """``t(period q + r) = slopes[r] q + values[r]`` for ``period q + r >= start``."""
 
     start: int
@@ -40,15 +40,15 @@ class _Eventually:
     def period(self) -> int:
         return len(self.slopes)
 
-    def refined(self, period: int) -> _Eventually:
+    def refined(self, period: int) -> _QuasiAffine:
         times = period // self.period
         slopes = tuple(s * times for s in self.slopes) * times
         values = tuple(
             v + s * k for k in range(times) for s, v in zip(self.slopes, self.values, strict=True)
         )
-        return _Eventually(self.start, slopes, values)
+        return _QuasiAffine(self.start, slopes, values)
 
-    def settled(self, margin: int = 0) -> int:
+    def stable_from(self, margin: int = 0) -> int:
         """Return the point from which no class changes its sign (less ``margin``)."""
         start = self.start
         for r, (s, v) in enumerate(zip(self.slopes, self.values, strict=True)):
@@ -85,14 +85,14 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
     steps = 1 + t.weight + sum(each.weight for each in known)
     if steps > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
         return (None if steps > LIMITS.weight else False), steps
-    forms = [_eventually(each, leaf) for each in (t, *known)]
-    settled = [form for form in forms if form is not None]
-    period = math.lcm(1, *(form.period for form in settled))
+    forms = [_quasi_affine(each, leaf) for each in (t, *known)]
+    found = [form for form in forms if form is not None]
+    period = math.lcm(1, *(form.period for form in found))
     steps += steps * period // 64
-    if len(settled) < len(forms) or period > LIMITS.listed_numbers:
+    if len(found) < len(forms) or period > LIMITS.listed_numbers:
         return None, steps
     # Past this point every class is affine and keeps its sign: one look at each is enough.
-    last = max(low, *(form.settled() for form in settled)) + period
+    last = max(low, *(form.stable_from() for form in found)) + period
     if last - low > LIMITS.listed_numbers:
         return None, steps
     return _holds(t, known, low, last), steps + steps * (last - low) // 1024
@@ -135,14 +135,14 @@ def _reach_of(atom: Atom, last: int) -> float:
     return 1 + own + sum([_reach(part, last) for part in atom.parts])
 
 
-def _eventually(t: Term, leaf: Symbol) -> _Eventually | None:
-    parts: list[tuple[int, _Eventually]] = []
+def _quasi_affine(t: Term, leaf: Symbol) -> _QuasiAffine | None:
+    parts: list[tuple[int, _QuasiAffine]] = []
     constant = 0
     for monomial, coefficient in t.items:
         if not monomial:
             constant = coefficient
             continue
-        factors = [_eventually_atom(a, leaf) for a in monomial]
+        factors = [_quasi_affine_atom(a, leaf) for a in monomial]
         known = [f for f in factors if f is not None]
         if len(known) < len(factors):
             return None
@@ -157,14 +157,14 @@ def _eventually(t: Term, leaf: Symbol) -> _Eventually | None:
     if period > LIMITS.listed_numbers:
         return None
     refined = [(c, p.refined(period)) for c, p in parts]
-    return _Eventually(
+    return _QuasiAffine(
         max((p.start for _, p in parts), default=0),
         tuple(sum(c * p.slopes[r] for c, p in refined) for r in range(period)),
         tuple(constant + sum(c * p.values[r] for c, p in refined) for r in range(period)),
     )
 
 
-def _multiply(a: _Eventually, b: _Eventually) -> _Eventually | None:
+def _multiply(a: _QuasiAffine, b: _QuasiAffine) -> _QuasiAffine | None:
     period = math.lcm(a.period, b.period)
     if period > LIMITS.listed_numbers:
         return None
@@ -172,19 +172,19 @@ def _multiply(a: _Eventually, b: _Eventually) -> _Eventually | None:
     if any(s and u for s, u in zip(a.slopes, b.slopes, strict=True)):
         return None  # quadratic
     rows = list(zip(a.slopes, a.values, b.slopes, b.values, strict=True))
-    return _Eventually(
+    return _QuasiAffine(
         max(a.start, b.start),
         tuple(s * w + u * v for s, v, u, w in rows),
         tuple(v * w for _, v, _, w in rows),
     )
 
 
-def _eventually_atom(atom: object, leaf: Symbol) -> _Eventually | None:
+def _quasi_affine_atom(atom: object, leaf: Symbol) -> _QuasiAffine | None:
     if atom is leaf:
-        return _Eventually(0, (1,), (0,))
+        return _QuasiAffine(0, (1,), (0,))
     if not isinstance(atom, PositivePart | Indicator | FloorDiv):
         return None
-    inner = _eventually(atom.parts[0], leaf)
+    inner = _quasi_affine(atom.parts[0], leaf)
     if inner is None:
         return None
     if isinstance(atom, FloorDiv):
@@ -192,7 +192,7 @@ def _eventually_atom(atom: object, leaf: Symbol) -> _Eventually | None:
         if divisor is None or divisor <= 0 or inner.period * divisor > LIMITS.listed_numbers:
             return None
         inner = inner.refined(inner.period * divisor)
-        return _Eventually(
+        return _QuasiAffine(
             inner.start,
             tuple(s // divisor for s in inner.slopes),
             tuple(v // divisor for v in inner.values),
@@ -200,9 +200,9 @@ def _eventually_atom(atom: object, leaf: Symbol) -> _Eventually | None:
     rows = list(zip(inner.slopes, inner.values, strict=True))
     grows = [s > 0 or (s == 0 and v >= 0) for s, v in rows]
     if isinstance(atom, Indicator):
-        return _Eventually(inner.settled(1), (0,) * len(rows), tuple(int(g) for g in grows))
-    return _Eventually(
-        inner.settled(),
+        return _QuasiAffine(inner.stable_from(1), (0,) * len(rows), tuple(int(g) for g in grows))
+    return _QuasiAffine(
+        inner.stable_from(),
         tuple(s if g else 0 for g, (s, _) in zip(grows, rows, strict=True)),
         tuple(v if g else 0 for g, (_, v) in zip(grows, rows, strict=True)),
     )

@@ -1,7 +1,7 @@
-"""The sources of run-time numbers, numbered in the order in which one model shows them.
+"""The origins of run-time numbers, numbered in the order in which one model shows them.
 
 The order of atoms begins with these numbers, so they must not depend on other models. While a model
-is analysed, its sources have their own numbers, and its leaves differ from those of other models.
+is analysed, its origins have their own numbers, and its leaves differ from those of other models.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class SymbolId:
-    """The identity of a source, and its number."""
+    """The identity of an origin, and its number."""
 
     __slots__ = ("number",)
 
@@ -21,36 +21,36 @@ class SymbolId:
         self.number = number
 
 
-_OTHERS = 1 << 32  # a model has fewer sources
+_OTHERS = 1 << 32  # a model has fewer origins
 
 
-class _Serials(dict[Hashable, SymbolId]):
+class _SymbolIds(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
         self.results: dict[Any, Any] = {}
 
-    def __missing__(self, source: Hashable) -> SymbolId:
-        found = self[source] = SymbolId(self.first + len(self))
+    def __missing__(self, origin: Hashable) -> SymbolId:
+        found = self[origin] = SymbolId(self.first + len(self))
         return found
 
 
-_outside = _Serials(_OTHERS)
-_serials: ContextVar[_Serials] = ContextVar("sources", default=_outside)
+_outside = _SymbolIds(_OTHERS)
+_symbol_ids: ContextVar[_SymbolIds] = ContextVar("symbol_ids", default=_outside)
 
 
 def results() -> dict[Any, Any]:
     """Return what was computed with the symbols of this model, to be remembered as long as it."""
-    return _serials.get().results
+    return _symbol_ids.get().results
 
 
-def symbol_id(source: Hashable) -> SymbolId:
-    """Return the serial of a source; a new source gets a new one."""
-    return _serials.get()[source]
+def symbol_id(origin: Hashable) -> SymbolId:
+    """Return the identity of an origin; a new origin gets a new one."""
+    return _symbol_ids.get()[origin]
 
 
 @contextmanager
 def fresh_symbols(first: int = 0) -> Iterator[None]:
-    """Number sources from 0 on; afterwards the former numbers continue.
+    """Number origins from 0 on; afterwards the former numbers continue.
 
     >>> from onnx_scatterx.symbolic.symbols import size
     >>> n = size("n")
@@ -60,15 +60,15 @@ def fresh_symbols(first: int = 0) -> Iterator[None]:
     >>> size("n") is n
     True
     """
-    token = _serials.set(_Serials(first))
+    token = _symbol_ids.set(_SymbolIds(first))
     try:
         yield
     finally:
-        _serials.reset(token)
+        _symbol_ids.reset(token)
 
 
 @contextmanager
 def foreign_symbols() -> Iterator[None]:
-    """Number sources that are used together with those of a model, and come after them."""
+    """Number origins that are used together with those of a model, and come after them."""
     with fresh_symbols(_OTHERS):
         yield

@@ -39,14 +39,14 @@ class IndexVar(Atom):
 
 
 class Symbol(Atom):
-    """A run-time number: ``source[parts]``, or a size if there are no parts.
+    """A run-time number: ``origin[parts]``, or a size if there are no parts.
 
     ``low`` and ``high`` are bounds that hold in every run.
     """
 
-    __slots__ = ("high", "low", "name", "serial", "source")
+    __slots__ = ("high", "low", "name", "origin", "serial")
     name: str
-    source: object
+    origin: object
     serial: SymbolId
     low: float
     high: float
@@ -61,7 +61,7 @@ class Symbol(Atom):
         return self.low, self.high
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
-        return _leaf(self.serial, self.source, parts, self.name, self.low, self.high)
+        return _leaf(self.serial, self.origin, parts, self.name, self.low, self.high)
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         return leaf(self, parts)
@@ -88,7 +88,7 @@ class Lookup(Atom):
         return self.bounds
 
     def rebuild(self, parts: tuple[Term, ...]) -> Term:
-        return table(self.array, parts)
+        return lookup(self.array, parts)
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, self.array.shape, strict=True))
@@ -124,13 +124,13 @@ def symbol_of(t: Term) -> Symbol | None:
     return atom if factor == 1 and isinstance(atom, Symbol) else None
 
 
-def size(name: str, source: object = None) -> Term:
-    """Return a size: a number that is never negative, identified by its source (or its name)."""
-    return element(source if source is not None else name, (), name=name, low=0)
+def size(name: str, origin: object = None) -> Term:
+    """Return a size: a number that is never negative, identified by its origin (or its name)."""
+    return element(origin if origin is not None else name, (), name=name, low=0)
 
 
 def element(
-    source: object,
+    origin: object,
     index: Iterable[Number],
     *,
     name: str,
@@ -139,25 +139,25 @@ def element(
 ) -> Term:
     """Return the element of an unknown tensor at an index, with bounds that always hold."""
     parts = tuple(map(term, index))
-    return _leaf(symbol_id(source), source, parts, name, low, high)
+    return _leaf(symbol_id(origin), origin, parts, name, low, high)
 
 
 def _leaf(
-    serial: SymbolId, source: object, parts: tuple[Term, ...], name: str, low: float, high: float
+    serial: SymbolId, origin: object, parts: tuple[Term, ...], name: str, low: float, high: float
 ) -> Term:
-    fields = {"serial": serial, "source": source, "name": name, "low": low, "high": high}
+    fields = {"serial": serial, "origin": origin, "name": name, "low": low, "high": high}
     return interned(Symbol, (serial,), parts, **fields)
 
 
-def table(array: np.ndarray, index: Iterable[Number]) -> Term:
+def lookup(array: np.ndarray, index: Iterable[Number]) -> Term:
     """Return the element of a constant integer array, at indices that lie within it.
 
     Known indices are looked up, dims along which nothing changes are dropped, and an array that is
     affine in its indices becomes that affine term. The numbers must fit into int64.
 
-    >>> table(np.array([[0, 3], [1, 5], [2, 7]]), (coord(0), 1))
+    >>> lookup(np.array([[0, 3], [1, 5], [2, 7]]), (coord(0), 1))
     2*x0 + 3
-    >>> table(np.array([4, 0, 1]), [coord(0)])
+    >>> lookup(np.array([4, 0, 1]), [coord(0)])
     table[x0]
     """
     parts = tuple(map(term, index))
@@ -179,7 +179,7 @@ def table(array: np.ndarray, index: Iterable[Number]) -> Term:
         return sum((s * p for s, p in zip(steps, parts, strict=True)), start=first)
     for d in range(array.ndim):
         if not steps[d] and (array == array.take([0], axis=d)).all():
-            return table(array.take(0, axis=d), parts[:d] + parts[d + 1 :])
+            return lookup(array.take(0, axis=d), parts[:d] + parts[d + 1 :])
     bounds = (int(array.min()), int(array.max()))
     digest = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
     digest.update(array.tobytes())

@@ -52,9 +52,9 @@ from onnx_scatterx.symbolic.symbols import (
     Symbol,
     coord,
     element,
+    lookup,
     size,
     symbol_of,
-    table,
 )
 
 __all__ = [
@@ -76,6 +76,7 @@ __all__ = [
     "equals",
     "floor_div",
     "interval_of",
+    "lookup",
     "maximum",
     "minimum",
     "modulo",
@@ -85,7 +86,6 @@ __all__ = [
     "step",
     "summed",
     "symbol_of",
-    "table",
     "term",
     "where",
 ]

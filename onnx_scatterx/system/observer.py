@@ -33,11 +33,11 @@ class Observer:
 
     The log has a line at INFO when a stage begins, and the rest at DEBUG.
 
-    >>> told = []
-    >>> observer = Observer(lambda *stage: told.append(stage))
+    >>> stages = []
+    >>> observer = Observer(lambda *stage: stages.append(stage))
     >>> observer.stage("reading")
     >>> observer.counted("verifying")(1, 40)
-    >>> told
+    >>> stages
     [('reading', 0, 0), ('verifying', 1, 40)]
     """
 

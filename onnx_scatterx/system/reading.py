@@ -52,7 +52,7 @@ def read_regular(path: AnyPath, most: int) -> bytes:
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > most:
-            why = f"it has {size} bytes; {most} are the most"
+            why = f"it has {size} bytes; at most {most} are allowed"
             raise OSError(errno.EFBIG, why, os.fspath(path))
         return stream.read(most)
 
@@ -76,7 +76,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     {'keys': {'max_rank': 4}}
     """
     if len(text) > _MOST_TOML:
-        raise ScatterXError(f"it has {len(text)} characters; {_MOST_TOML} are the most")
+        raise ScatterXError(f"it has {len(text)} characters; at most {_MOST_TOML} are allowed")
     try:
         return tomllib.loads(text)
     except ValueError as error:

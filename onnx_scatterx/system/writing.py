@@ -150,7 +150,7 @@ class Writing:
                 return
 
     def _temporary_in(self, place: Path) -> Path:
-        """Return a temporary directory in a directory, which is thereby not empty."""
+        """Return a temporary directory in a directory, so that the directory is not empty."""
         if place not in self._temporary:
             self._temporary[place] = self._temporaries.enter_context(scratch(place))
         return self._temporary[place]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.reading import parse_toml
 from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
-from onnx_scatterx.targets.cost_model.machine import here
+from onnx_scatterx.targets.cost_model.machine import local_machine
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
@@ -75,25 +75,25 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         names = (*BASES, *profile_names())
         near = did_you_mean(name, names) or f"; there is {', '.join(names)}, or a file .toml"
         raise ScatterXError(f"no target is called {name!r}{near}")
-    said = os.fspath(path)
-    if said in extending:
-        raise ScatterXError(f"{said}: it extends itself")
+    shown = os.fspath(path)
+    if shown in extending:
+        raise ScatterXError(f"{shown}: it extends itself")
     if len(extending) == _MOST_EXTENDED:
-        raise ScatterXError(f"{said}: more than {_MOST_EXTENDED} profiles extend each other")
-    chain = (*extending, said)
-    return read_profile(said, BASES, lambda other: _named(other, chain, path.parent))
+        raise ScatterXError(f"{shown}: more than {_MOST_EXTENDED} profiles extend each other")
+    chain = (*extending, shown)
+    return read_profile(shown, BASES, lambda other: _named(other, chain, path.parent))
 
 
-def _changed(said: str, find: Find) -> Target:
+def _changed(text: str, find: Find) -> Target:
     """Return a target that is written as ``NAME, key = value, ...``."""
-    name, _, keys = said.partition(",")
+    name, _, keys = text.partition(",")
     try:
         content = parse_toml(f"keys = {{{keys}}}")["keys"]
         if not isinstance(content, dict):
             raise ScatterXError("these are not keys of a profile")
-        return target_from({"name": said, "extends": name.strip(), **content}, BASES, find)
+        return target_from({"name": text, "extends": name.strip(), **content}, BASES, find)
     except ScatterXError as error:
-        raise ScatterXError(f"target {said!r}: {error}") from error
+        raise ScatterXError(f"target {text!r}: {error}") from error
 
 
 def all_targets() -> list[Target]:
@@ -103,7 +103,7 @@ def all_targets() -> list[Target]:
 
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
-    return TimeCosts(here(), Sizes(sizes)) if target.is_timed else NodeCosts()
+    return TimeCosts(local_machine(), Sizes(sizes)) if target.is_timed else NodeCosts()
 
 
 __all__ = [

@@ -72,7 +72,7 @@ class Use:
     @property
     def reads_size(self) -> bool:
         """Whether a size of an output is computed from the elements of a tensor of the run."""
-        return any(isinstance(leaf.source, ElementOf) for leaf in _leaves(self.outputs))
+        return any(isinstance(leaf.origin, ElementOf) for leaf in _leaves(self.outputs))
 
 
 def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
@@ -81,7 +81,7 @@ def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
 
 def _is_declared(leaf: Symbol) -> bool:
     """Return whether a leaf is a size of the model's inputs."""
-    origin = leaf.source
+    origin = leaf.origin
     return isinstance(origin, DeclaredDim) or (
         isinstance(origin, DimOf) and origin.visit is origin.value
     )

@@ -111,9 +111,9 @@ def target_from(
             {"TensorScatter"} if content["tensor_scatter"] else set()
         )
     limits = dict(target.limits)
-    for op_type, said in content.get("limits", {}).items():
+    for op_type, keys in content.get("limits", {}).items():
         given: dict[str, Any] = {
-            k: frozenset(v) if isinstance(v, list) else v for k, v in said.items()
+            k: frozenset(v) if isinstance(v, list) else v for k, v in keys.items()
         }
         limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **given)
     return dataclasses.replace(

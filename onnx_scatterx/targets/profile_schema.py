@@ -83,10 +83,10 @@ def check_profile(content: Mapping[str, Any]) -> None:
 def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> None:
     for key, value in content.items():
         if key not in kinds:
-            said = reprlib.repr(prefix + key)
+            shown = reprlib.repr(prefix + key)
             near = did_you_mean(key, kinds)
             known = near or f"; there may be {', '.join(kinds)}"
-            raise ScatterXError(f"unknown key {said}{known}")
+            raise ScatterXError(f"unknown key {shown}{known}")
         kind = kinds[key]
         if key == "steps" and isinstance(value, list) and _are_steps(value):
             continue

@@ -87,17 +87,17 @@ class Refusal:
     detail: object = ""
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         """The detail as a text of limited length.
 
-        >>> len(Refusal(Reason.UNKNOWN_SIZE, "n + " * 999).told)
+        >>> len(Refusal(Reason.UNKNOWN_SIZE, "n + " * 999).shown)
         200
         """
         return shortened(str(self.detail))
 
     def __str__(self) -> str:
-        told = self.told
-        return f"{self.reason.value} ({told})" if told else self.reason.value
+        shown = self.shown
+        return f"{self.reason.value} ({shown})" if shown else self.reason.value
 
 
 class RefusedError(Exception):

@@ -35,7 +35,7 @@ from onnx_scatterx.theory.algorithm import (
     traverse,
 )
 from onnx_scatterx.theory.dissemination import DisseminatedSlice, disseminated_slices
-from onnx_scatterx.theory.drawing import draw
+from onnx_scatterx.theory.drawing import picture
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import Pick
@@ -67,13 +67,13 @@ __all__ = [
     "XTransformer",
     "disjoint_representation",
     "disseminated_slices",
-    "draw",
     "embedded_slice",
     "index_of",
     "indices",
     "is_embedded_slice",
     "outcomes",
     "picked_slices",
+    "picture",
     "provision_x_transformer",
     "scatter",
     "scatter_x",

@@ -5,7 +5,7 @@
     Constant(v)                   v
     Affine(a, s, d)               a + s * I_d
     AffineModulo(a, s, d, m)      (a + s * I_d) mod m
-    Table(dims, values)           values[I_d for d in dims]
+    Lookup(dims, values)           values[I_d for d in dims]
 
 The numbers may be Python ints or symbolic terms, because they are only compared by ``==``. The last
 two functions are an exception: they take arrays. A component is canonical if it is the first form
@@ -81,12 +81,12 @@ class AffineModulo(Generic[N]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Lookup:
     """Any function of some dims, in ascending order: an array over them, or an opaque object.
 
     An array is copied unless it is read-only.
 
-    >>> Table((0, 2), np.array([[0, 1], [5, 3]])) == Table((0, 2), np.array([[0, 1], [5, 3]]))
+    >>> Lookup((0, 2), np.array([[0, 1], [5, 3]])) == Lookup((0, 2), np.array([[0, 1], [5, 3]]))
     True
     """
 
@@ -95,7 +95,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if any(b <= a for a, b in zip(self.dims, self.dims[1:], strict=False)):
-            raise ValueError(f"the dims of a table ascend, {self.dims} do not")
+            raise ValueError(f"the dims of a lookup ascend, {self.dims} do not")
         if isinstance(self.values, np.ndarray):
             if self.values.ndim != len(self.dims):
                 raise ValueError(f"{len(self.dims)} dims, but a table of shape {self.values.shape}")
@@ -108,7 +108,7 @@ class Table:
         return False
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table):
+        if not isinstance(other, Lookup):
             return NotImplemented
         if isinstance(self.values, np.ndarray) and isinstance(other.values, np.ndarray):
             return self.dims == other.dims and np.array_equal(self.values, other.values)
@@ -121,7 +121,7 @@ class Table:
         return hash((self.dims, self.values))
 
 
-Component: TypeAlias = Constant[N] | Affine[N] | AffineModulo[N] | Table
+Component: TypeAlias = Constant[N] | Affine[N] | AffineModulo[N] | Lookup
 
 
 def coordinate(component: Component[N]) -> int | None:
@@ -171,7 +171,7 @@ def fit_component(values: NDArray[np.integer[Any]], size: int | None) -> Compone
     ``values`` is empty, the component is ``Constant(0)``.
 
     >>> fit_component(np.array([[3, 3], [1, 1], [-4, -4]]), size=10)
-    Table(dims=(0,), values=array([3, 1, 6]))
+    Lookup(dims=(0,), values=array([3, 1, 6]))
     >>> fit_component(np.array([8, 9, 0, 1]), size=10)
     AffineModulo(start=8, step=1, dim=0, modulus=10)
     """
@@ -188,7 +188,7 @@ def fit_component(values: NDArray[np.integer[Any]], size: int | None) -> Compone
     if not dims:
         return Constant(int(tight))
     line = _fit_line(tight, dims[0], size) if len(dims) == 1 else None
-    return Table(dims, tight) if line is None else line
+    return Lookup(dims, tight) if line is None else line
 
 
 def _changes_along(values: NDArray[np.int64], d: int) -> bool:
@@ -223,5 +223,5 @@ def evaluate(component: Component[int], shape: Sequence[int]) -> NDArray[np.int6
             return (start + step * np.arange(shape[d])).reshape(extents)
         case AffineModulo(start, step, d, modulus):
             return ((start + step * np.arange(shape[d])) % modulus).reshape(extents)
-        case Table(_, values):
+        case Lookup(_, values):
             return np.asarray(values, np.int64).reshape(extents)

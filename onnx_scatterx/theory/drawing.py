@@ -48,18 +48,18 @@ class Drawing(str):
         return str(self)
 
 
-def draw(transformer: XTransformer) -> Drawing:
+def picture(transformer: XTransformer) -> Drawing:
     """Draw a transformer as SVG text.
 
     ``ValueError`` if an update is out of bounds, or updates and data have more than 1024 elements.
 
     >>> rows = XTransformer((2, 2), (4, 2), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))
-    >>> print(draw(rows)[:38])
+    >>> print(picture(rows)[:38])
     <svg xmlns="http://www.w3.org/2000/svg
     """
     cells = prod(transformer.shape) + prod(transformer.data_shape)
     if cells > MOST_CELLS:
-        raise ValueError(f"{cells} elements are too many to draw, at most {MOST_CELLS}")
+        raise ValueError(f"{cells} elements are too many for a picture, at most {MOST_CELLS}")
     transformer.check_bounds()
     form = disjoint_representation(transformer)
     fills = dict.fromkeys(indices(transformer.shape), PLAIN)

@@ -160,7 +160,7 @@ def _proven(o: Obstacle, values: list[NDArray[np.int64]], shape: Sequence[int]) 
     along = np.arange(shape[o.dim]).reshape([-1 if d == o.dim else 1 for d in range(len(shape))])
     if o.component is None:
         at = tuple(_first(t != along) for t in values)
-        # One index for all components reads better, if one is at hand.
+        # One index for all components is easier to read, if there is one.
         one = (i for i in at if all(t[_within(i, t)] != i[o.dim] for t in values))
         index = next(one, None)
         return replace(o, at=at if index is None else (index,) * len(at))

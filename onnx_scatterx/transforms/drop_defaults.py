@@ -8,7 +8,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
 

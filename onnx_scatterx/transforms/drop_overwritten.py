@@ -21,8 +21,8 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import INT64_MAX, Writer
-from onnx_scatterx.lift.scatters import Scatter, is_scatter, lift
-from onnx_scatterx.lift.uniqueness import SETTLED
+from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.lift.uniqueness import LAST_WINS
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.settings import Settings
@@ -62,11 +62,11 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.
         with suppress(RefusedError, LimitError), writer.at(node, node.outputs[0].name):
-            scatter = lift(node, scope)
+            scatter = lift_scatter(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue
             _drop(scatter, scope, writer)
-        if node.meta.get(SETTLED):
+        if node.meta.get(LAST_WINS):
             changed.append(node)
     return [*writer.made, *changed]
 
@@ -138,7 +138,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
         _give(node, inputs)
         return
     new = ir.Node("", "ScatterND", inputs, name=node.name, outputs=[ir.Value()])
-    new.meta[SETTLED] = True
+    new.meta[LAST_WINS] = True
     (old,), (value,) = node.outputs, new.outputs
     value.type, value.shape = old.type, old.shape
     value.metadata_props.update(old.metadata_props)
@@ -181,7 +181,7 @@ def _drop_dims(scatter: Scatter, scope: Scope, w: Writer) -> None:
 def _give(node: ir.Node, inputs: list[ir.Value]) -> None:
     for i, value in enumerate(inputs):
         node.replace_input_with(i, value)
-    node.meta[SETTLED] = True
+    node.meta[LAST_WINS] = True
 
 
 def _rows(scatter: Scatter) -> np.ndarray | None:

@@ -8,7 +8,7 @@ import onnx_ir as ir
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.lift.element_moves import operands_of
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
@@ -126,11 +126,11 @@ class IntegerNodes:
         self._uses.append((node, place, value))
         node.replace_input_with(place, new)
 
-    def _replace(self, old: ir.Value, new: ir.Value, anchor: ir.Node) -> None:
+    def _replace(self, old: ir.Value, new: ir.Value, place: ir.Node) -> None:
         """Let all readers of one value read another; an output of the graph keeps its name."""
         if old.is_graph_output():
             if new.is_graph_output():
-                with self._writer.at(anchor, old.name) as w:
+                with self._writer.at(place, old.name) as w:
                     again = ir.Node(
                         "", "Identity", [new], outputs=[self._value(self.write.dtype, None)]
                     )

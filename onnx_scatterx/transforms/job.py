@@ -17,9 +17,9 @@ from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.lift.bounds import learn_bounds
-from onnx_scatterx.lift.gathers import Gather, is_arithmetic, is_gather, lift_gather
+from onnx_scatterx.lift.lift_gather import Gather, is_arithmetic, is_gather, lift_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.node_names import NodeNames, names_of
-from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import QUANTIZED
-from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.round import RewriteRound

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import Quantization
-from onnx_scatterx.lift.scatters import is_scatter
 
 
 @dataclass(eq=False)

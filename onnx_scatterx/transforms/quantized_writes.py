@@ -16,8 +16,8 @@ import onnx_ir as ir
 from onnx_scatterx.emit.kernels import has_kernel
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.element_moves import operands_of, whole_axes
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer
-from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.quantized import OnFloats

@@ -94,8 +94,8 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
     """
     shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
     while shapes:
-        going = _going(task.graph, shapes)
-        spared = [v for n in going for v in n.outputs]
+        removable = _removable(task.graph, shapes)
+        removed = [v for n in removable for v in n.outputs]
         writer = Writer(
             task.graph,
             task.scope,
@@ -103,8 +103,8 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
             constant_nodes=task.constant_nodes,
             target=task.target,
         )
-        numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, spared))
-        worth = [s for s in shapes if _cost(s, numbers) < len(_first(s, going))]
+        numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, removed))
+        worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely
                 _write(shapes, numbers)
@@ -133,30 +133,30 @@ def _shapes(task: GraphContext) -> list[_Shape]:
     return found
 
 
-def _going(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
+def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
     """Return the nodes that lose their last reader if these shapes are not read."""
     cut = {(s.node, s.place) for s in shapes}
-    going: set[ir.Node] = set()
+    removable: set[ir.Node] = set()
     for node in reversed(list(graph)):
         uses = [u for v in node.outputs for u in v.uses()]
         if (
             uses
-            and all(u.node in going or (u.node, u.idx) in cut for u in uses)
+            and all(u.node in removable or (u.node, u.idx) in cut for u in uses)
             and not any(v.is_graph_output() for v in node.outputs)
         ):
-            going.add(node)
-    return going
+            removable.add(node)
+    return removable
 
 
-def _first(shape: _Shape, going: set[ir.Node]) -> set[ir.Node]:
+def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
     """Subtract from the removed nodes those that compute a shape; constants do not count."""
     taken: set[ir.Node] = set()
     stack: list[ir.Value | None] = [shape.value]
     while stack:
         value = stack.pop()
         node = None if value is None else value.producer()
-        if node is not None and node in going:
-            going.remove(node)
+        if node is not None and node in removable:
+            removable.remove(node)
             taken.add(node)
             stack += node.inputs
     return {n for n in taken if n.op_type != "Constant"}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext

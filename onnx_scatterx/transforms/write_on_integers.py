@@ -12,8 +12,8 @@ can be removed only there, because ONNX Runtime or the target lacks an operator 
 from __future__ import annotations
 
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
-from onnx_scatterx.lift.scatters import is_scatter
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.text.quantized import OnFloats

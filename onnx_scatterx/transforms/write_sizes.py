@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lift.failing import first_failure
+from onnx_scatterx.lift.first_failure import first_failure
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.declared_shapes import forget_declared

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onnx_scatterx.verification.judge import verify
     from onnx_scatterx.verification.result import Difference, Draw, Verification
+    from onnx_scatterx.verification.verifying import verify
 
 __all__ = ["Difference", "Draw", "Verification", "verify"]
 
@@ -12,7 +12,7 @@ __all__ = ["Difference", "Draw", "Verification", "verify"]
 def __getattr__(name: str) -> object:
     # Imported late, because the worker processes import this package and do not need it.
     if name == "verify":
-        from onnx_scatterx.verification.judge import verify
+        from onnx_scatterx.verification.verifying import verify
 
         return verify
     if name in __all__:

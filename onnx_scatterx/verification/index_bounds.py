@@ -33,13 +33,13 @@ _RESHAPING = {
 }  # fmt: skip
 
 
-def input_demands(model: ir.Model) -> dict[str, IndexConstraints]:
+def input_constraints(model: ir.Model) -> dict[str, IndexConstraints]:
     """Return the constraints on the elements of each graph input; functions must be inlined."""
     pass_ = _Backwards()
     pass_.graph(model.graph)
     return {
         value.name or "": {
-            place: bounds for place, bounds in pass_.demands[value].items() if bounds
+            place: bounds for place, bounds in pass_.constraints[value].items() if bounds
         }
         for value in model.graph.inputs
     }
@@ -47,7 +47,7 @@ def input_demands(model: ir.Model) -> dict[str, IndexConstraints]:
 
 class _Backwards:
     def __init__(self) -> None:
-        self.demands: dict[ir.Value, dict[int | None, Bounds]] = defaultdict(
+        self.constraints: dict[ir.Value, dict[int | None, Bounds]] = defaultdict(
             lambda: defaultdict(frozenset)
         )
 
@@ -58,10 +58,10 @@ class _Backwards:
             elif node.domain == "":
                 self.node(node)
 
-    def ask(self, value: ir.Value | None, demands: IndexConstraints) -> None:
+    def ask(self, value: ir.Value | None, constraints: IndexConstraints) -> None:
         if value is not None:
-            for place, bounds in demands.items():
-                self.demands[value][place] |= bounds
+            for place, bounds in constraints.items():
+                self.constraints[value][place] |= bounds
 
     def bodies(self, node: ir.Node) -> None:
         for attribute in node.attributes.values():
@@ -70,22 +70,22 @@ class _Backwards:
             body = attribute.as_graph()
             results = body.outputs[node.op_type == "Loop" :]
             for inner, outer in zip(results, node.outputs, strict=False):
-                self.ask(inner, self.demands[outer])
+                self.ask(inner, self.constraints[outer])
             self.graph(body)
             for outer_input, inner in zip(node.inputs[2:], body.inputs[2:], strict=False):
-                self.ask(outer_input, self.demands[inner])
+                self.ask(outer_input, self.constraints[inner])
         if node.op_type == "Loop":
             self.ask(node.inputs[0], {None: SMALL})
 
     def node(self, node: ir.Node) -> None:
         use = USES.get(node.op_type)
         if use is not None:
-            for position, demands in use(node).items():
+            for position, constraints in use(node).items():
                 if position < len(node.inputs):
-                    self.ask(node.inputs[position], demands)
+                    self.ask(node.inputs[position], constraints)
         if not node.outputs or not node.inputs:
             return
-        asked = self.demands[node.outputs[0]]
+        asked = self.constraints[node.outputs[0]]
         if node.op_type in _ALIKE:
             self.ask(node.inputs[0], asked)
         elif node.op_type in _RESHAPING:
@@ -141,11 +141,11 @@ class _Backwards:
             start += size
 
 
-def _anywhere(demands: IndexConstraints) -> IndexConstraints:
-    return {None: frozenset().union(*demands.values())}
+def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
+    return {None: frozenset().union(*constraints.values())}
 
 
-def landmarks(model: ir.Model) -> tuple[int, ...]:
+def compared_constants(model: ir.Model) -> tuple[int, ...]:
     """Return the integers that the model compares with, such as the label -100."""
     found: set[int] = set()
     for graph in ir_graphs(model):

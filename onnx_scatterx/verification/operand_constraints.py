@@ -72,13 +72,13 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
 
 
 def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
-    demands = _columns(node.inputs[0], node.inputs[1], 0)
-    if len(demands) == 1 and _unreduced(node):
-        demands = {
+    constraints = _columns(node.inputs[0], node.inputs[1], 0)
+    if len(constraints) == 1 and _unreduced(node):
+        constraints = {
             place: frozenset(replace(bound, distinct=True) for bound in bounds)
-            for place, bounds in demands.items()
+            for place, bounds in constraints.items()
         }
-    return {1: demands}
+    return {1: constraints}
 
 
 def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:

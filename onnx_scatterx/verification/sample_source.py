@@ -13,7 +13,7 @@ from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.runtime.model_files import analysed
 from onnx_scatterx.verification.arrays import FLAVOURS
-from onnx_scatterx.verification.index_bounds import input_demands, landmarks
+from onnx_scatterx.verification.index_bounds import compared_constants, input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
 from onnx_scatterx.verification.sampler import MOST_ELEMENTS, InputSampler, limit_name, rank_name
@@ -45,19 +45,19 @@ THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
 class Fits:
     """Whether the inputs of a combination exist and are of a reasonable size."""
 
-    drawers: Sequence[InputSampler]
+    samplers: Sequence[InputSampler]
     assumptions: Mapping[str, Assumption]
     elements: int
 
     def exist(self, sizes: Combination) -> bool:
         """Return whether arrays can be made of it, and all assumptions on symbols are true."""
         elements = 0
-        for drawer in self.drawers:
-            shape = drawer.shape(sizes)
+        for sampler in self.samplers:
+            shape = sampler.shape(sizes)
             if shape is None:  # a dim is negative
                 return False
             elements += math.prod(shape)
-            own = drawer.own(sizes)
+            own = sampler.own(sizes)
             if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
                 return False
         return elements <= MOST_ELEMENTS
@@ -65,20 +65,20 @@ class Fits:
     def __call__(self, sizes: Combination) -> bool:
         if not self.exist(sizes):
             return False
-        shapes = [drawer.shape(sizes) for drawer in self.drawers]
+        shapes = [sampler.shape(sizes) for sampler in self.samplers]
         fixed = sum(
-            int(np.prod([dim for dim in d.source.dims or () if isinstance(dim, int)], dtype=object))
-            for d in self.drawers
+            int(np.prod([dim for dim in d.input.dims or () if isinstance(dim, int)], dtype=object))
+            for d in self.samplers
         )
         elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
         return elements <= max(self.elements, 4 * fixed)
 
 
 @dataclass
-class Source:
+class SampleSource:
     """The source of draws."""
 
-    drawers: Sequence[InputSampler]
+    samplers: Sequence[InputSampler]
     optional: Sequence[InputSampler]
     search: SizeSearch
     fits: Fits
@@ -93,10 +93,10 @@ class Source:
         seed: int,
         assumed: Sequence[Clause],
         distrust_dims: bool,
-        manner: SamplingPolicy = THOROUGH,
-    ) -> "Source":
+        policy: SamplingPolicy = THOROUGH,
+    ) -> "SampleSource":
         looked_at = analysed(model)
-        demands, marks = input_demands(looked_at), landmarks(looked_at)
+        constraints, compared = input_constraints(looked_at), compared_constants(looked_at)
         inputs = (*face.inputs, *face.overridable)
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
@@ -105,28 +105,28 @@ class Source:
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
-        def drawer(source: Input) -> InputSampler:
+        def sampler(input_: Input) -> InputSampler:
             return InputSampler(
-                source,
-                demands.get(source.name, {}),
-                marks,
-                assumptions.get(source.name, NOTHING),
+                input_,
+                constraints.get(input_.name, {}),
+                compared,
+                assumptions.get(input_.name, NOTHING),
                 distrust_dims,
             )
 
-        drawers = [drawer(i) for i in face.inputs]
-        overridable = face.overridable if manner.overrides else ()
-        optional = [drawer(i) for i in overridable if i.default is not None]
+        samplers = [sampler(i) for i in face.inputs]
+        overridable = face.overridable if policy.overrides else ()
+        optional = [sampler(i) for i in overridable if i.default is not None]
         rng = np.random.default_rng([seed, 1 << 20])
-        symbols = _symbols(drawers, assumptions)
-        fits = Fits(drawers, assumptions, manner.elements)
-        search = SizeSearch(symbols, fits, rng, equal_sizes=manner.equal_sizes)
-        return cls(drawers, optional, search, fits, seed, manner.flavours)
+        symbols = _symbols(samplers, assumptions)
+        fits = Fits(samplers, assumptions, policy.elements)
+        search = SizeSearch(symbols, fits, rng, equal_sizes=policy.equal_sizes)
+        return cls(samplers, optional, search, fits, seed, policy.flavours)
 
     @property
     def varies(self) -> bool:
         """Whether two draws can differ."""
-        return bool(self.drawers or self.optional)
+        return bool(self.samplers or self.optional)
 
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
         """Return a draw, the combination it has, and whether an initializer is overridden.
@@ -139,50 +139,50 @@ class Source:
         if not self.fits.exist(sizes):
             return None
         flavour = self.flavours[number % len(self.flavours)]
-        feeds = {d.source.name: d.draw(rng, sizes, flavour) for d in self.drawers}
+        feeds = {d.input.name: d.draw(rng, sizes, flavour) for d in self.samplers}
         overridden = {
-            d.source.name: _override(d, rng, flavour, sizes)
+            d.input.name: _override(d, rng, flavour, sizes)
             for d in self.optional
             if rng.random() < _OVERRIDE
         }
-        drawers = {d.source.name: d for d in (*self.drawers, *self.optional)}
+        samplers = {d.input.name: d for d in (*self.samplers, *self.optional)}
         for name, array in (feeds | overridden).items():
-            drawer = drawers[name]
-            if not drawer.assumption.holds(array, drawer.own(sizes)):
+            sampler = samplers[name]
+            if not sampler.assumption.holds(array, sampler.own(sizes)):
                 return None
         shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
 
 
 def _symbols(
-    drawers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
+    samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
 ) -> list[Symbol]:
     found: dict[str, Symbol] = {}
-    for drawer in drawers:
-        name = drawer.source.name
-        if drawer.source.dims is None:
+    for sampler in samplers:
+        name = sampler.input.name
+        if sampler.input.dims is None:
             found[rank_name(name)] = Symbol(rank_name(name), most=4)
-        dims = drawer.source.dims or (None,) * len(drawer.symbols)
-        for dim, symbol in zip(dims, drawer.symbols, strict=True):
+        dims = sampler.input.dims or (None,) * len(sampler.symbols)
+        for dim, symbol in zip(dims, sampler.symbols, strict=True):
             if isinstance(dim, int):
                 continue
             for part in names(symbol):
                 known = assumptions.get(part.partition("@")[0], NOTHING)
                 found.setdefault(part, Symbol(part, known))
-        if drawer.is_integer:
+        if sampler.is_integer:
             found[limit_name(name)] = Symbol(limit_name(name), limit=True)
     return list(found.values())
 
 
 def _override(
-    drawer: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
+    sampler: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
 ) -> np.ndarray:
     """Return another value for an initializer: its own elements in another order, or new ones."""
-    assert drawer.source.default is not None
-    default = drawer.source.default.numpy()
+    assert sampler.input.default is not None
+    default = sampler.input.default.numpy()
     if default.size > 1 and rng.random() < 0.5:
         return rng.permutation(default.ravel()).reshape(default.shape)
-    source = Input(drawer.source.name, drawer.source.dtype, default.shape)
-    return InputSampler(source, drawer.demands, drawer.compared_constants, drawer.assumption).draw(
-        rng, sizes, flavour
-    )
+    input_ = Input(sampler.input.name, sampler.input.dtype, default.shape)
+    return InputSampler(
+        input_, sampler.constraints, sampler.compared_constants, sampler.assumption
+    ).draw(rng, sizes, flavour)

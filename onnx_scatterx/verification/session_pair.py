@@ -17,7 +17,7 @@ from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.runtime.worker_client import Failure, Runner
 from onnx_scatterx.verification.array_diff import ArrayDifference, compare, count_zero_signs
 from onnx_scatterx.verification.result import Difference, Draw, Verification
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 
 _DIFFERING_DRAWS = 3  # that are collected before giving up
 _REASONS = 3
@@ -64,11 +64,11 @@ class Comparison:
 
     def many(
         self,
-        source: Source,
+        source: SampleSource,
         samples: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Draw until enough draws were accepted, or more are not worth while."""
+        """Draw until enough draws were accepted, or more draws would show nothing new."""
         wanted = self.accepted + (samples if source.varies else 1)
         most = 6 * samples + 60
         for number in range(most):

@@ -12,7 +12,7 @@ from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 from onnx_scatterx.verification.interface import Interface
 from onnx_scatterx.verification.result import Draw
-from onnx_scatterx.verification.sample_source import SamplingPolicy, Source
+from onnx_scatterx.verification.sample_source import SampleSource, SamplingPolicy
 from onnx_scatterx.verification.sampler import MOST_ELEMENTS
 
 _SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
@@ -44,9 +44,9 @@ def valid_draws(
     loaded = load(model)
     check_sizes(loaded, sizes)
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
-    manner = SamplingPolicy(("plain",), _SIZES, elements, overrides=False)
+    policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False)
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
-    source = Source.of(loaded, Interface.of(loaded), seed, assume, False, manner)
+    source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
     found: list[Draw] = []
     reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
     with scratch() as directory:

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.simplify import simplify
@@ -110,7 +110,7 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
 def masked(scatter: Scatter, context: Context) -> Masked | None:
     """Return a scatter as one by a mask, or None if it is not one."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
-    sources, dims, others = set(), set(), []
+    origins, dims, others = set(), set(), []
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
     for axis, (target, size) in enumerate(
         zip(scatter.index_exprs, scatter.data_shape, strict=True)
@@ -129,14 +129,14 @@ def masked(scatter: Scatter, context: Context) -> Masked | None:
             return None
         atom, row, dim = counted
         rows[row] = axis
-        sources.add(atom.source)
+        origins.add(atom.origin)
         dims.add(dim)
     used = [d for _, d in others]
-    if len(sources) != 1 or len(dims) != 1 or len({*used, *dims}) != len(scatter.shape):
+    if len(origins) != 1 or len(dims) != 1 or len({*used, *dims}) != len(scatter.shape):
         return None
     if len(used) + 1 != len(scatter.shape):
         return None
-    mask = mask_under(sources.pop(), context)
+    mask = mask_under(origins.pop(), context)
     if mask is None or max(rows) >= len(mask.shape):
         return None
     (dim,) = dims

@@ -20,7 +20,7 @@ from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.emit.iota import iota
 from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.positions import dim_of

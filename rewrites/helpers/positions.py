@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.origins import read_value
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term, symbol_of
 

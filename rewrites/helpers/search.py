@@ -17,7 +17,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
@@ -112,11 +112,11 @@ def _has_few(search: Search) -> bool:
     A scatter looks at each update, as a comparison with few positions does. But it copies the other
     data a hundred times as fast as anything compares their positions with few updates.
     """
-    target, proves = search.context.target, search.scatter.facts.is_nonnegative
-    if proves(_FEW - search.layout.positions):
+    target, is_nonnegative = search.context.target, search.scatter.facts.is_nonnegative
+    if is_nonnegative(_FEW - search.layout.positions):
         return True
     wanted = target.dense_limit is not None or not target.has(search.scatter.node.op_type)
-    return wanted and proves(_FEW - search.layout.updates)
+    return wanted and is_nonnegative(_FEW - search.layout.updates)
 
 
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:

@@ -101,6 +101,7 @@ def test_every_command_does_what_it_says(
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For a device whose compiler computes no sizes; the numbers are assumed or usual ones."""
     path, out = str(MODELS / "swin_shift_mask_dynamo_dynamic.onnx"), str(tmp_path / "out.onnx")

@@ -119,6 +119,7 @@ for limits in ({}, {"question_steps": 150}, {"model_steps": 0, "node_steps": 60}
 """
 
 
+@pytest.mark.slow
 def test_steps_do_not_depend_on_the_order_of_hashes() -> None:
     found = {
         subprocess.run(
@@ -155,12 +156,12 @@ def test_wherever_planning_ends_the_model_is_whole(monkeypatch: pytest.MonkeyPat
 
 def test_the_budget_of_a_question_is_named() -> None:
     with limited(question_steps=2):
-        report = optimize(pyramid(2), target="standard").report
+        report = optimize(pyramid(1), target="standard").report
     left = [s.refusal for s in report.scatters if s.refusal is not None]
     assert left
     for refusal in left:
         assert refusal.reason is Reason.QUESTION_LIMIT
-        assert refusal.told.startswith("2 steps; without the answer, ")
+        assert refusal.shown.startswith("2 steps; without the answer, ")
 
 
 def test_a_spent_budget_gives_no_answer() -> None:

@@ -21,7 +21,7 @@ from onnx_scatterx.lowering.rule import RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.symbolic.terms import floor_div, size
 from onnx_scatterx.verification.interface import Interface
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 from tests.helpers.examples import examples
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
@@ -49,10 +49,10 @@ TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int
 BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
 
 
-def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> Source:
+def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
     """Return a source of inputs for which all assumptions are true."""
     loaded = load(model)
-    return Source.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
+    return SampleSource.of(loaded, Interface.of(loaded), 0, clauses(assume), False)
 
 
 def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
@@ -62,8 +62,10 @@ def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
     source, accepted = source_of(model, assume), 0
     pair = Pair(model, result.model)
     for number in range(300):
+        if accepted == wanted:
+            break
         found = source.draw(number)
-        if found is None or accepted == wanted:
+        if found is None:
             continue
         draw, sizes, _ = found
         ran = pair.accepts(draw.feeds)
@@ -78,9 +80,6 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
     result = optimized(text, assume)
     found: Reason | None = result.report.scatters[-1].reason
     return found
-
-
-# The text
 
 
 # What follows from each kind of assumption, and which is kept without it
@@ -106,7 +105,7 @@ def test_contiguous(assume: list[str], why: Reason | None) -> None:
     assert reason(CACHE, assume) is why
 
 
-@pytest.mark.parametrize("kind", ["int64", "int32", "int64[1]", "int32[1]"])
+@pytest.mark.parametrize("kind", ["int64", "int32[1]"])
 @pytest.mark.parametrize(
     ("assume", "why"),
     [
@@ -284,7 +283,9 @@ def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
     text = "g (float[N] x, int64[K, N] idx) => (float[N] y) { y = Neg (x) }"
     model = parse(text)
     said = {
-        name: Assumption.parse(", ".join(c.said for c in clauses(assume) if c.name == name), "")
+        name: Assumption.parse(
+            ", ".join(c.condition for c in clauses(assume) if c.name == name), ""
+        )
         for name in {c.name for c in clauses(assume)}
     }
     seen = 0

@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.benchmarking.ort_profile import NodeTime, by_operator, read_profile
+from onnx_scatterx.benchmarking.node_times import NodeTime, by_operator, read_trace
 from onnx_scatterx.benchmarking.result import Benchmark, Timing
 from onnx_scatterx.benchmarking.statistics import Spread, median_place
 from onnx_scatterx.cli import main
@@ -37,8 +37,8 @@ def test_targets_of_one_model() -> None:
     assert [t.difference for t in found.timings] == [None] * 3
     assert dict(found.sizes) == {"S": 9, "N": 3}
     assert all(t.times.shape == (6,) and (t.times > 0).all() for t in found.timings)
-    assert list(by_operator(found["original"].profile)) == ["ScatterND"]
-    assert list(by_operator(found["scatterx"].profile)) == ["ScatterX"]
+    assert list(by_operator(found["original"].node_times)) == ["ScatterND"]
+    assert list(by_operator(found["scatterx"].node_times)) == ["ScatterX"]
     first = found.speedup(found.timings[0])
     assert (first.median, first.interval) == (1, (1, 1))
 
@@ -49,14 +49,14 @@ def test_models_of_every_kind(tmp_path: Path) -> None:
         *(path, Path(path)),
         *(parse(TWICE), ir.from_proto(parse(ABS))),
     ]
-    found = onnx_scatterx.bench(models, rounds=6, profile=False, library=False)
+    found = onnx_scatterx.bench(models, rounds=6, node_times=False, library=False)
     assert [t.name for t in found.timings] == [path, f"{path} (2)", "model 3", "model 4"]
     assert [t.difference for t in found.timings] == [None, None, None, "differ: y"]
     assert found.sizes == {"N": 64}
-    assert not any(t.profile for t in found.timings)
+    assert not any(t.node_times for t in found.timings)
     named = onnx_scatterx.bench({"neg": path, "abs": parse(ABS)}, rounds=6, library=False)
     assert [t.name for t in named.timings] == ["neg", "abs"]
-    assert named["neg"].profile[0].node == "flip"
+    assert named["neg"].node_times[0].node == "flip"
 
 
 @since(1, 20, "a directory for external data")
@@ -100,12 +100,12 @@ def test_differences_are_reported() -> None:
         thirds,
         inputs={"x": f32([1.1, 2.3, 3.7, 0.9])},
         rounds=6,
-        profile=False,
+        node_times=False,
         library=False,
     )
     assert found.timings[1].difference == "differ by rounding"
     others = parse(NEG.replace("y", "w"))
-    found = onnx_scatterx.bench([parse(NEG), others], rounds=6, profile=False, library=False)
+    found = onnx_scatterx.bench([parse(NEG), others], rounds=6, node_times=False, library=False)
     assert found.timings[1].difference == "others: w, y"
 
 
@@ -219,7 +219,7 @@ def event(name: str, op: str, start: int, length: int) -> dict[str, object]:
     return {"cat": category, "name": name, "ts": start, "dur": length, "args": args}
 
 
-def test_profiles(tmp_path: Path) -> None:
+def test_traces(tmp_path: Path) -> None:
     """Only the last runs count, and a Loop's time is without that of its body."""
     events = [event("session_initialization", "", 0, 90), event("model_run", "", 90, 5)]
     events.append(event("warm_kernel_time", "Exp", 91, 3))
@@ -233,15 +233,13 @@ def test_profiles(tmp_path: Path) -> None:
             event("model_run", "", start, 60),
         ]
     (tmp_path / "p.json").write_text(json.dumps(events))
-    found = {
-        t.node: (t.op, round(t.seconds * 1e6, 3)) for t in read_profile(tmp_path / "p.json", 2)
-    }
+    found = {t.node: (t.op, round(t.seconds * 1e6, 3)) for t in read_trace(tmp_path / "p.json", 2)}
     assert found == {"m": ("MatMul", 21.5), "l": ("Loop", 8.5), "a": ("Add", 4)}
 
 
 def test_a_long_table_is_cut() -> None:
-    profile = tuple(NodeTime(f"n{i}", f"Op{i:02}", 1e-3 * (20 - i)) for i in range(20))
-    text = str(Benchmark((Timing("a", np.ones(6), None, profile),), {}, 1, "1.31.1"))
+    times = tuple(NodeTime(f"n{i}", f"Op{i:02}", 1e-3 * (20 - i)) for i in range(20))
+    text = str(Benchmark((Timing("a", np.ones(6), None, times),), {}, 1, "1.31.1"))
     assert "Op11" in text
     assert "Op12" not in text
     assert "others" in text

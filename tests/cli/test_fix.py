@@ -171,7 +171,7 @@ def test_two_models_at_the_sizes_of_the_second() -> None:
 def test_models_are_timed_at_the_sizes_that_are_fixed() -> None:
     text = "g (float[N, M] x) => (float[N, M] y) { y = Abs (x) }"
     model, fixed = parse(text), parse(text.replace("[N, M]", "[2, M]"))
-    options: dict[str, Any] = {"rounds": 6, "library": False, "profile": False}
+    options: dict[str, Any] = {"rounds": 6, "library": False, "node_times": False}
     assert bench([model, fixed], sizes={"M": 3}, **options).sizes == {"N": 2, "M": 3}
     with pytest.raises(ScatterXError, match="no inputs fit all models: the size 'N' is 3 and 2"):
         bench([model, fixed], sizes={"N": 3}, **options)

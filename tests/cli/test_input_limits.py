@@ -128,7 +128,7 @@ def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> Non
     directory.mkdir()
     (directory / name).write_text(DEEP[name])
     found = run(["inspect", name], directory, {}, 20)
-    because = f"{name}: is nested too deeply; 100 levels are the most"
+    because = f"{name}: is nested too deeply; at most 100 levels are allowed"
     assert (found.status, found.err) == (2, f"onnx-scatterx: {because}\n")
 
 
@@ -136,9 +136,9 @@ def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("kind", "dims", "because"),
     [
-        (TensorProto.FLOAT, [1 << 62], "elements or more, and 268435456 are the most"),
-        (TensorProto.INT64, [1 << 31, "N"], "elements or more, and 268435456 are the most"),
-        (TensorProto.FLOAT, [1] * 1000, "has 1000 dims, and"),
+        (TensorProto.FLOAT, [1 << 62], "elements or more; at most 268435456 are drawn"),
+        (TensorProto.INT64, [1 << 31, "N"], "elements or more; at most 268435456 are drawn"),
+        (TensorProto.FLOAT, [1] * 1000, "has 1000 dims; NumPy"),
     ],
 )
 def test_inputs_that_cannot_be_drawn(
@@ -170,7 +170,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
     text = f"""g (float[N] x, int64[K, {1 << 40}] i, float[K] u) => (float[N] y)
         {{ y = ScatterND(x, i, u) }}"""
     model = parse(text)
-    with pytest.raises(ScatterXError, match="are the most that are drawn"):
+    with pytest.raises(ScatterXError, match="at most 268435456 are drawn"):
         onnx_scatterx.verify(model, model)
 
 
@@ -180,12 +180,12 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "because"),
     [
-        ("N <= " + "+".join(["N"] * 3000), "has 6004 characters; 1000 are the most"),
-        ("N <= " + "+".join(["N"] * 200), "has 199 operators; 64 are the most"),
-        ("N <= " + "*".join(["N"] * 20), "has a product of 20 names; 8 are the most"),
-        ("N <= (a+b)*(a+b)*(a+b)*(a+b)*(a+b)*(a+b)*(a+b)", "is a sum of 128 products; 64 are"),
+        ("N <= " + "+".join(["N"] * 3000), "has 6004 characters; at most 1000 are allowed"),
+        ("N <= " + "+".join(["N"] * 200), "has 199 operators; at most 64 are allowed"),
+        ("N <= " + "*".join(["N"] * 20), "has a product of 20 names; at most 8 are allowed"),
+        ("N <= (a+b)*(a+b)*(a+b)*(a+b)*(a+b)*(a+b)*(a+b)", "is a sum of 128 products; at most 64"),
         ("N <= " + "9" * 5000, "has 5005 characters"),
-        ("N <= " + "9" * 21, "has a number of 21 digits; 20 are the most"),
+        ("N <= " + "9" * 21, "has a number of 21 digits; at most 20 are allowed"),
         ("N % " + "9" * 21 + " == 1", "has a number of 21 digits"),
         ("N <=" + " " * 100_000 + "3", "has 100005 characters"),
         (" " * 100_000, "has 100000 characters"),
@@ -236,7 +236,7 @@ def test_assumptions_in_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ("name = " + "{a = " * 1600, "is nested too deeply"),
         ("name." + "a." * 2000 + "b = 1", "name is a text, not {'a': {'a'"),
         (f"name = 'x'\nmax_rank = {'9' * 5000}", "is not TOML"),
-        (f"name = '{'x' * 10_000}'", "it has 10009 bytes; 8192 are the most"),
+        (f"name = '{'x' * 10_000}'", "it has 10009 bytes; at most 8192 are allowed"),
     ],
 )
 def test_profiles(

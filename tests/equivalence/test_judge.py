@@ -176,7 +176,7 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     told = Witnesses()
     other = apply("other", (), "integer", 0, 9)
     told.attach(other, [], logic.at_most(point, other))
-    assert all(not coordinates(fact) for fact in told.told([logic.at_most(other, size)]))
+    assert all(not coordinates(fact) for fact in told.facts_for([logic.at_most(other, size)]))
     assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
 
 

@@ -12,7 +12,7 @@ import onnx_ir as ir
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.verification.interface import Interface, require_deterministic
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 from tests.helpers.defined import are_defined, joins
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
 
@@ -51,7 +51,7 @@ def feeds(model: onnx.ModelProto, seed: int, count: int) -> Iterator[Feed]:
     """Yield inputs, as many as can be drawn of so many tries."""
     read = ir.from_proto(model)
     require_deterministic(read, "the mutant")
-    source = Source.of(read, Interface.of(read), seed, (), False)
+    source = SampleSource.of(read, Interface.of(read), seed, (), False)
     for place in range(count):
         draw = source.draw(place)
         if draw is not None:

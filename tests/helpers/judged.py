@@ -135,7 +135,7 @@ class Judged:
         """Return what the run gave for a leaf: a dim, an extent of a value, or an element of it."""
 
         def bound(leaf: Symbol, parts: list[Any]) -> Any:
-            origin = leaf.source
+            origin = leaf.origin
             if isinstance(origin, DeclaredDim):
                 return self._dim(origin.name, env)
             if not isinstance(origin, DimOf | ElementOf) or (origin.value.name or "") not in env:

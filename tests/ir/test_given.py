@@ -43,7 +43,7 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
     "explain": lambda m: "ScatterND" in onnx_scatterx.explain(m),
     "verify": lambda m: onnx_scatterx.verify(m, m, samples=2),
     "bench": lambda m: onnx_scatterx.bench(
-        m, targets=["standard"], rounds=6, library=False, profile=False
+        m, targets=["standard"], rounds=6, library=False, node_times=False
     ),
     "session": lambda m: onnx_scatterx.session(m, library=False).run(None, FEED),
     "run_model": lambda m: onnx_scatterx.run_model(m, FEED, library=False),

@@ -16,7 +16,7 @@ from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample, scatters
 
 OPEN = "and ONNX does not say which one wins"
-SETTLED = "if several updates go to the same element, the last one wins"
+LAST_WINS = "if several updates go to the same element, the last one wins"
 ROWS = """g (float[4,D] x, float[3,D] u) => (float[4,D] y) <int64[3,1] i = {2, 0, -2}>
     { y = ScatterND (x, i, u) }"""
 REPEATED = """g (float[N,4] x, float[N,K] u, int64[N,1] p) => (float[N,4] y)
@@ -46,17 +46,17 @@ def told(text: str, *, deterministic: bool = False, target: str = "standard") ->
         (
             ROWS.replace("D]", "2]"),
             [f"y: updates (0, 0) and (2, 0) go to the same element (others to 1 more), {OPEN}"],
-            [f"y: {SETTLED}"],
+            [f"y: {LAST_WINS}"],
         ),
         (
             ROWS,
             [f"y: updates may go to the same element, {OPEN}; as written the last"],
-            [f"y: {SETTLED}"],
+            [f"y: {LAST_WINS}"],
         ),
         (
             REPEATED,
             [f"y: updates may go to the same element, {OPEN}; as written the last"],
-            [f"y: {SETTLED}"],
+            [f"y: {LAST_WINS}"],
         ),
         (UNKNOWN, *2 * ([f"y: updates may go to the same element, {OPEN}"],)),
         (UNKNOWN.replace("ScatterND (", 'ScatterND <reduction = "add"> ('), [], []),
@@ -99,7 +99,7 @@ def test_a_dim_that_decides_nothing(k: int) -> None:
     feed = {"x": sample("float32", 2, 4), "u": sample("float32", 2, k), "p": i64([[1], [-1]])}
     result = optimized(parse(REPEATED), feed)
     (scatter,) = result.report.scatters
-    assert (scatter.unique, scatter.duplicates and scatter.duplicates.settled) == ("proven", True)
+    assert (scatter.unique, scatter.duplicates and scatter.duplicates.last_wins) == ("proven", True)
 
 
 def test_updates_that_may_collide_are_kept_and_reported() -> None:
@@ -116,7 +116,7 @@ def test_no_operator_is_written_that_a_target_lacks() -> None:
     target = Target("npu", avoid=frozenset({"Gather"}))
     result = optimized(parse(ROWS), target=target)
     assert [n.op_type for n in result.model.graph.node] == ["ScatterND"]
-    assert not result.report.duplicate_lines()[0].endswith(SETTLED)
+    assert not result.report.duplicate_lines()[0].endswith(LAST_WINS)
 
 
 def test_in_a_branch_and_in_a_function() -> None:
@@ -135,7 +135,7 @@ def test_in_a_branch_and_in_a_function() -> None:
         feed = {"x": sample("float32", 4), "u": sample("float32", 3), "c": np.array(c)}
         result = optimized(model, feed)
     assert len(result.report.duplicate_lines()) == 2
-    assert all(line.endswith(SETTLED) for line in result.report.duplicate_lines())
+    assert all(line.endswith(LAST_WINS) for line in result.report.duplicate_lines())
 
 
 @examples(60)

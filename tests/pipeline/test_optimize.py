@@ -10,7 +10,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import DifferenceError, TargetError, VerifyError
-from onnx_scatterx.verification import Verification, judge
+from onnx_scatterx.verification import Verification, verifying
 from tests.helpers.support import parse
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
@@ -29,7 +29,7 @@ def test_verify() -> None:
     assert onnx_scatterx.optimize(parse(ROW)).verification is None
     default = onnx_scatterx.optimize(parse(ROW), verify=True).verification
     assert default is not None
-    assert default.accepted == judge.SAMPLES
+    assert default.accepted == verifying.SAMPLES
 
 
 def test_what_is_assumed_is_verified() -> None:
@@ -41,12 +41,12 @@ def test_what_is_assumed_is_verified() -> None:
 
 
 def test_a_difference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = judge.verify
+    true = verifying.verify
 
     def wrong(before: Any, after: Any, **told: Any) -> Verification:
         return true(before, parse(ROW.replace("ScatterND(x, i, y)", "Neg(x)")), **told)
 
-    monkeypatch.setattr(judge, "verify", wrong)
+    monkeypatch.setattr(verifying, "verify", wrong)
     with pytest.raises(DifferenceError, match=r"the optimized model differs: output 'z'") as found:
         onnx_scatterx.optimize(parse(ROW), verify=True)
     assert found.value.verification.differences

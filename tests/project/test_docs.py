@@ -1,4 +1,4 @@
-"""The examples in the documentation run as printed, and its pictures are what draw makes."""
+"""The examples in the documentation run as printed, and its pictures are what picture makes."""
 
 import doctest
 import importlib.util

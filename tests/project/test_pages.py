@@ -9,7 +9,7 @@ from onnx_scatterx.text.reasons import Reason
 from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("it_stays", "pytorch_to_npu")
+PAGES = ("kept_scatters", "pytorch_to_npu")
 TEXT = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
 
 
@@ -40,8 +40,8 @@ def test_the_module_and_the_profile_are_those_of_the_repository() -> None:
 
 def test_every_reason_is_there() -> None:
     """In a row of a table, or at the head of its section."""
-    rows = re.findall(r"^\| (.*?) \|", TEXT["it_stays"], re.M)
-    quoted = re.findall(r"\n\n    ([a-z].*)\n\n", TEXT["it_stays"])
+    rows = re.findall(r"^\| (.*?) \|", TEXT["kept_scatters"], re.M)
+    quoted = re.findall(r"\n\n    ([a-z].*)\n\n", TEXT["kept_scatters"])
     reasons = {reason.value for reason in Reason}
     assert reasons - {*rows, *quoted} == set()
     assert len(quoted) > 4
@@ -49,7 +49,7 @@ def test_every_reason_is_there() -> None:
 
 
 def test_the_table_has_two_exporters_and_three_targets() -> None:
-    table = TEXT["it_stays"].split("<!-- the table begins -->")[1]
+    table = TEXT["kept_scatters"].split("<!-- the table begins -->")[1]
     rows = [row.split(" | ") for row in re.findall(r"^\| `(.*?) \|$", table, re.M)]
     assert len(rows) >= 20
     assert {len(row) for row in rows} == {5}

@@ -1,4 +1,4 @@
-"""The index map: what is shaded is what is written, at the sizes that it is drawn at."""
+"""The index map: what is shaded is what is written, at the sizes that it is shown at."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_rows_of_a_tensor(data: st.DataObject) -> None:
 
 
 def check(found: IndexMap | None, wanted: np.ndarray) -> None:
-    """What is shaded is the projection of what is written to the two axes that are drawn."""
+    """What is shaded is the projection of what is written to the two axes that are shown."""
     assert found is not None
     names = (name for name, _ in (found.data.rows, found.data.columns) if name)
     axes = [int(name.removeprefix("axis ")) for name in names]
@@ -74,7 +74,7 @@ def test_a_box_of_symbolic_size_is_drawn_at_one_that_fits() -> None:
         n = Shape <start = 0, end = 1> (u)  m = Squeeze (n)  r = Range (zero, m, one)
         i = Unsqueeze (r, last)  y = ScatterND (x, i, u) }""")
     assert found is not None
-    assert found.notes == ("drawn at M = 3, N = 8",)
+    assert found.notes == ("shown at M = 3, N = 8",)
     assert (found.data.rows, found.other.rows) == (("axis 0", 8), ("dim 0", 3))
     assert shaded(found.data).tolist() == [[i < 3] * 4 for i in range(8)]
     assert shaded(found.other).all()
@@ -115,7 +115,7 @@ def test_a_start_that_only_a_run_knows_is_drawn_somewhere() -> None:
     assert entry.detail is not None
     found = entry.detail.index_map
     if found is not None:
-        assert any("drawn at at" in note for note in found.notes)
+        assert any("shown at at" in note for note in found.notes)
         assert shaded(found.data).sum() == 8
 
 

@@ -17,7 +17,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.verification.interface import Interface
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 from tests.helpers.pair import Feed, agree, rejections
 from tests.helpers.support import f32, nodes, parse, run
 
@@ -31,7 +31,7 @@ COMPUTES = {"Add", "Conv", "Div", "Exp", "MatMul", "Mul", "Sigmoid", "Softmax", 
 def feeds(path: Path) -> list[tuple[Feed, list[Any]]]:
     """Draw inputs that the original accepts, and what it gives."""
     model = load(path)
-    source = Source.of(model, Interface.of(model), 0, (), False)
+    source = SampleSource.of(model, Interface.of(model), 0, (), False)
     proto, found = onnx.load(path), []
     for number in range(60):
         drawn = source.draw(number)

@@ -11,7 +11,7 @@ import onnx_scatterx
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.symbolic.terms import term
 from onnx_scatterx.targets.cost_model.costs import NodeCosts, TimeCosts, Work
-from onnx_scatterx.targets.cost_model.machine import KINDS, VARIABLE, Machine, place
+from onnx_scatterx.targets.cost_model.machine import KINDS, Machine, calibration_file
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from tests.helpers.native_support import (
     body,
@@ -22,16 +22,14 @@ from tests.helpers.native_support import (
     unique,
 )
 from tests.helpers.pair import Feed, assert_same
+from tests.helpers.slow_machine import SLOW, use_slow_machine
 from tests.helpers.support import i64, parse, sample
-
-SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 
 
 @pytest.fixture(autouse=True)
 def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work on a machine that is slow at all but ScatterX."""
-    (tmp_path / "machine.toml").write_text(SLOW.to_toml())
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "machine.toml"))
+    use_slow_machine(tmp_path, monkeypatch)
 
 
 ROWS = """g (float[A, B] x, float[2, B] y) => (float[A, B] z)
@@ -200,7 +198,7 @@ def test_sizes_decide() -> None:
               <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""
     speed = dict.fromkeys(KINDS, 0.1) | {"ScatterX": 1.0}
     machine = Machine(1000.0, speed, dict.fromkeys(KINDS, 0.0))
-    place().write_text(machine.to_toml())
+    calibration_file().write_text(machine.to_toml())
     feed = {"x": sample("float32", 3, 64), "y": sample("float32", 1, 64)}
     for rows, expected in ((2, ["ScatterX"]), (10**6, ["Slice", "Concat"])):
         made = onnx_scatterx.optimize(parse(text), target="ort-cpu", sizes={"rows": rows}).model

@@ -13,7 +13,7 @@ import pytest
 from onnx_scatterx.analysis.domain.overflow import fits, stays
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import coord, floor_div, minimum, pos, size, step, table, term
+from onnx_scatterx.symbolic.terms import coord, floor_div, lookup, minimum, pos, size, step, term
 from tests.helpers.judged import Judged, judge
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.random_chains import SIZES, Chain, feed_of
@@ -79,8 +79,8 @@ def test_tables_that_are_compared_are_not_subtracted() -> None:
 
 def test_what_is_taken_for_granted() -> None:
     n, x = size("n"), coord(0)
-    far = table(np.array([[2**63 - 1, 5], [0, 1]]), [x, coord(1)])
-    near = table(np.array([[9, 5], [0, 1]]), [x, coord(1)])
+    far = lookup(np.array([[2**63 - 1, 5], [0, 1]]), [x, coord(1)])
+    near = lookup(np.array([[9, 5], [0, 1]]), [x, coord(1)])
     int64 = ir.DataType.INT64
     for t, is_in in [
         (n * n, True),
@@ -99,7 +99,7 @@ def test_what_is_taken_for_granted() -> None:
 
 
 def test_terms_are_tabulated_without_wrapping() -> None:
-    a, b = (table(i64([s * 2**62, -s * 2**62, s]), [coord(0)]) for s in (1, -1))
+    a, b = (lookup(i64([s * 2**62, -s * 2**62, s]), [coord(0)]) for s in (1, -1))
     assert tabulated(step(2 * a - 2 * b), {0: 3}).tolist() == [1, 0, 1]
     assert tabulated(floor_div(4 * a, 8), {0: 3}).tolist() == [2**61, -(2**61), 0]
     with pytest.raises(OverflowError):

@@ -22,13 +22,13 @@ from onnx_scatterx.symbolic.terms import (
     element,
     equals,
     floor_div,
+    lookup,
     maximum,
     minimum,
     modulo,
     pos,
     size,
     step,
-    table,
     term,
     where,
 )
@@ -92,7 +92,7 @@ def draw(rng: random.Random, depth: int) -> Built:
         lambda: (floor_div(a, pos(b) + 1), lambda e: fa(e) // (max(fb(e), 0) + 1)),
         lambda: (modulo(a, N + 2), lambda e: fa(e) % (e["n"] + 2)),
         lambda: (floor_div(a * (M + 1) + b * (M + 1), M + 1), lambda e: fa(e) + fb(e)),
-        lambda: (table(array, index), looked_up),
+        lambda: (lookup(array, index), looked_up),
     ]
     return rng.choice(kinds)()
 
@@ -200,11 +200,11 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
         (equals(N, -1), term(0)),
         (where(term(1), N, M), N),
         (where(step(N - 1), M, M), M),
-        (table(np.arange(6).reshape(2, 3), (X, Y)), 3 * X + Y),
-        (table(np.array([[5, 5], [7, 7]]), (X, Y)), 2 * X + 5),
-        (table(np.array([9, 0, 4]), [1]), term(0)),
-        (table(np.array([[1, 2, 5], [1, 2, 5]]), (X, Y)), table(np.array([1, 2, 5]), [Y])),
-        (table(np.array([4, 0, 1]), [X]), table(np.array([4, 0, 1], np.int32), [X])),
+        (lookup(np.arange(6).reshape(2, 3), (X, Y)), 3 * X + Y),
+        (lookup(np.array([[5, 5], [7, 7]]), (X, Y)), 2 * X + 5),
+        (lookup(np.array([9, 0, 4]), [1]), term(0)),
+        (lookup(np.array([[1, 2, 5], [1, 2, 5]]), (X, Y)), lookup(np.array([1, 2, 5]), [Y])),
+        (lookup(np.array([4, 0, 1]), [X]), lookup(np.array([4, 0, 1], np.int32), [X])),
     ],
 )
 def test_equal_functions_are_one_object(one: Number, other: Number) -> None:
@@ -232,17 +232,17 @@ def test_maxima_of_maxima() -> None:
 
 def test_tables_at_the_ends_of_int64() -> None:
     ends = np.array([-(2**63), 2**63 - 1, 0])
-    t = table(ends, [X])
+    t = lookup(ends, [X])
     assert np.array_equal(t.evaluate(lambda *_: 0, lambda _: np.arange(3)), ends)
     assert t.interval() == (-(2**63), 2**63 - 1)
 
 
 def test_tables_are_not_read_outside() -> None:
-    t = table(np.array([4, 0, 1]), [X])
+    t = lookup(np.array([4, 0, 1]), [X])
     pieces = where(step(2 - X), t, 9)
     found = pieces.evaluate(lambda *_: 0, lambda _: np.arange(5))
     assert found.tolist() == [4, 0, 1, 9, 9]
-    assert table(np.array([4, 0, 1]), [7]).constant is not None
+    assert lookup(np.array([4, 0, 1]), [7]).constant is not None
 
 
 def test_intervals_are_exact_beyond_float() -> None:
@@ -282,7 +282,7 @@ def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
             n, m = size("a"), size("b")
             terms = [pos(n - m + k) for k in (-2, -1, 0, 1)]
             terms += [step(n + coord(0) - k) for k in (1, 2)]
-            terms += [floor_div(table(np.array([3, 1, k]), [coord(1)]) + n, m) for k in (4, 8)]
+            terms += [floor_div(lookup(np.array([3, 1, k]), [coord(1)]) + n, m) for k in (4, 8)]
             terms = terms[first:] + terms[:first]
             atoms = {a: None for t in terms for a in (t * pos(t + 5)).all_atoms()}
             return [a.place for a in sorted(atoms, key=lambda a: str(a))]

@@ -8,7 +8,13 @@ from onnx_scatterx.benchmarking import calibrate
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.symbolic.terms import element, size
-from onnx_scatterx.targets.cost_model.machine import KINDS, VARIABLE, Machine, here, place
+from onnx_scatterx.targets.cost_model.machine import (
+    KINDS,
+    VARIABLE,
+    Machine,
+    calibration_file,
+    local_machine,
+)
 from onnx_scatterx.targets.cost_model.sizes import OTHER, Sizes
 
 
@@ -20,8 +26,8 @@ def test_calibrate(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv(VARIABLE, raising=False)
     assert main(["calibrate"]) == 0
-    assert str(place()) in capsys.readouterr().out
-    assert here() == machine
+    assert str(calibration_file()) in capsys.readouterr().out
+    assert local_machine() == machine
     assert main(["calibrate", "-o", str(tmp_path / "other.toml")]) == 0
     assert Machine.read(tmp_path / "other.toml") == machine
     assert main(["calibrate", "-o", str(tmp_path / "no" / "other.toml")]) == 2
@@ -37,10 +43,10 @@ def test_a_machine_is_measured() -> None:
 def test_what_comes_with_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert here().launch > 100
+    assert local_machine().launch > 100
     monkeypatch.setenv(VARIABLE, str(tmp_path / "missing.toml"))
     with pytest.raises(ScatterXError, match="cannot be read"):
-        here()
+        local_machine()
 
 
 def test_sizes() -> None:

@@ -109,7 +109,7 @@ def test_keys_on_the_command_line(tmp_path: Path) -> None:
         ("qnn, dens = true", "unknown key 'dens'; did you mean dense"),
         ("qnn, dense", "is not TOML"),
         ("qn, dense = true", "no target is called 'qn'; did you mean qnn"),
-        ("qnn, " + "x" * 9999, "8192 are the most"),
+        ("qnn, " + "x" * 9999, "at most 8192 are allowed"),
     ):
         with pytest.raises(ScatterXError, match=why) as raised:
             target_of(said)

@@ -9,7 +9,7 @@ from onnx_scatterx.theory.components import (
     AffineModulo,
     Component,
     Constant,
-    Table,
+    Lookup,
     evaluate,
     fit_component,
     normal_picks,
@@ -38,16 +38,16 @@ def test_components_of_other_numbers() -> None:
     assert not Affine(zero, one, 2).is_coordinate(1)
     assert not Affine(n, one, 2).is_coordinate(2)
     assert not AffineModulo(zero, one, 2, n).is_coordinate(2)
-    opaque = Table((0, 1), "mask")
-    assert opaque == Table((0, 1), "mask") != Table((0, 1), "rows")
-    assert len({opaque, Table((0, 1), "mask")}) == 1
+    opaque = Lookup((0, 1), "mask")
+    assert opaque == Lookup((0, 1), "mask") != Lookup((0, 1), "rows")
+    assert len({opaque, Lookup((0, 1), "mask")}) == 1
     axes: list[Component[Term]] = [opaque, Affine(zero, one, 3), Affine(n, one, 2), Constant(n)]
     assert normal_picks(axes) == (Pick((0, 1, 2)), Pick((3,)), Pick((0, 3, 1, 2)))
 
 
 def test_a_fit_that_knows_no_size() -> None:
     assert fit_component(np.array([-1, -2]), None) == Affine(-1, -1, 0)
-    assert fit_component(np.array([2, 0, 1]), None) == Table((0,), np.array([2, 0, 1]))
+    assert fit_component(np.array([2, 0, 1]), None) == Lookup((0,), np.array([2, 0, 1]))
     assert fit_component(np.array([2, 0, 1]), 3) == AffineModulo(2, 1, 0, 3)
     assert fit_component(np.array([[7], [7]]), 0) == Constant(7)
 

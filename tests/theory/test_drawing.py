@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, draw
-from onnx_scatterx.theory.components import Table
+from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, picture
+from onnx_scatterx.theory.components import Lookup
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
 from onnx_scatterx.theory.grid import Grid
 from tests.helpers.examples import examples
@@ -40,7 +40,7 @@ def panels(picture: str) -> list[dict[tuple[int, int], tuple[str, str, str]]]:
 @given(x_transformers())
 @fast
 def test_every_update_is_where_it_goes(t: XTransformer) -> None:
-    updates, data = panels(draw(t))
+    updates, data = panels(picture(t))
     form = disjoint_representation(t)
     names = {i: "".join(map(str, i)) or "()" for i in np.ndindex(*t.shape)}
     assert sorted(text for text, _, _ in updates.values()) == sorted(names.values())
@@ -68,7 +68,7 @@ def test_every_update_is_where_it_goes(t: XTransformer) -> None:
 @fast
 def test_each_cell_is_at_its_index(t: XTransformer) -> None:
     """The corners are those of the grid, which knows only the shape."""
-    _, data = panels(draw(t))
+    _, data = panels(picture(t))
     letters = max((len(text) for text, _, _ in data.values()), default=1)
     grid = Grid(t.data_shape, max(28, 8 * letters + 8), 28)
     for i in np.ndindex(*t.shape):
@@ -96,7 +96,7 @@ def test_cells_do_not_overlap(shape: Index) -> None:
 def test_slices_have_one_colour_each() -> None:
     where = np.array([[3], [1]])
     rows = XTransformer((2, 3), (4, 3), where, Pick((0,)), Pick((1,)), Pick((0, 1)))
-    updates, data = panels(draw(rows))
+    updates, data = panels(picture(rows))
     for cells in (updates, data):
         assert {(text[0], fill) for text, fill, _ in cells.values() if text} == {
             ("0", COLOURS[0]),
@@ -107,7 +107,7 @@ def test_slices_have_one_colour_each() -> None:
 def test_the_witness_is_outlined() -> None:
     i, j = np.indices((2, 2))
     t = XTransformer.from_provision(np.stack([i, j, i ^ j], -1), (2, 2, 2))
-    for cells in panels(draw(t)):
+    for cells in panels(picture(t)):
         assert {text for text, _, stroke in cells.values() if stroke == WITNESS} == {
             "00",
             "01",
@@ -120,30 +120,32 @@ def test_the_witness_is_outlined() -> None:
 def test_what_is_written_below() -> None:
     i, j = np.indices((12, 2))
     e = np.stack([i * 0 + 1, (i + 7) % 12, (2 * i + j) % 3], -1)
-    picture = draw(XTransformer.from_provision(e, (2, 12, 3)))
-    assert "T(I) = (1, (7 + I_0) mod 12, f(I_0, I_1))" in picture
-    assert ">not sliceable<" in picture
-    assert ">dim 1: no component is I_1, see update (1, 0)<" in picture
-    assert ">10,1<" in picture  # commas where an extent is above 10
+    svg = picture(XTransformer.from_provision(e, (2, 12, 3)))
+    assert "T(I) = (1, (7 + I_0) mod 12, f(I_0, I_1))" in svg
+    assert ">not sliceable<" in svg
+    assert ">dim 1: no component is I_1, see update (1, 0)<" in svg
+    assert ">10,1<" in svg  # commas where an extent is above 10
 
 
 def test_formulas() -> None:
     e = np.array([[0, 1, 5, 0], [1, 3, 4, 1], [2, 5, 3, 0]])
     t = XTransformer.from_provision(e, (3, 6, 6, 2))
     assert [*map(formula, t.components)] == ["I_0", "1 + 2*I_0", "5 - I_0", "I_0 mod 2"]
-    assert formula(Table((0, 2), np.zeros((2, 2)))) == "f(I_0, I_2)"
+    assert formula(Lookup((0, 2), np.zeros((2, 2)))) == "f(I_0, I_2)"
 
 
 def test_nothing_to_draw() -> None:
-    assert draw(XTransformer.from_provision(np.zeros((0, 1), int), (0,))).count("no elements") == 2
-    ElementTree.fromstring(draw(XTransformer.from_provision(np.zeros(0, int), ())))
+    assert (
+        picture(XTransformer.from_provision(np.zeros((0, 1), int), (0,))).count("no elements") == 2
+    )
+    ElementTree.fromstring(picture(XTransformer.from_provision(np.zeros(0, int), ())))
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="1025 elements are too many to draw, at most 1024"):
-        draw(XTransformer.from_provision(np.zeros((1, 1), int), (1024,)))
+    with pytest.raises(ValueError, match="1025 elements are too many for a picture, at most 1024"):
+        picture(XTransformer.from_provision(np.zeros((1, 1), int), (1024,)))
     with pytest.raises(ValueError, match="out of bounds"):
-        draw(XTransformer.from_provision(np.array([[7]]), (2,)))
+        picture(XTransformer.from_provision(np.array([[7]]), (2,)))
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#0d1117"])

@@ -15,7 +15,7 @@ from onnx_scatterx.theory.components import (
     AffineModulo,
     Component,
     Constant,
-    Table,
+    Lookup,
     coordinate,
     fit_component,
 )
@@ -117,7 +117,7 @@ def component_by_loops(values: dict[Index, int], shape: Index, size: int) -> Com
     table = np.empty([shape[d] for d in dims], np.int64)
     for i, v in values.items():
         table[tuple(i[d] for d in dims)] = v
-    return Table(dims, table)
+    return Lookup(dims, table)
 
 
 @given(provisions())
@@ -171,7 +171,7 @@ def over(component: Component[int], p1: Pick) -> Component[int]:
     match component:
         case Affine(dim=d) | AffineModulo(dim=d):
             return replace(component, dim=p1.coordinates.index(d))
-        case Table(dims=dims):
+        case Lookup(dims=dims):
             return replace(component, dims=tuple(map(p1.coordinates.index, dims)))
         case Constant():
             return component

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.theory.components import Affine, AffineModulo, Constant, Table, fit_component
+from onnx_scatterx.theory.components import Affine, AffineModulo, Constant, Lookup, fit_component
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from tests.theory.test_transformer import Index, Integers, fields
@@ -41,7 +41,7 @@ def test_e_0_is_the_identity() -> None:
 def test_e_1_of_definition_6() -> None:
     t = XTransformer.from_provision(E_1, (2, 2, 2, 2))
     assert t((3, 0)) == (0, 1, 1, 0)
-    high, low = Table((0,), np.array([0, 0, 1, 1])), AffineModulo(0, 1, 0, 2)
+    high, low = Lookup((0,), np.array([0, 0, 1, 1])), AffineModulo(0, 1, 0, 2)
     assert t.components == (Constant(0), high, low, Affine(0, 1, 1))
     assert t.is_injective()
 
@@ -79,7 +79,7 @@ def test_the_form_of_extents_of_one() -> None:
 
 def test_a_broadcast_is_never_written_out() -> None:
     row = np.broadcast_to(np.array([3, 1, -1, 0]), (10**6, 10**6, 4))
-    assert fit_component(row, 9) == Table((2,), np.array([3, 1, 8, 0]))
+    assert fit_component(row, 9) == Lookup((2,), np.array([3, 1, 8, 0]))
     axes = Pick.identity(3)
     t = XTransformer(row.shape, (9,), row[..., None], axes, Pick(), Pick((0,)))
     assert t.normal().f.tolist() == [[3], [1], [8], [0]]
@@ -91,7 +91,7 @@ def test_the_callers_indices_may_change_afterwards() -> None:
     table = fit_component(mine[:, 0], 9)
     mine[:] = 0
     assert t((0,)) == (5,)
-    assert t.components == (Table((0,), np.array([5, 1, 2])),) == (table,)
+    assert t.components == (Lookup((0,), np.array([5, 1, 2])),) == (table,)
     with pytest.raises(ValueError, match="read-only"):
         t.f[0] = 1
 
@@ -138,7 +138,7 @@ def test_other_misuse() -> None:
     with pytest.raises(ValueError, match="has a negative extent"):
         XTransformer((-1,), (), np.zeros(0, int), Pick(), Pick(), Pick())
     with pytest.raises(ValueError, match="ascend"):
-        Table((1, 0), np.zeros((2, 2)))
+        Lookup((1, 0), np.zeros((2, 2)))
     with pytest.raises(ValueError, match="2 dims, but a table of shape"):
-        Table((0, 1), np.zeros(2))
+        Lookup((0, 1), np.zeros(2))
     assert t != "a transformer"

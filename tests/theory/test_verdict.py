@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.theory.components import Affine, Component, Constant, Table
+from onnx_scatterx.theory.components import Affine, Component, Constant, Lookup
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict, judge
@@ -251,14 +251,14 @@ def test_no_dims_or_no_axes() -> None:
 def test_symbolic_extents() -> None:
     """Components alone decide; a dim whose extent is unknown counts as wide."""
     n = "N"
-    axes: list[Component[object]] = [Table((0,), "rows"), Affine(0, 1, 1), Affine(0, 1, 2)]
+    axes: list[Component[object]] = [Lookup((0,), "rows"), Affine(0, 1, 1), Affine(0, 1, 2)]
     assert judge(axes, 3, {0, 1, 2}).end_pick == Pick((1, 2))
     axes = [Affine(0, 1, 1), Affine(n, 1, 0)]
     assert judge(axes, 2, {0, 1}).picks == (Pick((0,)), Pick((1,)), Pick((1, 0)))
-    axes = [Table((0,), "rows"), Constant(0)]
+    axes = [Lookup((0,), "rows"), Constant(0)]
     assert judge(axes, 2, {0, 1}).sliceability is NOT
     assert judge(axes, 2, {0}).sliceability is SLICEABLE
-    axes = [Affine(0, 1, 0), Table((0, 1), "rows")]
+    axes = [Affine(0, 1, 0), Lookup((0, 1), "rows")]
     assert judge(axes, 2, {0, 1}).witness == (Obstacle(0, 1), Obstacle(1, None))
     assert str(Obstacle(0, 1)) == "dim 0: component 1 depends on I_0 and is not I_0"
 

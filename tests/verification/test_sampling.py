@@ -10,7 +10,7 @@ import pytest
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.runtime.model_files import analysed
 from onnx_scatterx.verification.arrays import FLAVOURS
-from onnx_scatterx.verification.index_bounds import input_demands
+from onnx_scatterx.verification.index_bounds import input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.sampler import InputSampler
 from onnx_scatterx.verification.sizes import SizeSearch, Symbol
@@ -54,11 +54,11 @@ def test_accepted_sizes_are_found(accepts: Callable[..., bool]) -> None:
 
 def drawn(graph: str, name: str, sizes: dict[str, int], count: int = 60) -> list[np.ndarray]:
     model = ir.from_proto(onnx.parser.parse_model(HEAD + graph))
-    demands = input_demands(analysed(model))
+    constraints = input_constraints(analysed(model))
     source = next(i for i in Interface.of(model).inputs if i.name == name)
     rng = np.random.default_rng(0)
-    drawer = InputSampler(source, demands[name])
-    return [drawer.draw(rng, sizes, FLAVOURS[k % len(FLAVOURS)]) for k in range(count)]
+    sampler = InputSampler(source, constraints[name])
+    return [sampler.draw(rng, sizes, FLAVOURS[k % len(FLAVOURS)]) for k in range(count)]
 
 
 INDEXED = {
@@ -142,9 +142,9 @@ def test_an_empty_axis_still_gives_an_array() -> None:
 
 
 def test_floats_have_everything_in_some_draws_and_nothing_in_others() -> None:
-    drawer = InputSampler(Input("x", ir.DataType.FLOAT, ("N",)), {})
+    sampler = InputSampler(Input("x", ir.DataType.FLOAT, ("N",)), {})
     rng = np.random.default_rng(0)
-    arrays = [drawer.draw(rng, {"N": 200}, flavour) for flavour in FLAVOURS * 3]
+    arrays = [sampler.draw(rng, {"N": 200}, flavour) for flavour in FLAVOURS * 3]
     together = np.concatenate(arrays)
     assert np.isnan(together).any()
     assert {np.inf, -np.inf} <= set(together.tolist())
@@ -156,9 +156,9 @@ def test_floats_have_everything_in_some_draws_and_nothing_in_others() -> None:
 
 
 def test_masks_are_empty_and_full_and_between() -> None:
-    drawer = InputSampler(Input("m", ir.DataType.BOOL, (8, 8)), {})
+    sampler = InputSampler(Input("m", ir.DataType.BOOL, (8, 8)), {})
     rng = np.random.default_rng(0)
-    sums = {int(drawer.draw(rng, {}, "plain").sum()) for _ in range(60)}
+    sums = {int(sampler.draw(rng, {}, "plain").sum()) for _ in range(60)}
     assert {0, 64} <= sums
     assert len(sums) > 10
 
@@ -175,8 +175,8 @@ def test_contiguous_unique_and_nonnegative() -> None:
         ">= 2, <= 4": lambda a: bool(((a >= 2) & (a <= 4)).all()),
     }
     for text, holds in properties.items():
-        drawer = InputSampler(
+        sampler = InputSampler(
             Input("i", ir.DataType.INT64, (5,)), {}, (-100,), Assumption.parse(text, "i")
         )
         rng = np.random.default_rng(0)
-        assert all(holds(drawer.draw(rng, {}, "plain")) for _ in range(40)), text
+        assert all(holds(sampler.draw(rng, {}, "plain")) for _ in range(40)), text

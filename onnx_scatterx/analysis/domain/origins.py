@@ -36,5 +36,5 @@ class ElementOf(NamedTuple):
 
 def read_value(symbol: Symbol | None) -> ir.Value | None:
     """Return the tensor that a symbol is an element of, if it is one."""
-    origin = None if symbol is None else symbol.source
+    origin = None if symbol is None else symbol.origin
     return origin.value if isinstance(origin, ElementOf) else None

@@ -4,7 +4,7 @@
                  sum takes the batch of its left side, which is not broadcast
     from 1.32    both follow the specification of the operators
 
-A model runs on any of them. So everything that is known of it must hold in all.
+A model may run on any of these versions, so every abstract value must be right in all of them.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_coords
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.overflow import AXIS_LIMIT, capped
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_coords
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Atom, Interval, Symbol, Term, interval_of, term
@@ -55,7 +56,7 @@ def _written_out(index: Term, scope: Scope) -> Term | None:
 
 
 def _sum(leaf: Symbol, scope: Scope) -> Term | None:
-    origin = leaf.source
+    origin = leaf.origin
     if not isinstance(origin, ElementOf) or origin.visit is not scope.visit_id:
         return None
     node = made_by(origin.value, *_SIGNS)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_dims, broadcast_shapes
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_dims, broadcast_shapes
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.domain.versions import Versions
 from onnx_scatterx.symbolic.terms import Term
 

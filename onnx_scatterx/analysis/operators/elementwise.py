@@ -8,14 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_coords, broadcast_shapes
 from onnx_scatterx.analysis.domain.call import Result
 from onnx_scatterx.analysis.domain.overflow import fits
-from onnx_scatterx.analysis.domain.tensor import (
-    Shape,
-    TensorValue,
-    broadcast_coords,
-    broadcast_shapes,
-)
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts

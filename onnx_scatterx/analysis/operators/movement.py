@@ -11,13 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_coords, broadcast_shapes
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import (
-    Shape,
-    TensorValue,
-    broadcast_coords,
-    broadcast_shapes,
-)
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Number, Term, coord, modulo, step, term, where

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue, broadcast_shapes
+from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators import broadcasting, joining, windows
 from onnx_scatterx.symbolic.terms import term
 

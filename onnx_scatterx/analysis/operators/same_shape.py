@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
+from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.analysis.domain.call import Call, Result
-from onnx_scatterx.analysis.domain.tensor import TensorValue, broadcast_shapes
+from onnx_scatterx.analysis.domain.tensor import TensorValue
 
 _SAME_TYPE = """
     Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish Hardmax

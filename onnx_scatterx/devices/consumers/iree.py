@@ -59,13 +59,13 @@ class IREE(Adapter):
         return Answer("taken", [np.array(output) for output in outputs])
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     r"""Return the first line with an error, without the folder of the file.
 
     >>> _reason("Traceback\nwork/model.mlir:7:10: error: failed to legalize")
     'model.mlir:7:10: error: failed to legalize'
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     wrong = [line for line in lines if "error:" in line or "Error:" in line]
     return re.sub(r"^\S*[/\\](?=model\.mlir:)", "", (wrong or lines or ["no reason given"])[0])
 

@@ -47,20 +47,20 @@ class Mnn(Adapter):
             "--MNNModel",
             str(target),
         ]
-        with captured() as said:
+        with captured() as printed:
             _tools.mnnconvert([*arguments, "--bizCode", "check"])
-            text = said()
+            text = printed()
         if not target.exists() or "Converted Success" not in text:
             return Answer("refused", message=_reason(text))
         inputs, outputs = _ends(text)
-        with captured() as said:
+        with captured() as printed:
             net = MNN.nn.load_module_from_file(
                 str(target), [name for name in feeds if name in inputs], outputs
             )
             given = [_variable(MNN.expr, feeds[name]) for name in feeds if name in inputs]
             found = net.forward(given)
             arrays = [np.array(output.read()) for output in found]
-            text = said()
+            text = printed()
         if any(not output.dtype for output in found) or len(arrays) != len(outputs):
             return Answer("refused", message=_reason(text))
         return Answer("taken", dict(zip(outputs, arrays, strict=True)))

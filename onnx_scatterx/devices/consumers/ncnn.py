@@ -45,14 +45,18 @@ class Ncnn(Adapter):
             return refusal
         code = (directory / "ncnn.py").read_text(encoding="utf-8")
         types = _output_types((directory / "pnnx.param").read_text(encoding="utf-8"))
-        with captured() as said, ncnn.Net() as net:
+        with captured() as printed, ncnn.Net() as net:
             for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage"):
                 setattr(net.opt, f"use_{option}", False)
             net.opt.use_vulkan_compute = False
             if net.load_param(str(directory / "ncnn.param")) != 0:
-                return Answer("refused", message=_last_line(said()) or "it cannot load the layers")
+                return Answer(
+                    "refused", message=_last_line(printed()) or "it cannot load the layers"
+                )
             if net.load_model(str(directory / "ncnn.bin")) != 0:
-                return Answer("refused", message=_last_line(said()) or "it cannot load the weights")
+                return Answer(
+                    "refused", message=_last_line(printed()) or "it cannot load the weights"
+                )
             outputs: list[np.ndarray] = []
             with net.create_extractor() as extractor:
                 given = {f"in{n}": _array(array) for n, array in enumerate(feeds.values())}
@@ -60,11 +64,11 @@ class Ncnn(Adapter):
                     axis = _batch_axis(code, rf"\b{blob}\.numpy\(\), batch_index=(\d+)")
                     mat = ncnn.Mat(given[blob], batch_index=axis).clone()
                     if extractor.input(blob, mat) != 0:
-                        return Answer("refused", message=_last_line(said()))
+                        return Answer("refused", message=_last_line(printed()))
                 for number, kind in enumerate(types):
                     status, mat = extractor.extract(f"out{number}")
                     if status != 0:
-                        return Answer("refused", message=_last_line(said()) or "it does not run")
+                        return Answer("refused", message=_last_line(printed()) or "it does not run")
                     axis = _batch_axis(code, rf"\bout{number}\.numpy\(batch_index=(\d+)")
                     outputs.append(np.array(_numbers(mat, kind, axis)))
         return Answer("taken", outputs)

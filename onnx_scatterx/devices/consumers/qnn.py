@@ -46,8 +46,8 @@ class Qnn(Adapter):
             if not left:
                 return Answer("refused", message=str(error))
             kinds = tuple(dict.fromkeys(kind for _, kind in left))
-            said = f"not on the NPU: {', '.join(f'{name} ({kind})' for name, kind in left)}"
-            return Answer("refused", message=said, node=left[0][0], on_host=kinds)
+            message = f"not on the NPU: {', '.join(f'{name} ({kind})' for name, kind in left)}"
+            return Answer("refused", message=message, node=left[0][0], on_host=kinds)
         names = [value.name for value in session.get_outputs()]
         taken = {value.name for value in session.get_inputs()}
         given = {name: array for name, array in feeds.items() if name in taken}

@@ -43,25 +43,25 @@ class Rknn(Adapter):
         toolkit = RKNN(verbose=True)
         try:
             raised = ""
-            with captured() as said:
+            with captured() as printed:
                 try:
                     done = _compiled(toolkit, model, self.platform)
                 except Exception as error:  # its text is a whole traceback
                     done, raised = False, _last_line(str(error))
-                text = _COLOUR.sub("", said())
+                text = _COLOUR.sub("", printed())
             if not done:
                 return Answer("refused", message=raised or _reason(text), node=_node(text))
             host, layers = _on_cpu(text)
-            with captured() as said:
+            with captured() as printed:
                 outputs = toolkit.inference(
                     inputs=[np.ascontiguousarray(array) for array in feeds.values()],
                     data_format=["nchw"] * len(feeds),
                 )
-                text = _COLOUR.sub("", said())
+                text = _COLOUR.sub("", printed())
             if outputs is None:
                 return Answer("refused", message=_reason(text), on_host=host)
-            told = f"{len(host)} kinds of layers on the CPU, of {layers} layers" if host else ""
-            return Answer("taken", [np.asarray(o) for o in outputs], told, on_host=host)
+            message = f"{len(host)} kinds of layers on the CPU, of {layers} layers" if host else ""
+            return Answer("taken", [np.asarray(o) for o in outputs], message, on_host=host)
         finally:
             toolkit.release()
 

@@ -61,9 +61,9 @@ class Sophgo(Adapter):
              "--output", "outputs.npz"),
         )  # fmt: skip
         for step in steps:
-            said = _run(step, directory, environment)
-            if said is not None:
-                return Answer("refused", message=f"{step[0]}: {said}")
+            error = _run(step, directory, environment)
+            if error is not None:
+                return Answer("refused", message=f"{step[0]}: {error}")
         with np.load(directory / "outputs.npz") as file:
             arrays = {name: file[name] for name in file.files}
         return Answer("taken", _named([output.name for output in graph.output], arrays))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from onnx_scatterx.equivalence.core.tables import Table
+from onnx_scatterx.equivalence.core.lookups import Lookup
 from onnx_scatterx.equivalence.core.terms import Term, limit_of
 from onnx_scatterx.equivalence.core.types import constant
 
@@ -23,7 +23,7 @@ class Encoder:
         self.data = z3.DeclareSort("Data", self.context)
         self._made: dict[Term, Any] = {}
         self._typing: dict[Term, list[Any]] = {}
-        self._tables: dict[Table, Any] = {}
+        self._lookups: dict[Lookup, Any] = {}
 
     def __call__(self, root: Term) -> Any:
         stack = [root]
@@ -50,13 +50,13 @@ class Encoder:
         if term.sort != "integer" or term.op not in (
             "variable",
             "apply",
-            "table",
+            "lookup",
             "divide",
             "modulo",
             "wrap",
         ):
             return []
-        if term.op == "table" and len(_runs(term.data)) <= _RUNS:
+        if term.op == "lookup" and len(_runs(term.data)) <= _RUNS:
             return []
         made = self(term)
         holds = [made >= term.low, made <= term.high]
@@ -114,8 +114,8 @@ class Encoder:
             case "wrap":
                 inside = z3.And(args[0] >= term.low, args[0] <= term.high)
                 return z3.If(inside, args[0], self._function(f"wrap {term.data}", args[0]))
-            case "table":
-                return self._table(term, args[0])
+            case "lookup":
+                return self._lookup(term, args[0])
             case "at most 0":
                 return args[0] <= 0
             case "equals 0":
@@ -140,15 +140,15 @@ class Encoder:
             parts.append(made)
         return z3.Sum(*parts) if len(parts) > 1 else parts[0]
 
-    def _table(self, term: Term, index: Any) -> Any:
-        table: Table = term.data
-        runs = _runs(table)
+    def _lookup(self, term: Term, index: Any) -> Any:
+        lookup: Lookup = term.data
+        runs = _runs(lookup)
         if len(runs) > _RUNS:
-            number = self._tables.setdefault(table, len(self._tables))
-            return self._function(f"table {number}", index, sort=self._sort(term))
-        made = self(constant(table.array[runs[-1]], table.dtype))
+            number = self._lookups.setdefault(lookup, len(self._lookups))
+            return self._function(f"lookup {number}", index, sort=self._sort(term))
+        made = self(constant(lookup.array[runs[-1]], lookup.dtype))
         for start, end in reversed(list(itertools.pairwise(runs))):
-            value = self(constant(table.array[start], table.dtype))
+            value = self(constant(lookup.array[start], lookup.dtype))
             made = z3.If(index < end, value, made)
         return made
 
@@ -157,9 +157,9 @@ def _positive(term: Term) -> bool:
     return term.op == "integer" and bool(term.data > 0)
 
 
-def _runs(table: Table) -> list[int]:
+def _runs(lookup: Lookup) -> list[int]:
     """Return the starts of runs of equal elements."""
-    array = table.array
+    array = lookup.array
     if array.dtype.kind == "f":
         array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
     if array.dtype.kind not in "iub":

@@ -1,7 +1,7 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; a column of T is a constant table of it; columns of T are the places of
+an affine function of it; a column of T is a lookup of it; columns of T are the places of
 a mask at it; no column depends on it, so the last one wins; else by a search, about which only the
 properties of a search are known.
 """
@@ -23,10 +23,10 @@ from onnx_scatterx.equivalence.core.arithmetic import (
 )
 from onnx_scatterx.equivalence.core.division import divide
 from onnx_scatterx.equivalence.core.logic import FALSE, below, both, choose, equal, within
+from onnx_scatterx.equivalence.core.lookups import Lookup, entry
 from onnx_scatterx.equivalence.core.masks import View
 from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
 from onnx_scatterx.equivalence.core.searching import Target, searched
-from onnx_scatterx.equivalence.core.tables import Table, entry
 from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
 from onnx_scatterx.equivalence.core.tensor import UnsupportedError
 from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
@@ -67,16 +67,16 @@ class Inversion:
         self.steps: dict[int, Step] = {}
         self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
         self.free: list[int] = []
-        self.settled: set[int] = set()  # the columns that need no test any more
+        self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
         self.layers = 0  # how many updates may collide, if they do by one table only
         self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
-    def _solved(self, axis: int, step: Step, settled: Iterable[int] = ()) -> None:
+    def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
         """Take a step as the solution for an axis; some columns then need no test any more."""
         self.steps[axis] = step  # in the order in which they are taken
-        self.settled |= set(settled)
+        self.certain |= set(certain)
 
     def _depends(self, column: int) -> set[int]:
         parts = set(walk([self.columns[column]]))
@@ -147,8 +147,8 @@ class Inversion:
         return set()
 
     def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
-        """Take axes from tables, at the coordinates that some columns give."""
-        tables = [Table.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        """Take axes from lookups, at the coordinates that some columns give."""
+        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
         sizes = [integer(n) for n in inverse.sizes]
         extents = [integer(n) for n in inverse.extents]
         nowhere = integer(-1)
@@ -160,7 +160,7 @@ class Inversion:
                 return nowhere
             return choose(
                 inside,
-                entry(tables[min(self._layer, len(tables) - 1)], flattened(at, extents)),
+                entry(lookups[min(self._layer, len(lookups) - 1)], flattened(at, extents)),
                 nowhere,
             )
 
@@ -219,7 +219,7 @@ class Inversion:
         point = tuple(found[k] for k in range(len(self.dims)))
         known = {p: v for p, v in zip(self.points, point, strict=True) if p is not ZERO}
         for j, column in enumerate(self.columns):
-            if j not in self.settled and not self.free:
+            if j not in self.certain and not self.free:
                 tests.append(equal(substitute(column, known), c[j]))
         return Origin(both(*tests), point, simpler)
 

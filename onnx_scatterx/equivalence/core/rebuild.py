@@ -50,8 +50,8 @@ def _made(term: Term, args: tuple[Term, ...]) -> Term:
             return logic.both(*args)
         case "choose":
             return logic.choose(*args)
-        case "table":
-            from onnx_scatterx.equivalence.core.tables import entry
+        case "lookup":
+            from onnx_scatterx.equivalence.core.lookups import entry
 
             return entry(term.data, args[0])
         case "wrap":

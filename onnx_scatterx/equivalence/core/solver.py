@@ -40,7 +40,7 @@ class Solver:
     until: float = math.inf
     spent: int = 0
     asked: int = 0
-    telling: bool = False
+    collecting: bool = False
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
     def assume(self, fact: Term) -> None:
@@ -82,17 +82,17 @@ class Solver:
         if left <= 0 or time.monotonic() > self.until:
             return Answer("limit")
         facts = list(self.facts) if everything else self._relevant(roots)
-        self.telling = True
+        self.collecting = True
         try:
-            told = self.witnesses.told([*roots, *facts])
+            added = self.witnesses.facts_for([*roots, *facts])
         finally:
-            self.telling = False
-        if FALSE in told or FALSE in facts:
+            self.collecting = False
+        if FALSE in added or FALSE in facts:
             return Answer("proven")
         solver = z3.Solver(ctx=self.encode.context)
         solver.set("rlimit", min(QUICK if quick else FULL, left))
         solver.set("timeout", 2_000 if quick else 10_000)
-        statements = [*roots, *facts, *told]
+        statements = [*roots, *facts, *added]
         for statement in statements:
             solver.add(self.encode(statement))
         for part in walk(statements):

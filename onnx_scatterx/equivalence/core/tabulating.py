@@ -31,7 +31,7 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
                     product = product * value
                 total = total + product
             return total if term.low > -(2**62) and term.high < 2**62 else None
-        case "table":
+        case "lookup":
             index = tabulated(term.args[0], grid)
             if index is None or term.sort != "integer":
                 return None

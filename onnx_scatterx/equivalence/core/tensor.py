@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core import tables
+from onnx_scatterx.equivalence.core import lookups
 from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, multiply, number
 from onnx_scatterx.equivalence.core.logic import at_most, choose
 from onnx_scatterx.equivalence.core.terms import Term, variable
@@ -106,7 +106,7 @@ class Tensor:
 def constant(array: np.ndarray, dtype: str) -> Tensor:
     """Return a constant."""
     dims = tuple(integer(n) for n in array.shape)
-    return Tensor(dtype, dims, lambda at: tables.element(array, dtype, at), array)
+    return Tensor(dtype, dims, lambda at: lookups.element(array, dtype, at), array)
 
 
 def tensor_of(dtype: str, terms: Sequence[Term]) -> Tensor:

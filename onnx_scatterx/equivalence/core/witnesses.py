@@ -61,7 +61,7 @@ class Witnesses:
             if part.op == "apply":
                 self.attached.setdefault(part, {})[fact, rests] = None
 
-    def told(self, roots: Iterable[Term]) -> list[Term]:
+    def facts_for(self, roots: Iterable[Term]) -> list[Term]:
         """Return the facts that are added to a question.
 
         No fact is added about coordinates that the question does not name: the existence of a

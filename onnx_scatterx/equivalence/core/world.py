@@ -38,7 +38,7 @@ class World:
     witnesses: Witnesses = field(default_factory=Witnesses)
     _decided: dict[Term, bool | None] = field(default_factory=dict)
     _names: dict[tuple[object, ...], str] = field(default_factory=dict)
-    _kept: list[object] = field(default_factory=list)
+    _alive: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.masks = Masks(self)
@@ -64,17 +64,17 @@ class World:
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
         """Add a fact about each element that is read, if it lies within the tensor."""
 
-        def told(at: Coordinates, element: Term) -> None:
+        def attach(at: Coordinates, element: Term) -> None:
             there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))
             self.witnesses.attach(element, at, implies(there, fact(at, element)))
 
-        tensor.watch(told)
+        tensor.watch(attach)
 
     def decide(self, condition: Term) -> bool | None:
         """Return whether a condition follows from the facts, or its negation; else None."""
         if condition in (TRUE, FALSE):
             return condition is TRUE
-        if self.solver.telling:  # a question must not lead to another
+        if self.solver.collecting:  # a question must not lead to another
             return self._decided.get(condition)
         if condition not in self._decided:
             answer: bool | None = None
@@ -95,7 +95,7 @@ class World:
 
     def name(self, tensor: Tensor, besides: tuple[Term, ...]) -> str:
         """Return a name for functions of a tensor, the same for the same tensor."""
-        self._kept.append(tensor)
+        self._alive.append(tensor)
         return self._names.setdefault((id(tensor), besides), str(len(self._names)))
 
     def assume(self, text: str) -> None:

@@ -24,8 +24,8 @@ from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, Unsupport
 from onnx_scatterx.equivalence.core.terms import Term, substitute
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.elementwise import binary
+from onnx_scatterx.equivalence.operators.gathers import counted_from_front, need_in_range
 from onnx_scatterx.equivalence.operators.logical import compared
-from onnx_scatterx.equivalence.operators.reads import counted_from_front, need_in_range
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, positive
 
 

@@ -25,8 +25,10 @@ def attention(
     blocks = list(_blocks(report, entries, comparison, words, level))
     if not blocks:
         done = "would be removed" if report.planned else "is removed"
-        said = f"Every scatter {done}, nothing was assumed, and the target takes all of it."
-        return f'<p class="fine">{said if report.entries else "There is nothing to remove."}</p>\n'
+        sentence = f"Every scatter {done}, nothing was assumed, and the target takes all of it."
+        return (
+            f'<p class="fine">{sentence if report.entries else "There is nothing to remove."}</p>\n'
+        )
     return "".join(blocks)
 
 

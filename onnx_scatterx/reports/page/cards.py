@@ -1,4 +1,4 @@
-"""The card of one scatter or gather: a line to be found by, and all that is known of it."""
+"""The card of one scatter or gather: a line for the search, and all details."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {
 }
 """Of each action: the name for style and filter, and the word on the card."""
 
-_NO_MAP = '<p class="note">The elements are known only when the model runs: no map is drawn.</p>'
+_NO_MAP = '<p class="note">The elements are known only when the model runs: there is no map.</p>'
 FORMULAS = ("equation", "where", "known")
 
 
@@ -125,11 +125,11 @@ class Cards:
             after = "After, if this is done" if self.report.planned else "After"
             count = f"{detail.after.nodes} node{'s' * (detail.after.nodes != 1)}"
             found.append((graph_figure(detail.after, "after"), f"{after}: {count}"))
-        shown = [(self.figures.svg(figure), told) for figure, told in found]
+        shown = [(self.figures.svg(figure), caption) for figure, caption in found]
         parts = [
             f'<figure><div class="drawing" tabindex="0">{svg}</div>'
-            f"<figcaption>{told}</figcaption></figure>"
-            for svg, told in shown
+            f"<figcaption>{caption}</figcaption></figure>"
+            for svg, caption in shown
             if svg is not None
         ]
         if entry.detail is not None and detail.index_map is None:
@@ -144,8 +144,8 @@ class Cards:
         items = [f"<li>missing: {as_html(missing)}</li>"]
         for way in (way for a in advice for way in a.ways):
             rules = f"written as {', '.join(way.rules)}" if way.rules else ""
-            told = "; ".join(filter(None, (way.condition, rules)))
-            items.append(f"<li><code>{as_html(way.command)}</code><br>{as_html(told)}</li>")
+            note = "; ".join(filter(None, (way.condition, rules)))
+            items.append(f"<li><code>{as_html(way.command)}</code><br>{as_html(note)}</li>")
         if not advice:
             items.append("<li>other options were not tried: <code>advise</code> tries them</li>")
         elif not any(a.ways for a in advice):
@@ -159,13 +159,13 @@ class Cards:
 
     def _facts(self, entry: Entry, detail: Detail) -> str:
         parts = []
-        said = {"answer"}  # above
+        shown_above = {"answer"}  # above
         if isinstance(entry, ScatterReport) and entry.duplicates is not None:
-            said.add("unique")
+            shown_above.add("unique")
         sections = [
             (label, sentences)
             for label, sentences in detail.sections
-            if label not in said and sentences != (entry.footprint,)
+            if label not in shown_above and sentences != (entry.footprint,)
         ]
         if entry.facts:
             sections.append(("assumed", entry.facts))

@@ -57,8 +57,8 @@ def graph_figure(excerpt: Excerpt, word: str) -> Figure:
 def in_words(excerpt: Excerpt) -> str:
     """Return a description of a piece of graph, for readers who do not see it."""
     nodes = excerpt.nodes
-    told = ", ".join(f"{count} {op}" if count > 1 else op for op, count in excerpt.operators)
-    parts = [f"{nodes} node{'s' * (nodes != 1)}" + (f" ({told})" if told else "")]
+    counted = ", ".join(f"{count} {op}" if count > 1 else op for op, count in excerpt.operators)
+    parts = [f"{nodes} node{'s' * (nodes != 1)}" + (f" ({counted})" if counted else "")]
     for kind, word in (("value", "reads"), ("result", "writes")):
         names = dict.fromkeys(box.name for box in excerpt.boxes if box.kind == kind)
         if names:

@@ -98,8 +98,8 @@ def operators(before: Counter[str], after: Counter[str], label: str) -> str:
 def _row(name: str, before: int, after: int) -> str:
     change = after - before
     kind = "" if change == 0 else ' class="less"' if change < 0 else ' class="more"'
-    told = "" if change == 0 else f"{change:+d}"
+    difference = "" if change == 0 else f"{change:+d}"
     return (
         f'<tr{kind}><th scope="row">{as_html(name)}</th><td>{before}</td><td>{after}</td>'
-        f"<td>{told}</td></tr>\n"
+        f"<td>{difference}</td></tr>\n"
     )

@@ -14,7 +14,7 @@ from onnx_scatterx.reports.page.figures import Figure, rectangle
 COLOURS = 8
 _CELL, _LONGEST, _THIN, _LEAST = 16, 200, 22, 3
 _GRID = 16  # cells along an axis that are separated by lines
-_STRIPES = 1024  # elements of strided boxes that are drawn one by one
+_STRIPES = 1024  # elements of strided boxes that are shown one by one
 _EDGE, _TITLE, _LINE, _BETWEEN, _PANEL = 6, 20, 17, 56, 124
 
 
@@ -101,8 +101,8 @@ def _words(index_map: IndexMap) -> str:
         (data.columns[0], [s.columns for s in data.shades]),
     ):
         if name and spans:
-            told = [f"{s.start} to {s[-1]}" for s in dict.fromkeys(spans) if s]
-            parts.append(f"{name} at {', '.join(told[:4])}" + ", ..." * (len(told) > 4))
+            ranges = [f"{s.start} to {s[-1]}" for s in dict.fromkeys(spans) if s]
+            parts.append(f"{name} at {', '.join(ranges[:4])}" + ", ..." * (len(ranges) > 4))
     verb = "is read" if index_map.is_read else "is written"
     return f"index map: the data {verb}" + (
         f" along {' and '.join(parts)}" if parts else " nowhere"

@@ -37,8 +37,8 @@ def model_section(
     ordered = cards.ordered()
     parts = [head(report, comparison, date, version, words)]
     sizes = report.fixed_lines() + report.size_lines() + report.opset_lines()
-    told = (report.entries, report.violations, sizes, report.not_needed, comparison)
-    if any(told):
+    contents = (report.entries, report.violations, sizes, report.not_needed, comparison)
+    if any(contents):
         needs = attention(report, ordered, comparison, words, sub)
         parts.append(
             f'<section class="attention"><{h}>What needs attention</{h}>\n{needs}</section>\n'

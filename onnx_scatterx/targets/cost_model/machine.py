@@ -73,7 +73,7 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
 
 
-def place() -> Path:
+def calibration_file() -> Path:
     """Return where this user's measured constants are kept."""
     given = os.environ.get(VARIABLE)
     if given:
@@ -82,9 +82,9 @@ def place() -> Path:
     return Path(config) / "onnx-scatterx" / "machine.toml"
 
 
-def here() -> Machine:
+def local_machine() -> Machine:
     """Return the constants that were measured here, or those in the package."""
-    measured = place()
+    measured = calibration_file()
     if measured.exists() or os.environ.get(VARIABLE):
         return Machine.read(measured)
     return Machine.read(Path(__file__).with_name("machine.toml"))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import onnx_scatterx
-from onnx_scatterx.theory import Pick, XTransformer, draw
+from onnx_scatterx.theory import Pick, XTransformer, picture
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse
@@ -55,7 +55,7 @@ def test_benchmarks() -> None:
 def test_drawings() -> None:
     f = np.array([[3], [1]])
     rows = XTransformer((2, 2), (4, 2), f, Pick((0,)), Pick((1,)), Pick.identity(2))
-    drawing = draw(rows)
+    drawing = picture(rows)
     assert drawing._repr_svg_() == drawing
     assert type(drawing._repr_svg_()) is str
     assert drawing.startswith("<svg")

@@ -126,14 +126,14 @@ class Places:
                 spread = [-1 if c == d else 1 for c in range(rank)]
                 whole = dim.is_whole(self.shape[dim.axis])
                 axes[dim.axis] = d if whole else dim.numbers.reshape(spread)
-        for axis, numbers in self._told():
+        for axis, numbers in self._indexed():
             if 0 not in shape:
                 size = self.shape[axis]
                 check_range(self.name, numbers, -size, size - 1)
             axes[axis] = numbers.reshape(numbers.shape + (1,) * after)
         return by_axes(shape, self.shape, [axes[c] for c in range(len(self.shape))])
 
-    def _told(self) -> list[tuple[int, Integers]]:
+    def _indexed(self) -> list[tuple[int, Integers]]:
         """List the axes that index tensors give, with the tensors."""
         tensors = [dim for dim in self.dims if isinstance(dim, _Tensor)]
         return [(t.axis, t.numbers) for t in tensors if t.axis is not None]
@@ -144,9 +144,9 @@ class Places:
         try:
             common = np.broadcast_shapes(*shapes)
         except ValueError:
-            told = ", ".join(map(str, shapes))
-            raise ValueError(f"{self.name} has tensors of shapes {told}") from None
-        if 0 not in common and any(self.shape[axis] == 0 for axis, _ in self._told()):
+            listed = ", ".join(map(str, shapes))
+            raise ValueError(f"{self.name} has tensors of shapes {listed}") from None
+        if 0 not in common and any(self.shape[axis] == 0 for axis, _ in self._indexed()):
             raise ValueError(f"{self.name} has elements for an axis of size 0")
         return common
 

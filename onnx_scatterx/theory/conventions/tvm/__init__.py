@@ -1,10 +1,10 @@
-"""TVM's scatters and reads: the calls of ``tvm.topi``, and their names in Relay.
+"""TVM's scatters and gathers: the calls of ``tvm.topi``, and their names in Relay.
 
 TVM checks little: if an index is out of bounds, or a tensor is too small, it reads and writes other
 memory. Here both are a ``ValueError``. So is every call that TVM itself refuses.
 """
 
-from onnx_scatterx.theory.conventions.tvm.reads import gather, gather_nd, take
+from onnx_scatterx.theory.conventions.tvm.gathers import gather, gather_nd, take
 from onnx_scatterx.theory.conventions.tvm.scatters import (
     scatter,
     scatter_add,

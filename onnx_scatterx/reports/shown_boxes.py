@@ -8,20 +8,20 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Access
 from onnx_scatterx.reports.example_numbers import Numbers, shape_at, value_at
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.reasons import Refusal
 
 Spans: TypeAlias = "tuple[range, ...]"
 
-_MOST_BOXES = 32  # that are drawn with a colour each
-_MOST_POINTS = 4096  # that are drawn one by one
+_MOST_BOXES = 32  # that are shown with a colour each
+_MOST_POINTS = 4096  # that are shown one by one
 _CELLS = 48  # of a coarse map along each axis
 
 
-class DrawnBoxes(NamedTuple):
+class ShownBoxes(NamedTuple):
     """Boxes of the other tensor and of the data, pairwise, as spans of each axis.
 
     ``dims`` says which dim of the other tensor runs along each axis of the data, if one does.
@@ -35,7 +35,7 @@ class DrawnBoxes(NamedTuple):
     cell: int = 0
 
 
-def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes | None:
+def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> ShownBoxes | None:
     """Return the boxes at some sizes, or None if they are not known or not within the data."""
     access = canonical.access
     shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
@@ -46,15 +46,15 @@ def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes 
         pairs: list[tuple[Spans, Spans]] = []
         for piece in boxes:
             first, counts = shape_at(piece.first, numbers), shape_at(piece.counts, numbers)
-            starts = [value_at(line.start, numbers) for line in piece.lines]
+            starts = [value_at(affine.start, numbers) for affine in piece.axes]
             if first is None or counts is None or any(s is None for s in starts):
                 return None
             inner = tuple(range(f, f + n) for f, n in zip(first, counts, strict=True))
             outer = tuple(
                 range(s, s + 1)
-                if line.dim is None
-                else _upwards(range(s, s + line.step * counts[line.dim], line.step))
-                for s, line in zip(starts, piece.lines, strict=True)
+                if affine.dim is None
+                else _upwards(range(s, s + affine.step * counts[affine.dim], affine.step))
+                for s, affine in zip(starts, piece.axes, strict=True)
             )
             if 0 not in counts:
                 pairs.append((inner, outer))
@@ -63,9 +63,9 @@ def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> DrawnBoxes 
             for _, outer in pairs
             for s, n in zip(outer, data_shape, strict=True)
         )
-        lines = boxes[0].lines if boxes else ()
-        dims = tuple(line.dim for line in lines) or (None,) * len(data_shape)
-        return DrawnBoxes(shape, data_shape, pairs, dims) if inside else None
+        axes = boxes[0].axes if boxes else ()
+        dims = tuple(affine.dim for affine in axes) or (None,) * len(data_shape)
+        return ShownBoxes(shape, data_shape, pairs, dims) if inside else None
     return _point_by_point(access, shape, data_shape, numbers)
 
 
@@ -75,7 +75,7 @@ def _upwards(span: range) -> range:
 
 def _point_by_point(
     access: Access, shape: Numbers, data_shape: Numbers, numbers: Mapping[Symbol, int]
-) -> DrawnBoxes | None:
+) -> ShownBoxes | None:
     """Return every place that is written, as runs of a coarse grid of the whole data."""
     if not 0 < math.prod(shape) <= _MOST_POINTS:
         return None
@@ -103,7 +103,7 @@ def _point_by_point(
             spans[a] = range(span.start * scales[a], min(span.stop * scales[a], data_shape[a]))
         pairs.append((whole, tuple(spans)))
     none = (None,) * len(data_shape)
-    return DrawnBoxes(shape, data_shape, pairs, none, max(scales.values(), default=1))
+    return ShownBoxes(shape, data_shape, pairs, none, max(scales.values(), default=1))
 
 
 def _runs(cells: set[Numbers]) -> Iterator[Spans]:

@@ -49,11 +49,11 @@ def need_in_range(
     if world.owing:
         return
 
-    def told(at: Coordinates, element: Term) -> Term:
+    def fact(at: Coordinates, element: Term) -> Term:
         own = TRUE if column is None else equal(at[-1], integer(column))
         return implies(both(own, read), in_range(element, d))
 
-    world.hold(indices, told)
+    world.hold(indices, fact)
     # A condition for all positions holds for the first and the last: facts on the sizes.
     for corner in ({ZERO}, {ONE}):
         at = [

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.gathers import Gather, lift_gather
+from onnx_scatterx.lift.lift_gather import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.gathering import Gathering
 from tests.helpers.examples import examples

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-from onnx_scatterx.lift.bounds import written_line
-from onnx_scatterx.lift.footprint import Line, Piece, pieces
-from onnx_scatterx.lift.scatters import Scatter
+from onnx_scatterx.lift.bounds import bounds_of_write
+from onnx_scatterx.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.cells import Cell, full_box
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.regions import AxisMap, Reduced
-from onnx_scatterx.mosaic.span import StridedInterval
+from onnx_scatterx.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
-def written(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
+def scattered(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic of a scatter's output, or refuse.
 
     ``updates`` is their mosaic in the shape that the operator requires.
@@ -51,13 +51,13 @@ def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
 
 
 def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
-    lines = _paired(piece, facts)
+    axes = _paired(piece, facts)
     limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
-    for axis, line in enumerate(lines):
-        line, limit, _ = written_line(scatter, piece, axis, line, facts)
-        lines[axis] = line
-        if line.dim is not None:
-            limits[line.dim] = limit
+    for axis, affine in enumerate(axes):
+        affine, limit, _ = bounds_of_write(scatter, piece, axis, affine, facts)
+        axes[axis] = affine
+        if affine.dim is not None:
+            limits[affine.dim] = limit
     region = tuple(
         StridedInterval.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
     )
@@ -66,49 +66,49 @@ def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> It
         part = cell.within(region, facts)
         if part is None:
             continue
-        moved = _placed(part, piece, lines)
+        moved = _placed(part, piece, axes)
         inside = moved.within(whole, facts) if whole else moved
         if inside is not None:
             yield inside
 
 
-def _paired(piece: Piece, facts: Facts) -> list[Line]:
+def _paired(piece: Piece, facts: Facts) -> list[AffineAxis]:
     """Let axes of one position run over the unused dims of extent 1, so that no dim is lost."""
-    used = {line.dim for line in piece.lines}
+    used = {affine.dim for affine in piece.axes}
     free = [d for d, n in enumerate(piece.counts) if d not in used]
     for d in free:
         if not (
             facts.is_nonnegative(piece.counts[d] - 1) and facts.is_nonnegative(1 - piece.counts[d])
         ):
             raise RefusedError(Reason.UNKNOWN_BOUNDS, f"dim {d} of the updates may be empty")
-    lines = list(piece.lines)
-    fixed = [axis for axis, line in enumerate(lines) if line.dim is None]
+    axes = list(piece.axes)
+    fixed = [axis for axis, affine in enumerate(axes) if affine.dim is None]
     # Dims and axes keep their order, and a dim prefers the axis at its own place.
     for d in free:
         axis = d if d in fixed and len(free) != len(fixed) else (fixed[0] if fixed else None)
         if axis is not None:
             fixed.remove(axis)
-            lines[axis] = Line(lines[axis].start, 1, d)
-    return lines
+            axes[axis] = AffineAxis(axes[axis].start, 1, d)
+    return axes
 
 
-def _placed(cell: Cell, piece: Piece, lines: list[Line]) -> Cell:
+def _placed(cell: Cell, piece: Piece, axes: list[AffineAxis]) -> Cell:
     """Return a cell of the updates at its place in the data."""
-    for line in lines:
-        if line.dim is not None:
-            offset = line.start - line.step * piece.first[line.dim]
-            moved = cell.relocated(line.dim, line.step, offset)
+    for affine in axes:
+        if affine.dim is not None:
+            offset = affine.start - affine.step * piece.first[affine.dim]
+            moved = cell.relocated(affine.dim, affine.step, offset)
             if moved is None:
                 raise RefusedError(
-                    Reason.UNKNOWN_INDICES, f"start of a strided write: {line.start}"
+                    Reason.UNKNOWN_INDICES, f"start of a strided write: {affine.start}"
                 )
             cell = moved
-    axis_of = {line.dim: axis for axis, line in enumerate(lines) if line.dim is not None}
+    axis_of = {affine.dim: axis for axis, affine in enumerate(axes) if affine.dim is not None}
     box = tuple(
-        StridedInterval.interval(line.start, line.start + 1)
-        if line.dim is None
-        else cell.box[line.dim]
-        for line in lines
+        StridedInterval.interval(affine.start, affine.start + 1)
+        if affine.dim is None
+        else cell.box[affine.dim]
+        for affine in axes
     )
 
     def walk(w: AxisMap) -> AxisMap:

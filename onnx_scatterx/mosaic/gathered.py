@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.lift.bounds import read_line
+from onnx_scatterx.lift.bounds import bounds_of_read
 from onnx_scatterx.lift.footprint import Piece, pieces
-from onnx_scatterx.lift.gathers import Gather
+from onnx_scatterx.lift.lift_gather import Gather
 from onnx_scatterx.mosaic.cells import Cell
 from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.symbolic.prove import Facts
@@ -12,7 +12,7 @@ from onnx_scatterx.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 
-def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
+def gathered(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the mosaic of a gather's output, or refuse."""
     cells: list[Cell] = []
     for piece in pieces(gather):
@@ -27,9 +27,9 @@ def read(gather: Gather, data: Mosaic, facts: Facts) -> Mosaic:
 
 def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
     """Return the box of the data that a piece reads, in the axes of the output."""
-    for axis, line in enumerate(piece.lines):
-        bounded = read_line(gather, piece, axis, line, facts)
-        start, count, step = bounded.line.start, bounded.positions, line.step or 1
+    for axis, affine in enumerate(piece.axes):
+        bounded = bounds_of_read(gather, piece, axis, affine, facts)
+        start, count, step = bounded.affine.start, bounded.positions, affine.step or 1
         if step < -1:  # the same positions upwards, then reversed
             start = start + step * (count - 1)
         part = data.sliced(axis, start, count, abs(step) if step < -1 else step, facts)
@@ -37,7 +37,7 @@ def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
             part = part.sliced(axis, count - 1, count, -1, facts)
         if part is None:
             raise RefusedError(
-                Reason.UNKNOWN_INDICES, Detail("start of a strided read: {}", line.start)
+                Reason.UNKNOWN_INDICES, Detail("start of a strided read: {}", affine.start)
             )
         data = part
     return _arranged(piece, data)
@@ -45,10 +45,10 @@ def _box(gather: Gather, piece: Piece, data: Mosaic, facts: Facts) -> Mosaic:
 
 def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
     """Return a box of the data with its axes in the order of the output's, broadcast to them."""
-    runs = [line.dim for line in piece.lines if line.dim is not None]
+    runs = [affine.dim for affine in piece.axes if affine.dim is not None]
     if len(set(runs)) < len(runs):
         raise RefusedError(Reason.DIAGONAL, "output")
-    bare = box.squeezed(axis for axis, line in enumerate(piece.lines) if line.dim is None)
+    bare = box.squeezed(axis for axis, affine in enumerate(piece.axes) if affine.dim is None)
     if bare is None:
         raise RefusedError(Reason.NO_CUT, "which region a position lies in")
     ordered = bare.transposed([runs.index(d) for d in sorted(runs)])

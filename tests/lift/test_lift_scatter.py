@@ -16,7 +16,7 @@ from hypothesis import given
 
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.scatters import Scatter, lift
+from onnx_scatterx.lift.lift_scatter import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
 from tests.helpers.examples import examples
@@ -41,7 +41,7 @@ def lifted(
     proto = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)])
     model = ir.from_proto(proto)
     (node,) = model.graph
-    found = lift(node, interpret(model).scopes[model.graph])
+    found = lift_scatter(node, interpret(model).scopes[model.graph])
     assert isinstance(found, Scatter), str(found)
     return found
 

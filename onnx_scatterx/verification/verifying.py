@@ -26,7 +26,7 @@ from onnx_scatterx.verification.interface import (
 from onnx_scatterx.verification.narrowing import narrowed, narrowing
 from onnx_scatterx.verification.proving import needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
-from onnx_scatterx.verification.sample_source import Source
+from onnx_scatterx.verification.sample_source import SampleSource
 from onnx_scatterx.verification.session_pair import Comparison
 from onnx_scatterx.verification.zero_signs import outputs_of_new_where
 
@@ -118,7 +118,7 @@ def verify(
     _check_feeds(given, face)
     looked_at = narrowed(first, fixed)  # the original itself runs
     at = Interface.of(looked_at)
-    source = Source.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
+    source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:

@@ -1,7 +1,7 @@
 """From a node that reads to its gathering: the source of every element of the output.
 
-The dual of ``lift``: the three operators become one form, ``output[I] = data[T(I)]``, with the same
-terms for the components of T, so that the same code judges them and finds their boxes.
+The dual of ``lift_scatter``: the three operators become one form, ``output[I] = data[T(I)]``. The
+components of T are the same terms, so the same code judges them and finds their boxes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.operators.gathers import READS, reading
-from onnx_scatterx.lift.scatters import Access, formula_of, input_of, settled, value_of
+from onnx_scatterx.lift.access import (
+    Access,
+    formula_of,
+    input_of,
+    simplified_targets,
+    value_of,
+)
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
@@ -90,7 +96,9 @@ def _lift_read(call: Call) -> Gather:
     if op == "Gather" and dtype == ir.DataType.STRING:
         # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
         raise RefusedError(Reason.NO_KERNEL, "Gather of string")
-    targets, signs, facts = settled(call.facts, data.shape, read.shape, read.targets, read.named)
+    targets, signs, facts = simplified_targets(
+        call.facts, data.shape, read.shape, read.targets, read.named
+    )
     return Gather(
         node=call.node,
         data=value_of(call, 0),

@@ -1,4 +1,4 @@
-"""TVM's reads.
+"""TVM's gathers.
 
     call                                  output[I] = data[J]
     gather, axis a                        J = I, but J_a = indices[I]

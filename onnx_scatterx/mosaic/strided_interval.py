@@ -1,7 +1,7 @@
 """Positions on one axis: ``modulus * q + residue`` for ``low <= q < high``.
 
-An interval has modulus 1; a strided span keeps one residue class, so the classes of an axis can be
-split first and clipped afterwards, which keeps symbolic bounds simple.
+An interval has modulus 1, and a strided interval keeps one residue class. So the classes of an axis
+can be split first and clipped afterwards, which keeps symbolic bounds simple.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class StridedInterval(NamedTuple):
     """The positions ``modulus * q + residue``, ``low <= q < high`` (none if low >= high).
 
     >>> StridedInterval.interval(term(2), term(9)).refined(2, 1)
-    Span(1 + 2 * [1, 4))
+    1 + 2 * [1, 4)
     """
 
     modulus: int
@@ -50,7 +50,7 @@ class StridedInterval(NamedTuple):
         return StridedInterval(modulus, residue, ceil(self.low), ceil(self.high))
 
     def classes(self, modulus: int) -> list[StridedInterval]:
-        """Return the span as residue classes of a multiple of its modulus."""
+        """Return the interval as residue classes of a multiple of its modulus."""
         return [self.refined(modulus, r) for r in range(self.residue, modulus, self.modulus)]
 
     def meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
@@ -67,7 +67,7 @@ class StridedInterval(NamedTuple):
         return None
 
     def without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
-        """Return the positions that are not in another span, as disjoint spans."""
+        """Return the positions that are not in another interval, as disjoint intervals."""
         return facts.memoised(("without", self, other), lambda: self._without(other, facts))
 
     def _without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
@@ -91,9 +91,9 @@ class StridedInterval(NamedTuple):
         return [k for k in kept if not k.is_empty(facts)]
 
     def moved(self, scale: int, offset: Term) -> tuple[StridedInterval, int, Term] | None:
-        """Return the span of ``scale * position + offset``, and its new q as a function of the old.
+        """Return the interval of ``scale * position + offset``, and its q by the old q.
 
-        The result is (span, sign, shift) with ``new q = sign * old q + shift``, or None if the
+        The result is (interval, sign, shift) with ``new q = sign * old q + shift``, or None if the
         offset's residue is not known.
         """
         modulus = abs(scale) * self.modulus
@@ -109,7 +109,7 @@ class StridedInterval(NamedTuple):
 
     def __repr__(self) -> str:
         text = f"[{self.low}, {self.high})"
-        return f"Span({text if self.modulus == 1 else f'{self.residue} + {self.modulus} * {text}'})"
+        return text if self.modulus == 1 else f"{self.residue} + {self.modulus} * {text}"
 
 
 def smaller(a: Term, b: Term, facts: Facts) -> Term:

@@ -18,8 +18,8 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.domain.widening import has_negative_size
 from onnx_scatterx.analysis.infeasible import must_fail
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.lift.gathers import is_gather
-from onnx_scatterx.lift.scatters import is_scatter
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.symbolic.budget import LimitError
 
 _LISTED = 8  # numbers that are reported
@@ -65,9 +65,9 @@ def _failure(node: ir.Node, scope: Scope) -> str | None:
     call = Call(
         node, inputs, scope.opsets.get("", 0), scope.facts, scope.attributes, scope.visit_id
     )
-    told = f"its inputs are {' and '.join(filter(None, map(_told, inputs)))}"
+    described = f"its inputs are {' and '.join(filter(None, map(_described, inputs)))}"
     if must_fail(call) or (node.op_type == "MatMul" and _misfit(inputs)):
-        return told
+        return described
     if is_scatter(node) or is_gather(node):
         axis = _out_of_bounds(node, inputs)
         if axis is not None:
@@ -75,11 +75,11 @@ def _failure(node: ir.Node, scope: Scope) -> str | None:
     below = any(fact.constant is not None and fact.constant < 0 for fact in validity.facts_of(call))
     outputs = [scope.values.get(v) for v in node.outputs]
     if below or any(t is not None and has_negative_size(t.shape) for t in outputs):
-        return told
+        return described
     return None
 
 
-def _told(tensor: TensorValue | None) -> str:
+def _described(tensor: TensorValue | None) -> str:
     """Return a description of an input: a few numbers, or a shape."""
     if tensor is None or tensor.shape is None:
         return ""

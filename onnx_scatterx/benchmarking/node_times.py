@@ -40,8 +40,8 @@ def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
     return dict(sorted(found.items(), key=lambda item: -item[1][1]))
 
 
-def read_profile(file: Path, runs: int) -> tuple[NodeTime, ...]:
-    """Read the last runs out of a profile that ONNX Runtime wrote, the slowest nodes first."""
+def read_trace(file: Path, runs: int) -> tuple[NodeTime, ...]:
+    """Read the last runs out of a trace that ONNX Runtime wrote, the slowest nodes first."""
     events: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     whole = [e for e in events if e.get("name") == "model_run"][-runs:]
     kernels = [e for e in events if e.get("cat") == "Node" and e["name"].endswith(_SUFFIX)]

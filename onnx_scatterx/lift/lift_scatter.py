@@ -8,49 +8,25 @@ and indices.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.domain.wraparound import without_wraparound
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Term, coord, element, modulo, term
+from onnx_scatterx.lift.access import (
+    Access,
+    formula_of,
+    input_of,
+    simplified_targets,
+    value_of,
+)
+from onnx_scatterx.symbolic.terms import Term, coord, modulo, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Access:
-    """A node that takes the point I of one tensor to the point T(I) of its data.
-
-    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a
-    tensor of ``shape`` (the updates of a scatter, the output of a gather). It is within ``0 ..
-    S-1`` if its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that
-    the index tensor runs over. ``facts`` know the extents of the coordinates. If ``may_repeat``,
-    two points may have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
-    """
-
-    may_repeat: ClassVar[bool] = False
-    tensor_role: ClassVar[str] = "updates"
-
-    node: ir.Node
-    data: ir.Value
-    indices: ir.Value | None
-    dtype: ir.DataType
-    data_shape: Shape
-    shape: Shape
-    index_exprs: tuple[Term, ...]
-    nonnegative: tuple[bool, ...]
-    index_dims: tuple[int, ...]
-    facts: Facts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,12 +42,12 @@ def is_scatter(node: ir.Node) -> bool:
     return node.op_type in SCATTERS and node.domain == ""
 
 
-def lift(node: ir.Node, scope: Scope) -> Scatter | Refusal:
+def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     """Return a node in canonical form, or why it has none."""
     version = scope.opsets.get(node.domain, 0)
     inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
     call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
-    key = (lift, node, scope.visit_id, *node.inputs, *inputs)
+    key = (lift_scatter, node, scope.visit_id, *node.inputs, *inputs)
     return scope.facts.memoised(key, lambda: _lifted(call, scope))
 
 
@@ -95,33 +71,6 @@ def _lift(call: Call, scope: Scope) -> Scatter:
         return _tensor_scatter(call, data, scope)
     indices = input_of(call, 1)
     return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
-
-
-def input_of(call: Call, i: int) -> TensorValue:
-    """Return the abstract value of an input of known rank, or refuse."""
-    found = call.input(i)
-    if found is None or found.shape is None:
-        raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])
-    return found
-
-
-def value_of(call: Call, i: int) -> ir.Value:
-    """Return a required input, or refuse."""
-    value = call.node.inputs[i] if i < len(call.node.inputs) else None
-    if value is None:
-        raise RefusedError(Reason.INVALID, f"input {i} is absent")
-    return value
-
-
-def formula_of(call: Call, i: int, found: TensorValue) -> Term:
-    """Return the elements of an input as one term; other contents are looked up in the input."""
-    if found.index_map is not None:
-        return found.index_map
-    if found.shape is None:
-        raise RefusedError(Reason.UNKNOWN_RANK, "indices")
-    value = value_of(call, i)
-    coords = [coord(d) for d in range(len(found.shape))]
-    return element(ElementOf(call.scope, value), coords, name=value.name or "?")
 
 
 def _axis(call: Call, default: int, rank: int) -> int:
@@ -204,7 +153,7 @@ def _scatter(
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
     targets = [without_wraparound(t, scope) if c in named else t for c, t in enumerate(targets)]
-    found, signs, facts = settled(call.facts, data.shape, shape, targets, named)
+    found, signs, facts = simplified_targets(call.facts, data.shape, shape, targets, named)
     has_indices = indices_at < len(call.node.inputs)
     return Scatter(
         node=call.node,
@@ -220,40 +169,3 @@ def _scatter(
         reduction=call.string("reduction", "none"),
         facts=facts,
     )
-
-
-def settled(
-    known: Facts,
-    data_shape: Shape,
-    shape: Shape,
-    targets: Sequence[Term],
-    named: Collection[int],
-) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
-    """Return targets, simplified and counted from the start if that is proven; signs; facts.
-
-    ``named`` are the axes on which a negative target counts from the end.
-    """
-    key = "settled", data_shape, shape, tuple(targets), tuple(named)
-    return known.memoised(key, lambda: _settled(known, data_shape, shape, targets, named))
-
-
-def _settled(
-    known: Facts,
-    data_shape: Shape,
-    shape: Shape,
-    targets: Sequence[Term],
-    named: Collection[int],
-) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
-    extents = dict(enumerate(shape))
-    # An empty index tensor is not examined.
-    facts = known.assuming(extents=extents)
-    gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
-    found, signs = [], []
-    for c, target in enumerate(targets):
-        target = simplify(target.at(gone), facts)
-        positive = c not in named or facts.is_nonnegative(target)
-        if not positive and facts.is_nonnegative(-target - 1):
-            target, positive = simplify(target + data_shape[c], facts), True
-        found.append(target)
-        signs.append(positive)
-    return tuple(found), tuple(signs), facts

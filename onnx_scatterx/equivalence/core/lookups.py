@@ -1,4 +1,4 @@
-"""Constants as terms: one element, a formula of the coordinates, or a table that is looked up."""
+"""Constants as terms: one element, a formula of the coordinates, or a lookup."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from onnx_scatterx.equivalence.core.types import constant, sort_of
 
 
 @dataclass(frozen=True)
-class Table:
-    """A flat constant, known by its type and its bytes."""
+class Lookup:
+    """A flat constant that is looked up; two are equal if their types and bytes are."""
 
     dtype: str
     content: bytes
     array: np.ndarray = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, array: np.ndarray, dtype: str) -> Table:
-        """Return the table of an array."""
+    def of(cls, array: np.ndarray, dtype: str) -> Lookup:
+        """Return the lookup of an array."""
         if array.dtype == object:
             content = repr(array.ravel().tolist()).encode()
         else:
@@ -30,17 +30,17 @@ class Table:
         return cls(dtype, content, array.ravel())
 
 
-def entry(table: Table, index: Term) -> Term:
-    """Return the element of a table at a flat index."""
+def entry(lookup: Lookup, index: Term) -> Term:
+    """Return the element of a lookup at a flat index."""
     at = number(index)
     if at is not None:
-        inside = min(max(at, 0), len(table.array) - 1)  # outside, any value is correct
-        return constant(table.array[inside], table.dtype)
-    sort = sort_of(table.dtype)
+        inside = min(max(at, 0), len(lookup.array) - 1)  # outside, any value is correct
+        return constant(lookup.array[inside], lookup.dtype)
+    sort = sort_of(lookup.dtype)
     low = high = 0
     if sort == "integer":
-        low, high = int(table.array.min()), int(table.array.max())
-    return make("table", (index,), table, sort, low, high)
+        low, high = int(lookup.array.min()), int(lookup.array.max())
+    return make("lookup", (index,), lookup, sort, low, high)
 
 
 def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
@@ -70,7 +70,7 @@ def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
     flat = integer(0)
     for c, n in zip(left, rest.shape, strict=True):
         flat = add(multiply(flat, integer(n)), c)
-    return entry(Table.of(rest, dtype), flat)
+    return entry(Lookup.of(rest, dtype), flat)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
