@@ -16,29 +16,29 @@ from onnx_scatterx.symbolic.budget import LimitError
 _SENTENCES, _LETTERS = 24, 400  # of each section, and of each sentence
 
 
-def with_details(accounts: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
-    """Return accounts whose entries have their details; ``wiring`` is how the model was before."""
+def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
+    """Return records whose entries have their details; ``wiring`` is how the model was before."""
     excerpts = Excerpts(wiring)
     maps: dict[object, IndexMap | None] = {}
     found = []
-    for account in accounts:
-        before, after = excerpts.of(account.node)
+    for record in records:
+        before, after = excerpts.of(record.node)
         detail = Detail(
-            _sections(account),
-            _map(account, maps),
+            _sections(record),
+            _map(record, maps),
             before,
             after,
-            excerpts.together(account.node) if before is not None else (),
+            excerpts.together(record.node) if before is not None else (),
         )
-        found.append(replace(account, entry=replace(account.entry, detail=detail)))
+        found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 
 
-def _sections(account: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
     try:
         return tuple(
             (label, tuple(map(_short, sentences[:_SENTENCES])))
-            for label, sentences in parts(account, theory=True)
+            for label, sentences in parts(record, theory=True)
             if sentences and label != "assumed"  # which are the facts of the entry
         )
     except LimitError:
@@ -49,12 +49,12 @@ def _short(sentence: str) -> str:
     return sentence if len(sentence) <= _LETTERS else f"{sentence[:_LETTERS]} ..."
 
 
-def _map(account: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
-    canonical = account.canonical
+def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
+    canonical = record.canonical
     if canonical is None:
         return None
     access = canonical.access
-    order = account.entry.axes
+    order = record.entry.axes
     if order is not None and len(order) != len(access.data_shape):
         order = None
     key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)

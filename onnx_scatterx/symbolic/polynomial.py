@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary, ref
 
 from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.symbolic.budget import TooLargeError, budget
+from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.monomial import Monomial, order, text_of
 from onnx_scatterx.symbolic.monomial import product as monomial_product
@@ -295,25 +296,6 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
             m = monomial_product(rest, m)
             sums[m] = sums.get(m, 0) + coefficient * c
     return polynomial(sums) if changed else t
-
-
-def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
-    """Return bounds of a polynomial, given bounds of its atoms."""
-    low: float = 0
-    high: float = 0
-    for monomial, coefficient in t.items:
-        a: float = coefficient
-        b: float = coefficient
-        for atom in monomial:
-            c, d = of(atom)
-            products = (_times(a, c), _times(a, d), _times(b, c), _times(b, d))
-            a, b = min(products), max(products)
-        low, high = low + a, high + b
-    return low, high
-
-
-def _times(a: float, b: float) -> float:
-    return 0 if a == 0 or b == 0 else a * b
 
 
 def term(number: Number) -> Term:

@@ -10,8 +10,9 @@ import numpy as np
 
 from onnx_scatterx.symbolic.atom import Atom, Interval
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.polynomial import Term, interval_of
+from onnx_scatterx.symbolic.polynomial import Term
 
 _NARROW = 1 << 62
 

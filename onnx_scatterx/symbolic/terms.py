@@ -36,12 +36,12 @@ from onnx_scatterx.symbolic.cases import (
     step,
     where,
 )
+from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.monomial import Monomial
 from onnx_scatterx.symbolic.polynomial import (
     Number,
     Term,
     as_term,
-    interval_of,
     polynomial,
     summed,
     term,
