@@ -188,7 +188,7 @@ def _rewritten(
 
 
 def _steps(model: ir.Model) -> int:
-    return LIMITS.steps_of(sum(len(graph) for graph in all_graphs(model)))
+    return LIMITS.steps_of(sum(map(len, all_graphs(model))))
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -41,20 +41,30 @@ def graphs_of(node: ir.Node) -> list[ir.Graph]:
 
 def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
     """Return a graph and its subgraphs at every depth, outer ones first, in the nodes' order."""
-    found: dict[ir.Graph, None] = {}
+    return list(_each_graph(root))
+
+
+def _each_graph(root: ir.Graph) -> Iterator[ir.Graph]:
+    found: set[ir.Graph] = set()
     stack = [root]
     while stack:
         graph = stack.pop()
         if graph not in found:
-            found[graph] = None
+            found.add(graph)
+            yield graph
             stack += [body for node in graph for body in graphs_of(node)][::-1]
-    return list(found)
 
 
 def all_graphs(model: ir.Model) -> list[ir.Graph]:
     """Return every graph of a model: the main one, those of functions, and their subgraphs."""
-    roots = [model.graph, *(function.graph for function in model.functions.values())]
-    return [graph for root in roots for graph in with_subgraphs(root)]
+    return list(each_graph(model))
+
+
+def each_graph(model: ir.Model) -> Iterator[ir.Graph]:
+    """Yield every graph of a model; the model must not be changed meanwhile."""
+    yield from _each_graph(model.graph)
+    for function in model.functions.values():
+        yield from _each_graph(function.graph)
 
 
 def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:

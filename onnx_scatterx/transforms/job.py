@@ -12,7 +12,7 @@ from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.misread import misread_node
 from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.clauses import Clause
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import each_graph
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.wiring import Wiring
@@ -70,8 +70,8 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters or, with ``reads``, gathers."""
         reads = self.settings.reads
-        graphs = all_graphs(self.model)
-        return any(is_scatter(n) or (reads and is_gather(n)) for g in graphs for n in g)
+        nodes = (node for graph in each_graph(self.model) for node in graph)
+        return any(is_scatter(n) or (reads and is_gather(n)) for n in nodes)
 
     @property
     def looked_for_scatters(self) -> bool:

@@ -89,11 +89,11 @@ def _may_be_left(call: Call, shape: Shape) -> bool:
 def _if_left(call: Call, shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
     """Return the dims of a result that keeps the reduced dims."""
     filled = step(math.prod(shape, start=term(1)) - 1)
-    left = shape if call.versions is Versions.OLDER else call.unknown_shape(len(shape))
-    return tuple(
-        n if d not in gone else where(filled, 1, left[d]) if d in unreduced else term(1)
-        for d, n in enumerate(shape)
-    )
+    found = [term(1) if d in gone else n for d, n in enumerate(shape)]
+    for d in unreduced:
+        left = shape[d] if call.versions is Versions.OLDER else call.unknown_size(d)
+        found[d] = where(filled, 1, left)
+    return tuple(found)
 
 
 def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
