@@ -13,13 +13,20 @@ from onnx_scatterx.errors import ScatterXError
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
+LONG = ("inverse_wavelet", "swin_shift_mask")  # whose parts take seconds to be tried
 FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1}> {
     x = Exp (a) v = Log (x) u = Sin (v)
     z = ScatterND (u, i, y)
     s = Cos (z) t = Tan (s) w = Abs (t) }"""
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * path.stem.startswith(LONG))
+        for path in MODELS
+    ],
+)
 def test_the_same_report(path: Path) -> None:
     """For both targets, as the file that would be sent is read."""
     whole = {t: onnx_scatterx.inspect(path, target=t) for t in ("scatterx", "standard")}

@@ -115,6 +115,7 @@ def test_external_data_are_found_by_where_a_result_came_from(
     assert onnx_scatterx.run_model(again, FEED, library=False)["z"].tolist() == out.tolist()
 
 
+@pytest.mark.filterwarnings("ignore")  # of torch's exporter
 def test_a_real_export() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
 
