@@ -22,8 +22,7 @@ from onnx_scatterx.emit.reduce import reduced, reducers
 from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.symbolic.terms import Term, dim_of
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

@@ -25,8 +25,8 @@ from onnx_scatterx.emit.take import take
 from onnx_scatterx.lift.canonical import modulus_of
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.helpers.positions import Positions, dim_of, positions
-from onnx_scatterx.symbolic.terms import Term, coord
+from onnx_scatterx.rewrites.helpers.positions import Positions, positions
+from onnx_scatterx.symbolic.terms import Term, coord, dim_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

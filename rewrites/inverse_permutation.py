@@ -19,8 +19,7 @@ from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
-from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import symbol_of
+from onnx_scatterx.symbolic.terms import dim_of, symbol_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _INT64 = ir.DataType.INT64

@@ -21,8 +21,7 @@ from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.emit.writer import INT64_MAX
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, floor_div, term
+from onnx_scatterx.symbolic.terms import FloorDiv, Term, coord, dim_of, floor_div, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BLOCKS = 8  # of one frame

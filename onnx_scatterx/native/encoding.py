@@ -21,7 +21,7 @@ from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.native.fallback import FallbackSpec
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import IndexVar, Term, coord, symbol_of
+from onnx_scatterx.symbolic.terms import Term, dim_of, symbol_of
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64
@@ -88,7 +88,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
     for target in scatter.index_exprs[:depth]:
-        dim = _coordinate(target)
+        dim = dim_of(target)
         columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
     named = [c for c, dim in enumerate(columns) if dim is None]
     provision = _small(scatter, provenance, named) if named and version >= 11 else None
@@ -110,12 +110,6 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
             index_type=provision.dtype,
         )
     return Layout((*own, *rest), tuple(p), provision, body)
-
-
-def _coordinate(target: Term) -> int | None:
-    atoms = target.atoms
-    (atom,) = atoms if len(atoms) == 1 else (None,)
-    return atom.dim if isinstance(atom, IndexVar) and target is coord(atom.dim) else None
 
 
 def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
@@ -190,7 +184,7 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTe
         return None
     dtype, dims, gone = found.dtype, list[int](), list[int]()
     for d, (part, extent) in enumerate(zip(atom.parts, found.shape, strict=True)):
-        dim = _coordinate(part)
+        dim = dim_of(part)
         if dim is not None and dim not in dims and scatter.facts.equal(extent, scatter.shape[dim]):
             dims.append(dim)
         elif part.constant == 0 and extent.constant == 1:

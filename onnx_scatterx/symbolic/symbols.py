@@ -124,6 +124,19 @@ def symbol_of(t: Term) -> Symbol | None:
     return atom if factor == 1 and isinstance(atom, Symbol) else None
 
 
+def dim_of(t: Term) -> int | None:
+    """Return d if a term is exactly ``x_d``.
+
+    >>> dim_of(coord(2)), dim_of(coord(2) + 1)
+    (2, None)
+    """
+    if len(t.items) != 1:
+        return None
+    ((monomial, factor),) = t.items
+    (atom,) = monomial if len(monomial) == 1 else (None,)
+    return atom.dim if factor == 1 and isinstance(atom, IndexVar) else None
+
+
 def size(name: str, origin: object = None) -> Term:
     """Return a size: a number that is never negative, identified by its origin (or its name)."""
     return element(origin if origin is not None else name, (), name=name, low=0)

@@ -19,8 +19,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape
 from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.rewrites.helpers.positions import dim_of
-from onnx_scatterx.symbolic.terms import Term, term
+from onnx_scatterx.symbolic.terms import Term, dim_of, term
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Symbol, Term, as_term
+from onnx_scatterx.symbolic.terms import Symbol, Term, as_term, dim_of
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask

@@ -23,9 +23,8 @@ from onnx_scatterx.emit.reshape import reshape
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
-from onnx_scatterx.rewrites.helpers.positions import dim_of
 from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Term, symbol_of, term
+from onnx_scatterx.symbolic.terms import Term, dim_of, symbol_of, term
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant

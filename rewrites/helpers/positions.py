@@ -15,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.origins import read_value
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.symbolic.terms import IndexVar, Symbol, Term, symbol_of
+from onnx_scatterx.symbolic.terms import Symbol, Term, dim_of, symbol_of
 
 _INT64 = ir.DataType.INT64
 
@@ -69,14 +69,6 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
         return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
 
     return Positions(_INT64, found.places, write)
-
-
-def dim_of(target: Term) -> int | None:
-    """Return d if a target is exactly x_d."""
-    atoms = list(target.atoms)
-    if len(atoms) == 1 and isinstance(atoms[0], IndexVar) and target.items == (((atoms[0],), 1),):
-        return atoms[0].dim
-    return None
 
 
 def _places(
