@@ -35,20 +35,20 @@ class Cell(NamedTuple):
                 return w
             return AxisMap(axis, sign * w.step, w.start - sign * w.step * shift)
 
-        return Cell(with_span(self.box, axis, span), self.source.mapped(change))
+        return Cell(with_interval(self.box, axis, span), self.source.mapped(change))
 
     def restricted(self, axis: int, span: StridedInterval) -> Cell:
         """Return the cell on a part of its own span on an axis (a refinement of its modulus)."""
         own = self.box[axis]
         if own.modulus == span.modulus:
-            return Cell(with_span(self.box, axis, span), self.source)
+            return Cell(with_interval(self.box, axis, span), self.source)
         times, rest = span.modulus // own.modulus, span.residue - own.residue
         first = rest // own.modulus  # m q + r = M q' + r', so q = (M / m) q' + (r' - r) / m
 
         def change(w: AxisMap) -> AxisMap:
             return w if w.dim != axis else AxisMap(axis, w.step * times, w.start + w.step * first)
 
-        return Cell(with_span(self.box, axis, span), self.source.mapped(change))
+        return Cell(with_interval(self.box, axis, span), self.source.mapped(change))
 
     def within(self, box: Box, facts: Facts) -> Cell | None:
         """Return the part of the cell that lies in a box, or None if this part is empty."""
@@ -72,12 +72,12 @@ class Cell(NamedTuple):
         return parts
 
     def __repr__(self) -> str:
-        return f"{' x '.join(repr(s)[5:-1] for s in self.box)} <- {self.source}"
+        return f"{' x '.join(map(repr, self.box))} <- {self.source}"
 
 
-def with_span(box: Box, axis: int, span: StridedInterval) -> Box:
-    """Return a box with another span on an axis."""
-    return (*box[:axis], span, *box[axis + 1 :])
+def with_interval(box: Box, axis: int, interval: StridedInterval) -> Box:
+    """Return a box with another interval on an axis."""
+    return (*box[:axis], interval, *box[axis + 1 :])
 
 
 def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
@@ -93,11 +93,13 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
             return w if w.dim != axis else AxisMap(axis, w.step * step, w.start + w.step * first)
 
         span = StridedInterval.interval(ceil(own.low), ceil(own.high))
-        return Cell(with_span(cell.box, axis, span), cell.source.mapped(change))
+        return Cell(with_interval(cell.box, axis, span), cell.source.mapped(change))
     if residue is None or step % own.modulus:
         return None
     if residue % own.modulus != own.residue:
-        return Cell(with_span(cell.box, axis, StridedInterval.interval(ZERO, ZERO)), cell.source)
+        return Cell(
+            with_interval(cell.box, axis, StridedInterval.interval(ZERO, ZERO)), cell.source
+        )
     lattice = own.refined(step, residue)
     moved = cell.restricted(axis, lattice)
     shift = floor_div(first, step)  # x = step q + residue = first + step (q - first // step)
@@ -106,7 +108,7 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
         return w if w.dim != axis else AxisMap(axis, w.step, w.start + w.step * shift)
 
     span = StridedInterval.interval(lattice.low - shift, lattice.high - shift)
-    return Cell(with_span(moved.box, axis, span), moved.source.mapped(back))
+    return Cell(with_interval(moved.box, axis, span), moved.source.mapped(back))
 
 
 def full_box(shape: Shape) -> Box:

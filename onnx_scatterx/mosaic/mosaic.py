@@ -17,7 +17,7 @@ from typing import TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_span
+from onnx_scatterx.mosaic.cells import Cell, every, full_box, with_interval
 from onnx_scatterx.mosaic.regions import AxisMap, View
 from onnx_scatterx.mosaic.strided_interval import ONE, ZERO, StridedInterval
 from onnx_scatterx.symbolic.prove import Facts
@@ -145,8 +145,8 @@ class Mosaic:
             if cell is None:
                 return None
             reaches = _reaches(old.box[axis], self.shape[axis], facts)
-            box = with_span(cell.box, axis, _stretched(cell.box[axis], count, reaches, step))
-            part = Cell(box, cell.source).within(with_span(box, axis, window), facts)
+            box = with_interval(cell.box, axis, _stretched(cell.box[axis], count, reaches, step))
+            part = Cell(box, cell.source).within(with_interval(box, axis, window), facts)
             if part is not None:
                 found.append(part)
         return Mosaic(shape, tuple(found))
