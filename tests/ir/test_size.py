@@ -99,3 +99,28 @@ def test_data_in_other_files_are_counted_once(tmp_path: Path) -> None:
     assert about is not None
     assert about.size_outside == weights.nbytes
     assert about.size_before == path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        onnx.helper.make_tensor("w", onnx.TensorProto.INT64, [50], [-1] * 50),
+        onnx.helper.make_tensor("w", onnx.TensorProto.INT8, [50], [-1] * 50),
+        onnx.helper.make_tensor("w", onnx.TensorProto.DOUBLE, [50], [0.5] * 50),
+        onnx.TensorProto(
+            name="w",
+            data_type=onnx.TensorProto.STRING,
+            dims=[2],
+            string_data=[b"a" * 900, b"b"],
+        ),
+        onnx.numpy_helper.from_array(np.zeros(50, np.complex128), "w"),
+    ],
+)
+def test_the_bytes_of_tensors_bound_what_is_copied(tensor: onnx.TensorProto) -> None:
+    model = many_scatters(1)
+    alone = io.open_model(model).held
+    model.graph.initializer.append(tensor)
+    name = len(tensor.name) + 2
+    held = io.open_model(model).held
+    assert held - alone >= tensor.ByteSize() - name - 16  # its dims and its type
+    assert file_size(model, is_checked=True, held=held) == len(model.SerializeToString())

@@ -1,6 +1,8 @@
 """Terms against plain Python: what the constructors build has the value that it should have."""
 
+import gc
 import random
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -264,6 +266,18 @@ def test_intervals_are_exact_beyond_float() -> None:
 )
 def test_text(t: Term, text: str) -> None:
     assert sorted(str(t)) == sorted(text)
+
+
+def test_sums_are_remembered_as_long_as_their_model() -> None:
+    with fresh_symbols():
+        n, m = size("a"), size("b")
+        total = n + m
+        assert n + m is total
+        found = weakref.ref(total)
+        del n, m, total
+        assert found() is not None
+    gc.collect()
+    assert found() is None
 
 
 def test_kinds_of_atoms() -> None:

@@ -1,0 +1,27 @@
+"""The values of a graph that depend on values that may be removed."""
+
+import onnx_ir as ir
+
+from onnx_scatterx.emit.available import descendants
+
+
+def test_counts_are_exact_up_to_a_limit() -> None:
+    """Every value of a long chain depends on all before it: they are not all listed for each."""
+    length = 40
+    body = "".join(f"y{i + 1} = Add (y{i}, x)\n" for i in range(length))
+    model = ir.from_onnx_text(f"""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N] x, float[N] y0) => (float[N] y{length}) {{ {body} }}""")
+    values = [node.outputs[0] for node in model.graph]
+    removed = {v for i, v in enumerate(values) if i % 2 == 0}  # y1, y3, ...
+    found = descendants(model.graph, removed)
+    assert [v for v in values if v in found] == values[1::2]
+    assert [found[v] for v in values[1::2]] == [min(i + 1, 16) for i in range(length // 2)]
+
+
+def test_two_ways_from_one_value_count_once() -> None:
+    model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N] x) => (float[N] z, float[N] w) {
+            a = Abs (x)  b = Neg (a)  c = Exp (a)  z = Add (b, c)  w = Sin (x) }""")
+    values = {v.name: v for node in model.graph for v in node.outputs}
+    found = descendants(model.graph, {values["a"]})
+    assert {v.name: count for v, count in found.items()} == {"b": 1, "c": 1, "z": 1}
