@@ -8,13 +8,18 @@ inputs than the original, never fewer.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.overflow import magnitude
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.analysis.operators import windows
+from onnx_scatterx.analysis.operators.gathers import named_axes
+from onnx_scatterx.analysis.operators.reshape_target import may_copy
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
 
 
@@ -33,19 +38,25 @@ def _facts_of(call: Call) -> list[Term]:
         if data is not None and data.shape and indices is not None:
             axis = call.integer("axis", 0) % len(data.shape)
             within = _within(indices.constant, data.shape[axis])
-            if op == "GatherElements":
-                return [*within, *_beside(axis, data.shape, indices)]
-            return within or _some(call, data.shape[axis], indices)
+            found = within or _indexed([data.shape[axis]], indices.shape, call.facts)
+            return found if op == "Gather" else [*found, *_beside(axis, data.shape, indices)]
     if op in ("Scatter", "ScatterElements"):
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None:
-            return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
-    if op == "ScatterND":
+            axis = call.integer("axis", 0) % len(data.shape)
+            found = _indexed([data.shape[axis]], indices.shape, call.facts)
+            return [*found, *_beside(axis, data.shape, indices)]
+    if op in ("GatherND", "ScatterND"):
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
-            return _columns(call)
+            within = _columns(call) if op == "ScatterND" else []
+            return within or _by_rows(call)
+    if op in ("Conv", "ConvInteger"):
+        return _slid(call)
     if op in ("ConstantOfShape", "Expand"):
         return _sizes(call.inputs[-1], call)
+    if op == "Reshape":
+        return _filled(call)
     if op == "Shape":
         return _axes(call)
     if op == "TopK" and len(call.inputs) == 2:
@@ -64,12 +75,56 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     return [extent - needed]
 
 
-def _some(call: Call, extent: Term, indices: TensorValue) -> list[Term]:
-    """Gather checks every index, even if nothing is copied: with an index, there is an element."""
-    read = indices.shape is not None and all(
-        call.facts.is_nonnegative(n - 1) for n in indices.shape
-    )
-    return [extent - 1] if read and extent.constant is None else []
+def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[Term]:
+    """Every index is checked, even if no element is copied.
+
+    So if there is an index, its axis has an element, and an axis without elements has no index.
+    """
+    maybe = None if rows is None else [n for n in rows if not facts.is_nonnegative(n - 1)]
+    unknown = [e for e in extents if e.constant is None]
+    if maybe is None or len(maybe) > 1:
+        return []
+    if maybe:
+        empty = any(facts.interval(e)[1] <= 0 for e in extents)
+        return [-maybe[0]] if empty and maybe[0].constant is None else []
+    return [e - 1 for e in unknown]
+
+
+def _by_rows(call: Call) -> list[Term]:
+    """Each row of indices names an element of some axes."""
+    data, indices = call.inputs[0], call.inputs[1]
+    assert data is not None
+    assert data.shape is not None
+    assert indices is not None
+    assert indices.shape is not None
+    named = named_axes(call, data.shape, indices.shape)
+    return [] if named is None else _indexed(named, indices.shape[:-1], call.facts)
+
+
+def _filled(call: Call) -> list[Term]:
+    """A Reshape cannot compute the size that -1 stands for if another one is 0.
+
+    A 0 copies a dim of the input. If zeros do not copy, ONNX Runtime computes some size.
+    """
+    x, given = call.input(0), call.input(1)
+    target = None if given is None else given.vector()
+    if x is None or x.shape is None or target is None or call.integer("allowzero", 0):
+        return []
+    if all(t.constant != -1 for t in target):
+        return []
+    sizes = []
+    for i, t in enumerate(target):
+        if i < len(x.shape) and t.constant == 0:
+            sizes.append(x.shape[i])
+        elif i >= len(x.shape) or not may_copy(t, x.shape[i], call.facts):
+            sizes.append(t)
+    return [n - 1 for n in sizes if n.constant is None and not call.facts.is_nonnegative(n - 1)]
+
+
+def _slid(call: Call) -> list[Term]:
+    """The window of a convolution fits at least once."""
+    room = windows.room_of_conv(call)
+    return [n for n in room if n.constant is None and not call.facts.is_nonnegative(n)]
 
 
 def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
@@ -112,6 +167,7 @@ def _sizes(shape: TensorValue | None, call: Call) -> list[Term]:
 
 
 def _columns(call: Call) -> list[Term]:
+    """Each known row of indices names an element."""
     data, indices = call.inputs[0], call.inputs[1]
     assert data is not None
     assert data.shape is not None

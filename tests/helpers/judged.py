@@ -18,7 +18,7 @@ from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
 from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from tests.helpers.defined import are_defined, joins
+from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections
 
 
@@ -64,7 +64,7 @@ class Judged:
             return False
         env = {i.name: onnx.numpy_helper.to_array(i) for i in self.model.graph.initializer}
         env |= dict(feed) | dict(zip(self.names, found, strict=True))
-        if not are_defined(joins(self.model.graph.node), env):
+        if not are_defined(doubtful(self.model.graph.node), env):
             return False
         values = list(self.values.values())
         values += [v for v in self.ir_model.graph.inputs if v in self.knowledge.values]
