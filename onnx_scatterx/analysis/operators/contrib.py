@@ -79,19 +79,29 @@ def _shape(call: Call, output: int, row: str) -> Shape | None:
 
 
 def matmul(call: Call) -> Result:
-    """Transfer FusedMatMul: a product of matrices that may be transposed."""
-    if call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+    """Transfer FusedMatMul: a product of matrices that may be transposed.
+
+    With ``transBatch..`` the first dim is that of the rows, and the batch stands between both; both
+    sides have the same rank then, and it is at least 3. Versions up to 1.31 look for an empty sum
+    before they transpose.
+    """
+    given = [call.input(0), call.input(1)]
+    moved = [call.integer(name, 0) for name in ("transBatchA", "transBatchB")]
+    ranks = {None if x is None else x.rank for x in given}
+    if any(moved) and (len(ranks) > 1 or (ranks.pop() or 0) < 3):
         return None
-    sides = []
-    for place, name in enumerate(("transA", "transB")):
-        x = call.input(place)
+    sides, asked = [], []
+    for x, moves, name in zip(given, moved, ("transA", "transB"), strict=True):
         if x is None or not x.shape:
             return None
         shape = x.shape
+        asked.append(shape[-1] if name == "transA" else shape[-2:][0])
+        if moves:
+            shape = (*shape[1:-1], shape[0], shape[-1])
         if call.integer(name, 0) and len(shape) > 1:
             shape = (*shape[:-2], shape[-1], shape[-2])
         sides.append(TensorValue(x.dtype, shape))
-    return broadcasting.matmul(call._replace(inputs=sides))
+    return broadcasting.matmul(call._replace(inputs=sides), asked)
 
 
 def gemm(call: Call) -> Result:
