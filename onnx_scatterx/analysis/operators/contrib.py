@@ -1,7 +1,7 @@
-"""Output shapes of the operators that ONNX Runtime's optimizer writes (``com.microsoft``).
+"""Output shapes of the operators that ONNX Runtime's tools write (``com.microsoft``).
 
-A model that was optimized and saved has them. If every dim of an output is one of an input, or not
-known, a row of the table says so:
+A model that was optimized, quantized or exported by them, and saved, has them. If every dim of an
+output is one of an input, or not known, a row of the table says so:
 
     =0       the shape of input 0
     0.1      dim 1 of input 0
@@ -30,27 +30,31 @@ _STATE = "1.0 0.1 2.1"
 ROWS: dict[str, tuple[str, ...]] = {
     "Attention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.Attention
     "BiasGelu": ("=0",),  # com.microsoft.BiasGelu
+    "CDist": ("0.0 1.0",),  # com.microsoft.CDist
     "DynamicQuantizeLSTM": ("0.0 1.0 0.1 2.1", _STATE, _STATE),  # com.microsoft.DynamicQuantizeLSTM
     "EmbedLayerNormalization": ("0.0 0.1 2.1", "0.0", "0.0 0.1 2.1"),  # its inputs 0 and 2
     "FastGelu": ("=0",),  # com.microsoft.FastGelu
     "Gelu": ("=0",),  # com.microsoft.Gelu
+    "GridSample": ("0.0 0.1 1.1 1.2",),  # com.microsoft.GridSample
     "GroupQueryAttention": _HEADS,  # com.microsoft.GroupQueryAttention
+    "Inverse": ("=0",),  # com.microsoft.Inverse
+    "MoE": ("=0",),  # com.microsoft.MoE
     "MultiHeadAttention": _HEADS,  # com.microsoft.MultiHeadAttention
+    "QAttention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.QAttention
     "QuickGelu": ("=0",),  # com.microsoft.QuickGelu
     "RotaryEmbedding": ("=0",),  # com.microsoft.RotaryEmbedding
     "SimplifiedLayerNormalization": ("=0",),  # in ONNX Runtime its domain is that of ONNX
     "SkipLayerNormalization": _NORMALIZED,  # com.microsoft.SkipLayerNormalization
     "SkipSimplifiedLayerNormalization": _NORMALIZED,  # com.microsoft.SkipSimplifiedLayer...
 }
+_TYPED = {"EmbedLayerNormalization": 2, "QAttention": 3}
+"""The input that has the element type: a table of words, a scale."""
 
 
 def by_row(call: Call) -> Result:
-    """Transfer an operator by its row; the element type is that of the first input."""
-    first = call.input(0)
-    dtype = None if first is None else first.dtype
-    if call.node.op_type == "EmbedLayerNormalization":  # the words are numbers of rows
-        table = call.input(2)
-        dtype = None if table is None else table.dtype
+    """Transfer an operator by its row; the element type is that of one of the inputs."""
+    typed = call.input(_TYPED.get(call.node.op_type, 0))
+    dtype = None if typed is None else typed.dtype
     found = [
         TensorValue(dtype, _shape(call, i, row))
         for i, row in enumerate(ROWS[call.node.op_type][: len(call.node.outputs)])
@@ -102,6 +106,19 @@ def matmul(call: Call) -> Result:
             shape = (*shape[:-2], shape[-1], shape[-2])
         sides.append(TensorValue(x.dtype, shape))
     return broadcasting.matmul(call._replace(inputs=sides), asked)
+
+
+def gather_quantized(call: Call) -> Result:
+    """Transfer GatherBlockQuantized: rows of a table, whose numbers are packed along one axis."""
+    x, indices, scales = (call.input(i) for i in range(3))
+    if x is None or indices is None or not x.shape or indices.shape is None:
+        return None
+    axis = call.integer("gather_axis", 0) % len(x.shape)
+    packed = call.integer("quantize_axis", 1) % len(x.shape)
+    dims = [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]]
+    place = packed if packed < axis else packed + len(indices.shape) - 1
+    dims[place] = call.unknown_shape(len(dims))[place]
+    return [TensorValue(None if scales is None else scales.dtype, tuple(dims))]
 
 
 def gemm(call: Call) -> Result:
