@@ -20,7 +20,7 @@ from onnx_scatterx.analysis.operators.gathers import named_axes
 from onnx_scatterx.analysis.operators.reshape_target import may_copy
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.symbolic.terms import Term, term
 
 
 def facts_of(call: Call) -> list[Term]:
@@ -137,11 +137,10 @@ def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
 
 def _counted(x: TensorValue | None, call: Call) -> list[Term]:
     """At most all elements are true."""
-    shape = None if x is None else x.static_shape
-    if shape is None:
+    if x is None or x.shape is None or (x.static_shape is None and len(x.shape) > 1):
         return []
     count = call.unknown_shape(2)[1]
-    return [math.prod(shape) - count]
+    return [math.prod(x.shape, start=term(1)) - count]
 
 
 def _axes(call: Call) -> list[Term]:

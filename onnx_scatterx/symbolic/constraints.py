@@ -7,7 +7,7 @@ facts that it may use by their leaves and monomials.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -37,7 +37,8 @@ class Elements:
     """What is known of every element ``e`` of a tensor.
 
     ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
-    elements are equal. ``ordered``: along the last axis none is less than the one before.
+    elements are equal. ``ordered``: along the last axis none is less than the one before; if there
+    is a ``row``, only in the row of this number.
     """
 
     ANY: ClassVar[Term] = element("any", (), name="e")
@@ -45,6 +46,12 @@ class Elements:
     bounds: tuple[Term, ...] = ()
     distinct: bool = False
     ordered: bool = False
+    row: int | None = None
+
+    def is_ordered(self, row: Sequence[Term]) -> bool:
+        """Return whether none is less than the one before, along the last axis of a row."""
+        known = self.row is None or [t.constant for t in row] == [self.row]
+        return self.ordered and known
 
     def of(self, e: Number) -> list[Term]:
         """Return terms that are >= 0 for an element."""
@@ -133,8 +140,13 @@ class ConstraintSet:
 
     def learn_elements(self, source: object, known: Elements) -> None:
         """Add what holds for every element of a tensor."""
-        self._elements[source] = known
-        self._forget()
+        if self._elements.get(source) != known:
+            self._elements[source] = known
+            self._forget()
+
+    def known_elements(self) -> dict[object, Elements]:
+        """Return what is known of elements, by the tensor."""
+        return {k: v for layer in reversed(self._layers) for k, v in layer._elements.items()}
 
     def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
         """Add that a size has a residue."""
