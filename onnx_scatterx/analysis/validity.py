@@ -43,14 +43,11 @@ def _facts_of(call: Call) -> list[Term]:
     if op in ("Scatter", "ScatterElements"):
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None:
-            axis = call.integer("axis", 0) % len(data.shape)
-            found = _indexed([data.shape[axis]], indices.shape, call.facts)
-            return [*found, *_beside(axis, data.shape, indices)]
+            return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
     if op in ("GatherND", "ScatterND"):
         data, indices = call.inputs[0], call.inputs[1]
         if data is not None and data.shape and indices is not None and indices.shape:
-            within = _columns(call) if op == "ScatterND" else []
-            return within or _by_rows(call)
+            return _columns(call) if op == "ScatterND" else _by_rows(call)
     if op in ("Conv", "ConvInteger"):
         return _slid(call)
     if op in ("ConstantOfShape", "Expand"):
@@ -78,7 +75,9 @@ def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
 def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[Term]:
     """Every index is checked, even if no element is copied.
 
-    So if there is an index, its axis has an element, and an axis without elements has no index.
+    So if there is an index, its axis has an element, and an axis without elements has no index. The
+    nodes that write check them as well; but what replaces them is guarded against sizes of 0 in any
+    case, since in older versions a Mod by 0 ends the process.
     """
     maybe = None if rows is None else [n for n in rows if not facts.is_nonnegative(n - 1)]
     unknown = [e for e in extents if e.constant is None]
@@ -91,7 +90,7 @@ def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[
 
 
 def _by_rows(call: Call) -> list[Term]:
-    """Each row of indices names an element of some axes."""
+    """Each row of indices that GatherND reads names an element of some axes."""
     data, indices = call.inputs[0], call.inputs[1]
     assert data is not None
     assert data.shape is not None
