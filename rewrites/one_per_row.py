@@ -116,7 +116,11 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
         return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
     if dims != rank - 1:
         return False
-    return all(along.get(d) == (d if d < axis else d + 1) for d in range(dims))
+    places = [d if d < axis else d + 1 for d in range(dims)]
+    return all(
+        along.get(d) == at or scatter.shape[d].constant == scatter.data_shape[at].constant == 1
+        for d, at in enumerate(places)
+    )
 
 
 one_per_row = OnePerRowRule()

@@ -9,8 +9,8 @@
 If integers are added, ``y = x + t[end] - t[end before]`` with the running total t of the updates,
 which begins with 0: int64 sums and differences wrap alike.
 
-Holds if positions are assumed not to decrease, and none is negative. The work is positions times
-``2*s`` instead of positions times updates.
+Holds if it is known or assumed that positions never decrease, and that none is negative. The work
+is positions times ``2*s`` instead of positions times updates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from onnx_scatterx.rewrites.helpers.search import (
     squeezed,
     taken,
 )
-from onnx_scatterx.symbolic.terms import coord, symbol_of
+from onnx_scatterx.symbolic.rising import never_falls
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
@@ -50,7 +50,7 @@ class SegmentWriteRule(ScatterRule):
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if not any(_is_in_order(scatter, axis) for axis in range(len(scatter.index_exprs))):
+        if not _may_rise(scatter):
             return Refusal(Reason.NO_RULE)
         number = number_of(scatter, context)
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
@@ -78,22 +78,20 @@ class SegmentWriteRule(ScatterRule):
         return Plan(write, work)
 
 
-def _is_in_order(scatter: Scatter, axis: int) -> bool:
-    """Return whether an index is an element of a tensor that is assumed to be sorted."""
-    atom = symbol_of(scatter.index_exprs[axis])
-    known = None if atom is None else scatter.facts.of_elements(atom)
-    return known is not None and known.ordered
+def _may_rise(scatter: Scatter) -> bool:
+    """Return whether an index reads elements of which an order is known."""
+    leaves = {leaf for t in scatter.index_exprs for leaf in t.leaves()}
+    found = (scatter.facts.of_elements(leaf) for leaf in leaves)
+    return any(known is not None and known.ordered for known in found)
 
 
 def _is_found(search: Search) -> bool:
-    """Return whether the positions are such a vector's elements, one after another from 0 on."""
+    """Return whether the positions are a vector that never decreases, from 0 on."""
     layout, s = search.layout, search.scatter
     if len(layout.axes) != 1 or len(layout.dims) != 1 or not search.places.shared:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
-    atom = symbol_of(s.index_exprs[axis])
-    plain = atom is not None and atom.parts == (coord(dim),)
-    return plain and s.nonnegative[axis] and _is_in_order(s, axis)
+    return s.nonnegative[axis] and never_falls(s.index_exprs[axis], dim, s.facts)
 
 
 def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from onnx_scatterx.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
+from onnx_scatterx.analysis.operators.gathers import named_axes
 from onnx_scatterx.symbolic.terms import term
 
 
@@ -47,12 +48,16 @@ def _differ(m: object, n: object) -> bool:
 
 
 def _shape(call: Call, i: int) -> Shape | None:
+    """Return the shape of an input. A dim that the facts prove to be 0 is the number 0."""
     given: TensorValue | None = call.input(i)
-    return None if given is None else given.shape
+    if given is None or given.shape is None:
+        return None
+    return tuple(term(0) if call.facts.interval(d)[1] <= 0 else d for d in given.shape)
 
 
 def _broadcast(call: Call) -> bool:
-    shapes = [x.shape for x in call.inputs if x is not None and x.shape is not None]
+    given = (_shape(call, i) for i in range(len(call.inputs)))
+    shapes = [shape for shape in given if shape is not None]
     return any(shapes_conflict(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
 
 
@@ -62,19 +67,34 @@ def _expand(call: Call) -> bool:
     return x is not None and target is not None and shapes_conflict(x, tuple(target))
 
 
-def _elements(call: Call) -> bool:
-    """Data and indices are of one rank."""
+def _gather(call: Call) -> bool:
+    """An index names an element."""
     data, indices = _shape(call, 0), _shape(call, 1)
-    return data is not None and indices is not None and len(data) != len(indices)
+    if not data or indices is None:
+        return False
+    return _names_nothing(call, (data[call.integer("axis", 0) % len(data)],), indices)
+
+
+def _elements(call: Call) -> bool:
+    """Data and indices are of one rank, and an index names an element."""
+    data, indices = _shape(call, 0), _shape(call, 1)
+    return data is not None and indices is not None and (len(data) != len(indices) or _gather(call))
+
+
+def _names_nothing(call: Call, axes: Shape, indices: Shape) -> bool:
+    """Return whether there is an index, and an axis without elements."""
+    return any(n.constant == 0 for n in axes) and all(
+        call.facts.is_nonnegative(n - 1) for n in indices
+    )
 
 
 def _rows(call: Call) -> bool:
-    """Indices name at most all axes, and the updates have the remaining shape."""
+    """Indices name at most all axes, and elements; the updates have the remaining shape."""
     data, indices, updates = (_shape(call, i) for i in range(3))
     depth = indices[-1].constant if indices else None
     if data is None or not indices or depth is None:
         return False
-    if depth > len(data):
+    if depth > len(data) or _names_nothing(call, named_axes(call, data, indices) or (), indices):
         return True
     if call.node.op_type != "ScatterND" or updates is None:
         return False
@@ -130,6 +150,7 @@ def _reshape(call: Call) -> bool:
 _CHECKS: dict[str, Callable[[Call], bool]] = {
     **dict.fromkeys((*SAME_TYPE, *COMPARISONS, "Where"), _broadcast),
     "Expand": _expand,
+    "Gather": _gather,
     **dict.fromkeys(("ScatterElements", "GatherElements"), _elements),
     **dict.fromkeys(("ScatterND", "GatherND"), _rows),
     "Unsqueeze": _unsqueeze,

@@ -107,6 +107,9 @@ FUSED: dict[str, Transfer] = {
     "FusedConv": contrib.conv,
     "FusedGemm": contrib.gemm,
     "FusedMatMul": contrib.matmul,
+    "GatherBlockQuantized": contrib.gather_quantized,
+    "TransposeMatMul": contrib.matmul,
+    "Trilu": creation.trilu,
 }
 MICROSOFT = QUANTIZED | FUSED
-"""The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its optimizer's."""
+"""The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""

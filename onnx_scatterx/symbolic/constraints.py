@@ -112,8 +112,13 @@ class ConstraintSet:
 
     def learn_elements(self, origin: object, known: Elements) -> None:
         """Add what holds for every element of a tensor."""
-        self._elements[origin] = known
-        self._forget()
+        if self._elements.get(origin) != known:
+            self._elements[origin] = known
+            self._forget()
+
+    def known_elements(self) -> dict[object, Elements]:
+        """Return what is known of elements, by the tensor."""
+        return {k: v for layer in reversed(self._layers) for k, v in layer._elements.items()}
 
     def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
         """Add that a size has a residue."""

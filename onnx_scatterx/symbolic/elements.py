@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,8 @@ class Elements:
     """What is known of every element ``e`` of a tensor.
 
     ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
-    elements are equal. ``ordered``: along the last axis none is less than the one before.
+    elements are equal. ``ordered``: along the last axis none is less than the one before; if there
+    is a ``row``, only in the row of this number.
     """
 
     ANY: ClassVar[Term] = element("any", (), name="e")
@@ -21,6 +23,12 @@ class Elements:
     bounds: tuple[Term, ...] = ()
     distinct: bool = False
     ordered: bool = False
+    row: int | None = None
+
+    def is_ordered(self, row: Sequence[Term]) -> bool:
+        """Return whether none is less than the one before, along the last axis of a row."""
+        known = self.row is None or [t.constant for t in row] == [self.row]
+        return self.ordered and known
 
     def of(self, e: Number) -> list[Term]:
         """Return terms that are >= 0 for an element."""

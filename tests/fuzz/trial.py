@@ -13,7 +13,7 @@ import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.verification.interface import Interface, require_deterministic
 from onnx_scatterx.verification.sample_source import SampleSource
-from tests.helpers.defined import are_defined, joins
+from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
@@ -102,7 +102,7 @@ def _accepted_feeds(model: onnx.ModelProto, seed: int) -> Iterator[Feed]:
         drawn = list(feeds(model, seed, _DRAWS))
     except refused:
         return
-    seen = _Joins(model)
+    seen = _Doubtful(model)
     count = 0
     for feed in drawn:
         try:
@@ -117,15 +117,15 @@ def _accepted_feeds(model: onnx.ModelProto, seed: int) -> Iterator[Feed]:
             return
 
 
-class _Joins:
-    """The Concats of the main graph, and a session that shows what they join."""
+class _Doubtful:
+    """The nodes whose results may be undefined, and a session that shows their inputs."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self.found = joins(model.graph.node)
+        self.found = doubtful(model.graph.node)
         shown = onnx.ModelProto()
         shown.CopyFrom(model)
         known = {o.name for o in model.graph.output}
-        self.names = list(dict.fromkeys(n for _, names in self.found for n in names))
+        self.names = list(dict.fromkeys(n for node in self.found for n in node.input))
         shown.graph.output.extend(onnx.ValueInfoProto(name=n) for n in self.names if n not in known)
         self.session: Any = None
         if self.found:
@@ -133,7 +133,7 @@ class _Joins:
                 self.session = open_session(shown)
 
     def are_defined(self, feed: Feed) -> bool:
-        """Return whether every element is set on inputs that the model accepts."""
+        """Return whether every element is defined on inputs that the model accepts."""
         if self.session is None:
             return True
         values = self.session.run(self.names, dict(feed))

@@ -17,8 +17,9 @@ from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
 from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from tests.helpers.defined import are_defined, joins
+from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections
 
 
@@ -64,7 +65,7 @@ class Judged:
             return False
         env = {i.name: onnx.numpy_helper.to_array(i) for i in self.model.graph.initializer}
         env |= dict(feed) | dict(zip(self.names, found, strict=True))
-        if not are_defined(joins(self.model.graph.node), env):
+        if not are_defined(doubtful(self.model.graph.node), env):
             return False
         values = list(self.values.values())
         values += [v for v in self.ir_model.graph.inputs if v in self.knowledge.values]
@@ -74,6 +75,9 @@ class Judged:
         scope = self.knowledge.scopes[self.ir_model.graph]
         for fact in scope.facts.known():
             assert self.number(fact, env) >= 0, f"not true: {fact} >= 0"
+        for source, known in scope.facts.known_elements().items():
+            if isinstance(source, ElementOf) and (source.value.name or "") in env:
+                _check_elements(known, env[source.value.name or ""])
         return True
 
     def _check(self, name: str, known: TensorValue, env: Mapping[str, np.ndarray]) -> None:
@@ -159,6 +163,14 @@ class Judged:
                 if not isinstance(d, int) and d.value == name:
                     return int(env[value.name or ""].shape[axis])
         raise UnboundError(name)
+
+
+def _check_elements(known: Elements, array: np.ndarray) -> None:
+    """Check the order of a tensor's elements, and whether they differ."""
+    if known.ordered:
+        rows = array if known.row is None else array[known.row]
+        assert not (rows[..., 1:] < rows[..., :-1]).any(), f"not ordered: {rows}"
+    assert not known.distinct or len(np.unique(array)) == array.size, f"not distinct: {array}"
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,8 +1,11 @@
-"""The operators that ONNX Runtime's optimizer writes. Attention and LSTMs of no elements end it."""
+"""The operators that ONNX Runtime's tools write.
+
+Attention and LSTMs of no elements end it, and up to 1.31 products of none whose batch is moved.
+"""
 
 import numpy as np
 
-from tests.one_node import arithmetic, images
+from tests.one_node import arithmetic, images, others
 from tests.one_node.source import Draw, Draws, OneNode, i64
 
 
@@ -93,13 +96,68 @@ def lstm(d: Draws) -> OneNode:
 
 def matmul(d: Draws) -> OneNode:
     node = arithmetic.matmul(("float32", "float32"))(d)
-    turned = []
-    for i, x in enumerate(node.inputs):
+    batches = d.flag()
+    if batches:
+        lead, inner = [d.some() for _ in range(d.pick(1, 2))], d.some()
+        shapes = [d.some(), inner], [inner, d.some()]
+        node = OneNode([d.floats([d.pick(n, n, n, 1) for n in lead] + s) for s in shapes])
+    attributes: dict[str, int] = {}
+    for i, name in enumerate("AB"):
+        x = node.inputs[i]
         assert x is not None
-        turned.append(d.pick(0, 1))
-        if turned[i] and x.ndim > 1:
+        turned, moved = d.pick(0, 1), batches and d.pick(0, 1)
+        if turned and x.ndim > 1:
+            x = x.swapaxes(-1, -2)
+        if moved:
+            x = np.moveaxis(x, -2, 0)
+        node.inputs[i] = np.ascontiguousarray(x)
+        attributes |= {f"trans{name}": turned, f"transBatch{name}": int(moved)}
+    return OneNode(node.inputs, attributes)
+
+
+def turned_matmul(d: Draws) -> OneNode:
+    node = arithmetic.matmul(("float32", "float32"))(d)
+    attributes = {}
+    for i, name in enumerate(("transA", "transB")):
+        x = node.inputs[i]
+        assert x is not None
+        attributes[name] = d.pick(0, 1)
+        if attributes[name] and x.ndim > 1:
             node.inputs[i] = np.ascontiguousarray(x.swapaxes(-1, -2))
-    return OneNode(node.inputs, {"transA": turned[0], "transB": turned[1]})
+    return OneNode(node.inputs, attributes)
+
+
+def distances(d: Draws) -> OneNode:
+    k = d.some()
+    a, b = (d.floats([d.extent(), k]) for _ in range(2))
+    return OneNode([a, b], {"metric": d.pick("euclidean", "sqeuclidean")})
+
+
+def inverse(d: Draws) -> OneNode:
+    n = d.extent()
+    return OneNode([d.floats([*d.shape(0, 2), n, n]) + 9 * np.eye(n, dtype=np.float32)])
+
+
+def experts(d: Draws) -> OneNode:
+    lead, h, inner, n = d.pick([2], [1, 3]), 2, 4, 3
+    rows = int(np.prod(lead))
+    weights = [[n, inner, h], [n, inner], [n, h, inner], [n, h]]
+    return OneNode([d.floats(s) for s in ([*lead, h], [rows, n], *weights)], {"k": 1})
+
+
+def quantized_attention(d: Draws) -> OneNode:
+    b, s, n, h = (d.some() for _ in range(4))
+    x, weight = (d.ints(shape, 0, 9, "uint8") for shape in ([b, s, 5], [5, 3 * n * h]))
+    scale = np.full([1], 0.5, np.float32)
+    return OneNode([x, weight, d.floats([3 * n * h]), scale, scale], {"num_heads": n})
+
+
+def rows_of_blocks(d: Draws) -> OneNode:
+    rows, blocks, bits = d.some(), d.some(), d.pick(4, 8)
+    table = d.ints([rows, blocks * 16 * bits // 8], 0, 9, "uint8")
+    indices = d.ints(d.shape(0, 2), 0, rows - 1)
+    scales = np.ones([rows, blocks], np.float32)
+    return OneNode([table, indices, scales], {"block_size": 16, "bits": bits}, constant=(0, 2))
 
 
 def gemm(d: Draws) -> OneNode:
@@ -115,17 +173,25 @@ def conv(d: Draws) -> OneNode:
 DRAWS: dict[str, Draw] = {
     "Attention": attention,
     "BiasGelu": with_bias,
+    "CDist": distances,
     "DynamicQuantizeLSTM": lstm,
     "EmbedLayerNormalization": embedding,
     "FastGelu": fast_gelu,
     "FusedConv": conv,
     "FusedGemm": gemm,
     "FusedMatMul": matmul,
+    "GatherBlockQuantized": rows_of_blocks,
     "Gelu": activation,
+    "GridSample": images.grid_sample,
     "GroupQueryAttention": grouped,
+    "Inverse": inverse,
+    "MoE": experts,
     "MultiHeadAttention": heads,
+    "QAttention": quantized_attention,
     "QuickGelu": activation,
     "RotaryEmbedding": rotary,
     "SkipLayerNormalization": normalization(2),
     "SkipSimplifiedLayerNormalization": normalization(1),
+    "TransposeMatMul": turned_matmul,
+    "Trilu": others.trilu,
 }

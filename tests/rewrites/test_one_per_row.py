@@ -39,6 +39,18 @@ def test_one_position_for_all(golden: Golden) -> None:
     golden(FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3)))
 
 
+def test_the_only_row(golden: Golden) -> None:
+    text = """g (float[1,S] x, int64 p, float[1] u) => (float[1,S] y)
+        <int64[1] first = {0}, int64 one = {1}> {
+            q = Sub (p, one)
+            r = Unsqueeze (q, first)
+            f = Constant <value_ints = [0]> ()
+            c = Concat <axis = 0> (f, r)
+            i = Unsqueeze (c, first)
+            y = ScatterND (x, i, u) }"""
+    golden(text, *({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s)))
+
+
 def test_narrow_indices_are_widened_for_a_size_of_the_run(golden: Golden) -> None:
     text = (PER_ROW % ("S", "S", "none")).replace("int64", "int32")
     golden(text, *positions(6), *positions(1))

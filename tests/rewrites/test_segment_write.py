@@ -104,3 +104,48 @@ def test_sums_of_floats_depend_on_their_order(refuses: Refuses) -> None:
 
 def test_no_bound(refuses: Refuses) -> None:
     refuses(ROWS.format("float", "none"), Reason.UNKNOWN_INDICES, assume=KNOWN[:1])
+
+
+IN_ORDER = {  # made of scores and of a mask
+    "the rows of a mask": "f = NonZero (m) i = Gather (f, none)",
+    "the rows of a mask, in halves": "f = NonZero (m) r = Gather (f, none) i = Div (r, two)",
+    "sorted numbers": "a = ArgMax <axis = 1, keepdims = 0> (s) n = Shape (a)"
+    " i, o = TopK <largest = 0> (a, n)",
+    "counts": "b = Cast <to = 9> (w) c = Cast <to = 7> (b) i = CumSum <exclusive = 1> (c, none)",
+    "chosen sorted numbers": "a = ArgMax <axis = 1, keepdims = 0> (s) n = Shape (a)"
+    " v, o = TopK <largest = 0> (a, n) f = NonZero (v) g = Gather (f, none) i = Gather (v, g)",
+}
+
+
+def _made(name: str, reduction: str) -> str:
+    return f"""g (int64[70,3] x, bool[60,40] m, float[900,60] s, int64[900] w, int64[5000,3] u0)
+            => (int64[70,3] y)
+        <int64 none = {{0}}, int64[1] first = {{0}}, int64 two = {{2}}, int64[1] last = {{-1}}> {{
+        {IN_ORDER[name]}
+        n2 = Shape (i)
+        u = Slice (u0, first, n2, first)
+        j = Unsqueeze (i, last)
+        y = ScatterND <reduction = "{reduction}"> (x, j, u) }}"""
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_an_order_that_is_known(name: str, reduction: str) -> None:
+    original = parse(_made(name, reduction))
+    result = onnx_scatterx.optimize(original, target="standard", rules=["segment_write"])
+    assert scatters(result.model) == 0
+    pair = Pair(original, result.model)
+    rng = np.random.default_rng(0)
+    x, u = sample("int64", 70, 3), sample("int64", 5000, 3, seed=1)
+    for seed, share in enumerate((0.0, 0.001, 0.05, 0.5, 1.0)):
+        w = np.zeros(900, np.int64)
+        w[rng.integers(0, 900, 69)] = share > 0
+        feed = {"m": rng.random((60, 40)) < share, "w": w}
+        feed["s"] = sample("float32", 900, 60, seed=seed)
+        assert pair.accepts(feed | {"x": x, "u0": u})
+
+
+def test_the_columns_of_a_mask_are_in_no_order(refuses: Refuses) -> None:
+    text = _made("the rows of a mask", "none").replace("Gather (f, none)", "Gather (f, one)")
+    text = text.replace("<int64 none", "<int64 one = {1}, int64 none")
+    refuses(text, Reason.UNKNOWN_INDICES)

@@ -19,7 +19,15 @@ _FAILING = {
     "Expand": ("float[0] x", "s = Constant<value_ints=[2]>() z = Expand(x, s)"),
     "GatherElements": ("float[0, 3] x, int64[0] i", "z = GatherElements(x, i)"),
     "ScatterElements": ("float[0, 3] x, int64[0] i, float[0] u", "z = ScatterElements(x, i, u)"),
+    "Gather, empty": ("float[0, 3] x, int64 i", "z = Gather(x, i)"),
+    "GatherElements, empty": ("float[0, 3] x, int64[1, 3] i", "z = GatherElements(x, i)"),
     "GatherND": ("float[0, 3] x, int64[0, 3] i", "z = GatherND(x, i)"),
+    "GatherND, empty": ("float[2, 0, 3] x, int64[2, 1] i", "z = GatherND<batch_dims=1>(x, i)"),
+    "ScatterElements, empty": (
+        "float[3, 0] x, int64[3, 1] i, float[3, 1] u",
+        "z = ScatterElements<axis=1>(x, i, u)",
+    ),
+    "ScatterND, empty": ("float[0, 0] x, int64[1, 1] i, float[1, 0] u", "z = ScatterND(x, i, u)"),
     "ScatterND, axes": ("float[0] x, int64[0, 2] i, float[0] u", "z = ScatterND(x, i, u)"),
     "ScatterND, rank": ("float[3, 4] x, int64[0, 1] i, float[0] u", "z = ScatterND(x, i, u)"),
     "ScatterND, dim": ("float[3, 4] x, int64[2, 1] i, float[2, 0] u", "z = ScatterND(x, i, u)"),
@@ -77,6 +85,11 @@ def test_what_is_said_to_fail_fails(name: str) -> None:
             "s = Constant<value_ints=[0, -1]>() t = Concat<axis=0>(s, n) z = Reshape(x, t)",
         ),
         ("float x", "k = Constant<value_ints=[-1, 0]>() z = Unsqueeze(x, k)"),
+        ("float[0, 3] x, int64[N] i", "z = Gather(x, i)"),
+        ("float[3, 0] x, int64[2] i", "z = Gather(x, i)"),
+        ("float[0, 0] x, int64[1, 1] i", "z = GatherND(x, i)"),
+        ("float[0, 3] x, int64[1, 1] i", "z = GatherND<batch_dims=1>(x, i)"),
+        ("float[0, 3] x, int64[0, 3] i", "z = GatherElements(x, i)"),
     ],
 )
 def test_what_may_run_is_not_said_to_fail(inputs: str, nodes: str) -> None:

@@ -75,6 +75,7 @@ def test_pieces(name: str) -> None:
         ("SplitToSequence<axis=1>(x, zero)", "zero", "None"),
         ("SplitToSequence<axis=1, keepdims=0>(x, two)", "zero", "None"),  # runtimes differ
         ("SplitToSequence<axis=1, keepdims=0>(x, n)", "zero", "None"),
+        ("SplitToSequence<axis=1, keepdims=0>(x, cuts)", "zero", "(N, y.1)"),
         ("SplitToSequence<axis=1>(many)", "zero", "(N, 1)"),
         ("SequenceConstruct(x, many)", "n", "(N, y.1)"),
         ("SequenceConstruct(x, n)", "n", "None"),
@@ -82,7 +83,7 @@ def test_pieces(name: str) -> None:
 )
 def test_what_is_known_of_any_tensor_of_a_sequence(sequence: str, at: str, shape: str) -> None:
     proto = parse(f"""
-        g (float[N, 4] x, float[N, 65] many, int64 n) => (y)
+        g (float[N, 4] x, float[N, 65] many, int64 n, int64[K] cuts) => (y)
         <int64 zero = {{0}}, int64 two = {{2}}, int64 four = {{4}}, int64[2] uneven = {{1, 2}}> {{
             s = {sequence}
             y = SequenceAt(s, {at})
@@ -92,7 +93,8 @@ def test_what_is_known_of_any_tensor_of_a_sequence(sequence: str, at: str, shape
     judged = Judged(proto)
     for rows, n in product((0, 1, 3), (0, 1, 2)):
         x, many = sample("float32", rows, 4), sample("float32", rows, 65)
-        judged.accepts({"x": x, "many": many, "n": np.array(n)})
+        cuts = np.array([n, 4 - n])
+        judged.accepts({"x": x, "many": many, "n": np.array(n), "cuts": cuts})
 
 
 LISTS = {  # what a body does, and what is known of a tensor, at first or of a list that had one

@@ -7,6 +7,8 @@ its left side, which is not broadcast.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.broadcast_shapes import broadcast_dims, broadcast_shapes
@@ -23,8 +25,11 @@ def prelu(call: Call) -> Result:
     return [TensorValue(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
 
 
-def matmul(call: Call) -> Result:
-    """Transfer a MatMul, of integers and of quantized numbers too."""
+def matmul(call: Call, asked: Sequence[Term] = ()) -> Result:
+    """Transfer a MatMul, of integers and of quantized numbers too.
+
+    Older versions think that the sum is empty if one of the sizes that are ``asked`` is 0.
+    """
     op = call.node.op_type
     a, b = call.inputs[0], call.inputs[3 if op == "QLinearMatMul" else 1]
     if a is None or b is None or not a.shape or not b.shape:
@@ -36,8 +41,9 @@ def matmul(call: Call) -> Result:
     left, right = a.shape[:-2], b.shape[:-2]
     summed = a.shape[-1], b.shape[-2:][0]
     batch = broadcast_shapes([left, right])
-    empty = not any(call.facts.is_nonnegative(n - 1) for n in summed)
-    if empty and call.versions is not Versions.NEWER and len(left) >= len(right):
+    proves = call.facts.is_nonnegative
+    filled = any(proves(n - 1) for n in summed) and all(proves(n - 1) for n in asked)
+    if not filled and call.versions is not Versions.NEWER and len(left) >= len(right):
         fresh = call.unknown_shape(len(left))
         batch = tuple(
             m if m is n else other for m, n, other in zip(left, batch, fresh, strict=True)

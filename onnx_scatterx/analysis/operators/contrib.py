@@ -1,7 +1,7 @@
-"""Output shapes of the operators that ONNX Runtime's optimizer writes (``com.microsoft``).
+"""Output shapes of the operators that ONNX Runtime's tools write (``com.microsoft``).
 
-A model that was optimized and saved has them. If every dim of an output is one of an input, or not
-known, a row of the table says so:
+A model that was optimized, quantized or exported by them, and saved, has them. If every dim of an
+output is one of an input, or not known, a row of the table says so:
 
     =0       the shape of input 0
     0.1      dim 1 of input 0
@@ -30,27 +30,31 @@ _STATE = "1.0 0.1 2.1"
 ROWS: dict[str, tuple[str, ...]] = {
     "Attention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.Attention
     "BiasGelu": ("=0",),  # com.microsoft.BiasGelu
+    "CDist": ("0.0 1.0",),  # com.microsoft.CDist
     "DynamicQuantizeLSTM": ("0.0 1.0 0.1 2.1", _STATE, _STATE),  # com.microsoft.DynamicQuantizeLSTM
     "EmbedLayerNormalization": ("0.0 0.1 2.1", "0.0", "0.0 0.1 2.1"),  # its inputs 0 and 2
     "FastGelu": ("=0",),  # com.microsoft.FastGelu
     "Gelu": ("=0",),  # com.microsoft.Gelu
+    "GridSample": ("0.0 0.1 1.1 1.2",),  # com.microsoft.GridSample
     "GroupQueryAttention": _HEADS,  # com.microsoft.GroupQueryAttention
+    "Inverse": ("=0",),  # com.microsoft.Inverse
+    "MoE": ("=0",),  # com.microsoft.MoE
     "MultiHeadAttention": _HEADS,  # com.microsoft.MultiHeadAttention
+    "QAttention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.QAttention
     "QuickGelu": ("=0",),  # com.microsoft.QuickGelu
     "RotaryEmbedding": ("=0",),  # com.microsoft.RotaryEmbedding
     "SimplifiedLayerNormalization": ("=0",),  # in ONNX Runtime its domain is that of ONNX
     "SkipLayerNormalization": _NORMALIZED,  # com.microsoft.SkipLayerNormalization
     "SkipSimplifiedLayerNormalization": _NORMALIZED,  # com.microsoft.SkipSimplifiedLayer...
 }
+_TYPED = {"EmbedLayerNormalization": 2, "QAttention": 3}
+"""The input that has the element type: a table of words, a scale."""
 
 
 def by_row(call: Call) -> Result:
-    """Transfer an operator by its row; the element type is that of the first input."""
-    first = call.input(0)
-    dtype = None if first is None else first.dtype
-    if call.node.op_type == "EmbedLayerNormalization":  # the words are numbers of rows
-        table = call.input(2)
-        dtype = None if table is None else table.dtype
+    """Transfer an operator by its row; the element type is that of one of the inputs."""
+    typed = call.input(_TYPED.get(call.node.op_type, 0))
+    dtype = None if typed is None else typed.dtype
     found = [
         TensorValue(dtype, _shape(call, i, row))
         for i, row in enumerate(ROWS[call.node.op_type][: len(call.node.outputs)])
@@ -79,19 +83,42 @@ def _shape(call: Call, output: int, row: str) -> Shape | None:
 
 
 def matmul(call: Call) -> Result:
-    """Transfer FusedMatMul: a product of matrices that may be transposed."""
-    if call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+    """Transfer FusedMatMul: a product of matrices that may be transposed.
+
+    With ``transBatch..`` the first dim is that of the rows, and the batch stands between both; both
+    sides have the same rank then, and it is at least 3. Versions up to 1.31 look for an empty sum
+    before they transpose.
+    """
+    given = [call.input(0), call.input(1)]
+    moved = [call.integer(name, 0) for name in ("transBatchA", "transBatchB")]
+    ranks = {None if x is None else x.rank for x in given}
+    if any(moved) and (len(ranks) > 1 or (ranks.pop() or 0) < 3):
         return None
-    sides = []
-    for place, name in enumerate(("transA", "transB")):
-        x = call.input(place)
+    sides, asked = [], []
+    for x, moves, name in zip(given, moved, ("transA", "transB"), strict=True):
         if x is None or not x.shape:
             return None
         shape = x.shape
+        asked.append(shape[-1] if name == "transA" else shape[-2:][0])
+        if moves:
+            shape = (*shape[1:-1], shape[0], shape[-1])
         if call.integer(name, 0) and len(shape) > 1:
             shape = (*shape[:-2], shape[-1], shape[-2])
         sides.append(TensorValue(x.dtype, shape))
-    return broadcasting.matmul(call._replace(inputs=sides))
+    return broadcasting.matmul(call._replace(inputs=sides), asked)
+
+
+def gather_quantized(call: Call) -> Result:
+    """Transfer GatherBlockQuantized: rows of a table, whose numbers are packed along one axis."""
+    x, indices, scales = (call.input(i) for i in range(3))
+    if x is None or indices is None or not x.shape or indices.shape is None:
+        return None
+    axis = call.integer("gather_axis", 0) % len(x.shape)
+    packed = call.integer("quantize_axis", 1) % len(x.shape)
+    dims = [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]]
+    place = packed if packed < axis else packed + len(indices.shape) - 1
+    dims[place] = call.unknown_shape(len(dims))[place]
+    return [TensorValue(None if scales is None else scales.dtype, tuple(dims))]
 
 
 def gemm(call: Call) -> Result:

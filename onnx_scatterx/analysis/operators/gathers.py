@@ -153,3 +153,19 @@ def _of_array(x: TensorValue, taken: np.ndarray) -> list[TensorValue]:
     if taken.dtype == object and x.dtype is not None:
         return [TensorValue.explicit(taken, x.dtype)]
     return [TensorValue(x.dtype, tuple(map(term, taken.shape)), taken)]
+
+
+def named_axes(call: Call, data: Shape, indices: Shape) -> Shape | None:
+    """Return the axes on which GatherND or ScatterND checks each row of indices, if it does.
+
+    GatherND checks nothing if it copies nothing. (Its versions up to 1.22 check nothing if the data
+    are empty, either, and read whatever is there in memory.)
+    """
+    first, depth = call.integer("batch_dims", 0), indices[-1].constant
+    if depth is None:
+        return None
+    beside = (*data[:first], *data[first + depth :])
+    copies = call.node.op_type == "ScatterND" or all(
+        call.facts.is_nonnegative(n - 1) for n in beside
+    )
+    return data[first : first + depth] if copies else None

@@ -9,6 +9,7 @@ from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.overflow import fits
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.terms import Term, coord, element
 
@@ -39,7 +40,7 @@ def cum_sum(call: Call) -> Result:
 
 
 def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
-    """Return sums of nonnegative numbers, if they are known not to wrap."""
+    """Return sums of nonnegative numbers, which never decrease, if they are known not to wrap."""
     if x.index_map is None or x.shape is None or x.dtype is None:
         return None
     low, high = x.index_map.interval()
@@ -49,4 +50,6 @@ def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
     (value,) = call.node.outputs
     coords = [coord(c) for c in range(len(x.shape))]
     source = ElementOf(call.scope, value)
+    if d == len(x.shape) - 1 and not call.integer("reverse", 0):
+        call.facts.learn_elements(source, Elements(ordered=True))
     return element(source, coords, name=value.name or "?", low=0, high=high * length)

@@ -61,7 +61,7 @@ def reduction(call: Call) -> list[TensorValue] | None:
     dtype = ir.DataType.INT64 if finds else x.dtype
     unreduced = {a % len(x.shape) for a in axes if a < 0} if x.shape else set()
     if unreduced and _may_be_left(call, x.shape):
-        surely = unreduced == gone and any(d.constant == 0 for d in x.shape)
+        surely = unreduced == gone and any(call.facts.interval(d)[1] <= 0 for d in x.shape)
         if surely and call.versions is Versions.OLDER:
             return [TensorValue(dtype, x.shape)]
         return [TensorValue(dtype, _if_left(call, x.shape, gone, unreduced) if keep else None)]

@@ -1,6 +1,7 @@
 """Transfer functions of the operators that return positions: NonZero and TopK.
 
-The positions are known only at run time. They count from the start, so they are not negative.
+The positions are known only at run time. They count from the start, so they are not negative. The
+first row of those of NonZero never decreases, and neither do the least values that TopK sorts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call, Result
 from onnx_scatterx.analysis.domain.origins import ElementOf
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.terms import Term, coord, element, equals, floor_div, modulo, term
 
 
@@ -27,6 +29,8 @@ def non_zero(call: Call) -> Result:
     content = x.content.constant if isinstance(x.content, Term) else None
     if content is None or not x.shape:
         count = call.unknown_size(1)
+        rises = Elements(distinct=rank == 1, ordered=True, row=0)
+        call.facts.learn_elements(ElementOf(call.scope, call.node.outputs[0]), rises)
         return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
     # All or nothing: row d of the result is the d-th digit of the flat position.
     total = math.prod(x.shape, start=term(1)) if content else term(0)
@@ -62,4 +66,18 @@ def top_k(call: Call) -> Result:
         count = call.unknown_size(axis)
     shape_ = tuple(count if d == axis else n for d, n in enumerate(x.shape))
     at = position_of(call, 1, len(shape_), x.shape[axis].constant)
-    return [TensorValue(x.dtype, shape_), TensorValue(ir.DataType.INT64, shape_, at)]
+    values = TensorValue(x.dtype, shape_, _chosen(call, x, axis))
+    return [values, TensorValue(ir.DataType.INT64, shape_, at)]
+
+
+def _chosen(call: Call, x: TensorValue, axis: int) -> Term | None:
+    """Return the values that a TopK takes: integers between the least and the greatest."""
+    if not x.is_integer or x.index_map is None or x.shape is None:
+        return None
+    value = call.node.outputs[0]
+    source, (low, high) = ElementOf(call.scope, value), x.index_map.interval()
+    least = not call.integer("largest", 1) and call.integer("sorted", 1)
+    if least and axis == len(x.shape) - 1 and call.version >= 10:
+        call.facts.learn_elements(source, Elements(ordered=True))
+    coords = [coord(d) for d in range(len(x.shape))]
+    return element(source, coords, name=value.name or "?", low=low, high=high)

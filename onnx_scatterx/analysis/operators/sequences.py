@@ -67,7 +67,9 @@ def split_to_sequence(call: Call) -> Result:
     """Cut a tensor: into pieces of one length (the last may be shorter), or of given ones.
 
     Pieces of length 1 lose their dim if ``keepdims`` is 0. ONNX Runtime does so even if their
-    length is given, which ONNX does not specify.
+    length is given, which ONNX does not specify. If a greater length is given, ONNX Runtime fails
+    unless no element is lost, and others keep the dim, so nothing is known. If a list of lengths is
+    given, all of them keep it.
     """
     x, given = call.inputs[0], call.input(1)
     if x is None or not x.shape:
@@ -102,10 +104,11 @@ def _pieces_of_any_length(
 ) -> Result:
     """Return an unknown number of pieces, if it is known whether they keep their dim."""
     one = given is None or (given.shape == () and given.scalar == 1)
-    if not one and not keeps:
+    listed = given is not None and given.rank == 1
+    if not (one or keeps or listed):
         return None
     assert x.shape is not None
-    cut: Dims = (term(1) if one else None,) if keeps else ()
+    cut: Dims = (term(1) if one else None,) if keeps or listed else ()
     return [any_of(x.dtype, (*x.shape[:axis], *cut, *x.shape[axis + 1 :]))]
 
 
