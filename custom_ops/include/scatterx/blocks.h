@@ -47,7 +47,13 @@ namespace internal {
 
 inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
                           const Parallel& parallel) {
-  const Work work{far.plan, far.table, far.moves, far.updates, far.output, Reach{}};
+  // The blocks are copied in any case, so they may be of another form until all runs are moved.
+  constexpr std::int64_t kElementsOfRun = 8;
+  const bool turns = far.moves.form.apply != nullptr && far.plan.run == 1 &&
+                     far.plan.runs * kElementsOfRun >= far.plan.data_count;
+  Moves moves = far.moves;
+  if (turns) moves.apply = moves.form.apply;
+  const Work work{far.plan, far.table, moves, far.updates, far.output, Reach{}};
   const std::int64_t size = work.Bytes();
   const std::int64_t steps = std::max<std::int64_t>(1, kBlockBytes / (bands.pitch * size));
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
@@ -61,25 +67,24 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
   const std::size_t tasks = parallel.PiecesFor(
       work.plan.data_count * size + work.plan.runs * (work.plan.run * size + kBytesPerRun));
   const bool past = work.plan.data_count * size >= kBytesPastCaches;
-  const std::int64_t block = past ? steps * bands.pitch * size : 0;
-  const std::unique_ptr<char[]> memory(new char[tasks * static_cast<std::size_t>(block)]);
+  const std::int64_t room = past ? steps * bands.pitch * size : 0;
+  const std::unique_ptr<char[]> memory(new char[tasks * static_cast<std::size_t>(room)]);
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(bands.count, i, tasks);
-    char* beside = memory.get() + static_cast<std::int64_t>(i) * block;
+    char* beside = memory.get() + static_cast<std::int64_t>(i) * room;
     if (i == 0) copy(0, border(0));
     for (std::int64_t step = part.begin; step < part.end; step += steps) {
       const std::int64_t stop = std::min(step + steps, part.end);
       const std::int64_t first = border(step), bytes = (border(stop) - first) * size;
-      if (!past) {
-        copy(first, border(stop));
-        ScatterSteps(work, 0, step, stop);
-        continue;
-      }
-      CopyBytes(beside, data + first * size, bytes);
+      char* const there = work.output + first * size;
+      char* const block = past ? beside : there;
+      turns ? moves.form.in(block, data + first * size, bytes)
+            : CopyBytes(block, data + first * size, bytes);
       Cut cut = CutOf(work.plan, 0, step, stop);
       cut.plan.start -= first;
-      ScatterCut(work, cut, beside);
-      Stream(work.output + first * size, beside, bytes);
+      ScatterCut(work, cut, block);
+      if (turns) moves.form.out(block, block, bytes);
+      if (past) Stream(there, block, bytes);
     }
     if (i + 1 == tasks) copy(border(bands.count), work.plan.data_count);
     if (past) FinishStreaming();
