@@ -49,7 +49,8 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
                                 std::int64_t begin, std::int64_t end, bool asks, Place* places) {
   using Bits = std::make_unsigned_t<Int>;
   constexpr std::size_t kRows = 64, kLanes = 4 * kCount, kNumbers = kRows * kCount;
-  // The processor reads ahead less than memory could give.
+  // The processor reads ahead less than memory could give, and more if it reads several streams.
+  constexpr std::int64_t kStreams = 3;
   constexpr std::ptrdiff_t kAhead = 2048 / sizeof(Int), kLine = 64 / sizeof(Int);
   Bits sizes[kLanes], signs[kLanes] = {};
   std::int32_t wraps[kLanes];
@@ -73,10 +74,9 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
     for (std::size_t j = 0; j < kCount; ++j) sum += parts[i * kCount + j];
     return static_cast<Place>(sum);
   };
-  const Int* row = values + begin * static_cast<std::ptrdiff_t>(kCount);
-  const Int* stop = values + end * static_cast<std::ptrdiff_t>(kCount);
-  places += begin;
-  for (; stop - row >= static_cast<std::ptrdiff_t>(kNumbers); row += kNumbers, places += kRows) {
+  const Int* const stop = values + end * static_cast<std::ptrdiff_t>(kCount);
+  const auto keep = [&](std::int64_t first) __attribute__((always_inline)) {
+    const Int* row = values + first * static_cast<std::ptrdiff_t>(kCount);
     if (asks && stop - row >= kAhead + static_cast<std::ptrdiff_t>(kNumbers)) {
       for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(kNumbers); i += kLine)
         __builtin_prefetch(row + kAhead + i);
@@ -84,11 +84,19 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
     for (std::size_t i = 0; i < kNumbers; i += kLanes) {
       for (std::size_t k = 0; k < kLanes; ++k) parts[i + k] = part(k, row[i + k]);
     }
-    for (std::size_t i = 0; i < kRows; ++i) places[i] = place(i);
+    for (std::size_t i = 0; i < kRows; ++i) places[first + static_cast<std::int64_t>(i)] = place(i);
+  };
+  const std::int64_t pieces = (end - begin) / kRows / kStreams;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    for (std::int64_t k = 0; k < kStreams; ++k) keep(begin + (k * pieces + i) * kRows);
   }
+  std::int64_t done = begin + kStreams * pieces * kRows;
+  for (; done + static_cast<std::int64_t>(kRows) <= end; done += kRows) keep(done);
+  const Int* row = values + done * static_cast<std::ptrdiff_t>(kCount);
   const auto rest = static_cast<std::size_t>(stop - row);
   for (std::size_t i = 0; i < rest; ++i) parts[i] = part(i % kLanes, row[i]);
-  for (std::size_t i = 0; i < rest / kCount; ++i) places[i] = place(i);
+  for (std::size_t i = 0; i < rest / kCount; ++i)
+    places[done + static_cast<std::int64_t>(i)] = place(i);
   Bits any = 0;
   for (std::size_t k = 0; k < kLanes; ++k) any |= signs[k];
   return any >> (sizeof(Bits) * 8 - 1) == 0;
