@@ -17,19 +17,20 @@
 
 namespace scatterx {
 
-inline constexpr std::int64_t kBlockBytes = 1 << 16;
+// The nearest cache holds a block until it is stored.
+inline constexpr std::int64_t kBlockBytes = 1 << 14;
 
 // Step i of the outermost dim writes into elements [first + i * pitch, first + (i + 1) * pitch).
 struct Bands {
   std::int64_t first, pitch, count;
 };
 
-// The bands of a plan, if its output is many blocks and a band is at most a few. If a block gets
+// The bands of a plan, if its output is many blocks and a band is not long. If a block gets
 // few runs, moving it once more costs more than fetching the lines that they write.
 inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kBytesOfRun = 256;
+  constexpr std::int64_t kBytesOfRun = 256, kLeastOutput = 1 << 18, kLongestBand = 1 << 18;
   const std::int64_t bytes = plan.data_count * element_bytes;
-  if (plan.rank == 0 || bytes < 4 * kBlockBytes) return std::nullopt;
+  if (plan.rank == 0 || bytes < kLeastOutput) return std::nullopt;
   if (bytes >= kBytesPastCaches && plan.runs * kBytesOfRun < bytes) return std::nullopt;
   const Dim& outer = plan.dims[0];
   std::int64_t reach = plan.run - 1;  // how far a step's last element may be from its first place
@@ -39,7 +40,7 @@ inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes
   }
   for (std::size_t j = 0; j < plan.columns.count; ++j)
     reach += (plan.columns.at[j].size - 1) * plan.columns.at[j].stride;
-  if (outer.target <= reach || outer.target * element_bytes > 4 * kBlockBytes) return std::nullopt;
+  if (outer.target <= reach || outer.target * element_bytes > kLongestBand) return std::nullopt;
   return Bands{plan.start, outer.target, outer.extent};
 }
 
