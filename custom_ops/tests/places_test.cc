@@ -1,5 +1,7 @@
 // The places that are kept while bounds are checked: they send every run to where the table sends
 // it, and an invalid table is refused with the same words.
+#include "scatterx/places.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -10,7 +12,6 @@
 #include "check.h"
 #include "naive.h"
 #include "scatterx/make_plan.h"
-#include "scatterx/places.h"
 #include "scatterx/walk.h"
 
 namespace {
@@ -31,7 +32,8 @@ Nest Elements(const Ints& data, std::int64_t count, std::int64_t width) {
 
 std::vector<std::int64_t> NumbersFor(const Nest& nest, std::mt19937_64& random) {
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i < nest.row_count * static_cast<std::int64_t>(nest.columns.count); ++i) {
+  for (std::int64_t i = 0; i < nest.row_count * static_cast<std::int64_t>(nest.columns.count);
+       ++i) {
     const std::int64_t size =
         nest.columns.at[static_cast<std::size_t>(i) % nest.columns.count].size;
     const auto drawn = static_cast<std::int64_t>(random() >> 1);

@@ -82,8 +82,7 @@ void TurnIn(char* to, const char* from, std::int64_t bytes) {
 }
 template <class T, class Reduce>
 void TurnOut(char* to, const char* from, std::int64_t bytes) {
-  HasAvx2() ? TurnAvx2<T, Reduce>(to, from, bytes, false)
-            : Turn<T, Reduce>(to, from, bytes, false);
+  HasAvx2() ? TurnAvx2<T, Reduce>(to, from, bytes, false) : Turn<T, Reduce>(to, from, bytes, false);
 }
 
 // The updates of a batch: their bars, and what they leave at their places, bits or keys.

@@ -122,7 +122,8 @@ void ReduceRuns(char* output, const char* updates, Batch batch) {
   T* out = reinterpret_cast<T*>(output);
   const T* in = reinterpret_cast<const T*>(updates);
   if (batch.length == 1) {
-    if constexpr (kHasBars<T, Reduce>) return ReduceByBars<T, Reduce, false>(output, updates, batch);
+    if constexpr (kHasBars<T, Reduce>)
+      return ReduceByBars<T, Reduce, false>(output, updates, batch);
     const Reduce reduce;
     batch.ForEachElement(output, sizeof(T), in, [=](std::int64_t target, T update) {
       out[target] = reduce(out[target], update);

@@ -46,7 +46,7 @@ namespace internal {
 // every number of columns.
 template <class Int, class Place, std::size_t kCount>
 SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::int64_t unit,
-                                std::int64_t begin, std::int64_t end, bool asks, Place* places) {
+                              std::int64_t begin, std::int64_t end, bool asks, Place* places) {
   using Bits = std::make_unsigned_t<Int>;
   constexpr std::size_t kRows = 64, kLanes = 4 * kCount, kNumbers = kRows * kCount;
   // The processor reads ahead less than memory could give, and more if it reads several streams.
@@ -104,7 +104,7 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
 
 template <class Int, class Place, std::size_t kCount>
 SCATTERX_AVX2 bool KeepRowsAvx2(const Int* values, const Columns& columns, std::int64_t unit,
-                                  std::int64_t begin, std::int64_t end, bool asks, Place* places) {
+                                std::int64_t begin, std::int64_t end, bool asks, Place* places) {
   return KeepRows<Int, Place, kCount>(values, columns, unit, begin, end, asks, places);
 }
 
@@ -115,9 +115,9 @@ bool KeepRows(const Nest& nest, const Table& table, std::int64_t unit, Part part
     const auto* values = static_cast<const Int*>(table.values);
     const bool asks = Chosen().prefetch;
     return HasAvx2() ? KeepRowsAvx2<Int, Place, kCount>(values, nest.columns, unit, part.begin,
-                                                          part.end, asks, places)
+                                                        part.end, asks, places)
                      : KeepRows<Int, Place, kCount>(values, nest.columns, unit, part.begin,
-                                                      part.end, asks, places);
+                                                    part.end, asks, places);
   };
   switch (nest.columns.count) {
     case 1:
