@@ -121,6 +121,7 @@ class Measured:
     quartiles: tuple[float, float, float]  # of the ratios
     limit: float | None  # of the least times, as `least` is; on one thread only
     least: float
+    copying: bool  # copying is the limit: it takes longer than the accesses, and nothing is reduced
 
     def __str__(self) -> str:
         low, middle, high = self.quartiles
@@ -134,7 +135,8 @@ class Measured:
 def compare(case: Case, threads: int, seconds: float, library: str) -> Measured:
     """Measure one case: the two sessions, and what limits them, in turns."""
     builtin, own = (bound(model, case, threads, library) for model in (case.builtin, case.scatterx))
-    parts = limits(case, copies_of(case)) if threads == 1 else ([], [], [])
+    around = bound(case.around, case, threads, library) if case.around else None
+    parts = limits(case, copies_of(case), around) if threads == 1 else ([], [], [])
     ways, accesses, empty = parts
     runs = [builtin, own, *ways, *accesses, *empty]
     warm = [min(seconds_of(run) for _ in range(3)) for run in runs]
@@ -149,10 +151,11 @@ def compare(case: Case, threads: int, seconds: float, library: str) -> Measured:
     low, middle, high = statistics.quantiles(ratios, n=4)
     unit = 1e3 / copies_of(case)
     least = [min(taken) * unit for taken in times]
-    limit = None
+    limit, copying = None, False
     if threads == 1:
-        copied, rest = least[2 : 2 + len(ways)], least[2 + len(ways) :]
-        limit = max(min(copied), *rest[:-1]) + rest[-1] if accesses else min(copied) + rest[-1]
+        copied, rest = min(least[2 : 2 + len(ways)]), least[2 + len(ways) :]
+        limit = max(copied, *rest[:-1]) + rest[-1] if accesses else copied + rest[-1]
+        copying = not case.adds and not any(access > copied for access in rest[:-1])
     return Measured(
         case.name,
         case.data.nbytes / MEGABYTE,
@@ -162,6 +165,7 @@ def compare(case: Case, threads: int, seconds: float, library: str) -> Measured:
         (low, middle, high),
         limit,
         least[1],
+        copying,
     )
 
 
@@ -197,6 +201,13 @@ def main() -> None:
         if chosen:
             mean = statistics.geometric_mean(chosen)
             print(f"{len(chosen)} measurements, {what}: geometric mean of the ratios {mean:.2f}")
+    chosen = [case.quartiles[1] for case, _ in found if case.limit and not case.copying]
+    if chosen:
+        mean = statistics.geometric_mean(chosen)
+        print(
+            f"{len(chosen)} measurements on one thread whose limit is not the copy:"
+            f" geometric mean of the ratios {mean:.2f}"
+        )
     slow = [case for case, _ in found if case.quartiles[2] < 0.95]
     print(f"below 0.95, quartiles and all: {', '.join(case.name for case in slow) or 'none'}")
     over = {case.name: case.least / case.limit for case, _ in found if case.limit}

@@ -29,6 +29,7 @@ class Case:
     places: Array | None = None  # the flat place that each update goes to, where one node does it
     adds: bool = False
     nodes: int = 1
+    around: bytes = b""  # the model without the scatters: what makes the temporary and reads it
     constant: bool = False  # the indices are constants of the model
 
     @property
@@ -44,9 +45,12 @@ class Case:
 
     @property
     def moved(self) -> int:
-        """The bytes that must move: all updates, and data where the output is not its memory."""
+        """The bytes that must move: all updates, and data where the output is not its memory.
+
+        In a row, data is the temporary, which every scatter may write into.
+        """
         updates = sum(v.nbytes for k, v in self.inputs.items() if k.startswith("updates"))
-        return updates + (0 if self.in_place else self.data.nbytes)
+        return updates + (0 if self.in_place or self.in_a_row else self.data.nbytes)
 
 
 def model(

@@ -5,7 +5,9 @@
 What must move is data (where the output is not its memory), updates, and indices that are not
 constants. A run is what goes to one contiguous place; its accesses are written in the order of the
 updates, to places that are worked out before. The nodes that do nothing are as many as the case
-has, in a session of their own.
+has, in a session of their own. Where scatters write into a temporary, the nodes that make it and
+read it are run as well, in their place: they are the runtime's own, and their time is not that of a
+copy.
 
 An index costs half of a copy, because it is read but not written. And it is needed twice: every
 index must be checked before the first byte is written, or an invalid one would leave a cache that
@@ -46,7 +48,7 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(str(made))
 
 
-def limits(case: Case, copies: int) -> tuple[list[Run], list[Run], list[Run]]:
+def limits(case: Case, copies: int, around: Run | None) -> tuple[list[Run], list[Run], list[Run]]:
     """Return the two fastest ways to copy, the accesses, and the nodes that do nothing.
 
     Each has memory of its own, as the sessions have: on memory that another one just read, a copy
@@ -55,13 +57,21 @@ def limits(case: Case, copies: int) -> tuple[list[Run], list[Run], list[Run]]:
     Args:
         case: the case.
         copies: how many of it a run has.
+        around: runs the nodes of the case that are not scatters.
 
     """
     half = case.indices // 2
     again = half if case.places is None else min(half, 4 * len(_starts(case.places)))
     size = case.moved + half + again
     ways = _fastest(size, copies) if size * copies else []
-    return ways, _accesses(case, copies), [_empty(case.nodes * copies)]
+    empty = _empty(case.nodes * copies)
+
+    def rest() -> None:
+        if around is not None:
+            around()
+        empty()
+
+    return ways, _accesses(case, copies), [rest]
 
 
 def _fastest(size: int, copies: int) -> list[Run]:

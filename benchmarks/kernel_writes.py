@@ -269,4 +269,9 @@ def in_a_row(
         model([before, *nodes, after], inputs, constants=("one", "first"), output=data[:1])
         for nodes in (theirs, ours)
     )
-    return Case(name, data, inputs, builtin, own, in_a_row=True, nodes=writes + 2)
+    read = helper.make_node("Gather", ["x_0", "first"], ["output"], axis=0)
+    around = model([before, read], inputs, constants=("one", "first"), output=data[:1])
+    return Case(
+        name, data, inputs, builtin, own, in_a_row=True, adds=reduction != "none", around=around,
+        nodes=writes,
+    )  # fmt: skip

@@ -1,6 +1,5 @@
 #include "node.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -162,16 +161,26 @@ const Nest& Node::NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data,
   return prepared->nest;
 }
 
-const Plan& Node::PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel) const {
+// Puts the places of the table into `places`, if the plan is for them.
+const Plan& Node::PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel,
+                          std::optional<Places>& places) const {
   if (table_is_constant_ && prepared.plan != nullptr && prepared.table == table.values)
     return *prepared.plan;
   prepared.plan = nullptr;
-  const bool is_straight = prepared.outline.may_straighten &&
-                           Straighten(prepared.nest, table, parallel, prepared.straight);
-  if (!is_straight) CheckBounds(prepared.nest, table, parallel);
-  prepared.plan = is_straight ? &prepared.straight : &prepared.outline.plan;
+  const Plan* plan = &prepared.outline.plan;
+  if (prepared.outline.may_straighten &&
+      Straighten(prepared.nest, table, parallel, prepared.straight)) {
+    plan = &prepared.straight;
+  } else if (table_is_constant_ || moves_.apply == nullptr) {  // read once a run, or by hand
+    CheckBounds(prepared.nest, table, parallel);
+  } else {
+    const auto bytes = static_cast<std::int64_t>(moves_.bytes);
+    places = CheckAndKeep(prepared.nest, table, *plan, bytes, parallel);
+    if (places) plan = &(prepared.on_places = places->On(*plan));
+  }
+  prepared.plan = plan;
   prepared.table = table.values;
-  return *prepared.plan;
+  return *plan;
 }
 
 void Node::Compute(OrtKernelContext* context) {
@@ -196,7 +205,9 @@ void Node::Compute(OrtKernelContext* context) {
   const std::int64_t work =
       static_cast<std::int64_t>(data_bytes + update_bytes) + nest.update_count * kBytesPerRun;
   if (work >= 2 * parallel.grain) parallel.workers = workers_.Get(parallel);
-  const Plan& plan = PlanFor(**loan, table, parallel);
+  std::optional<Places> places;
+  const Plan& plan = PlanFor(**loan, table, parallel, places);
+  if (places) table = places->table;
 
   OrtValue* result = nullptr;
   Check(api_.KernelContext_GetOutput(context, std::size_t{0}, data_shape.begin(), data_shape.size(),
@@ -218,8 +229,8 @@ void Node::Compute(OrtKernelContext* context) {
     updates = updates_aside.data();
   }
   const char* values = static_cast<const char*>(table.values);
-  const std::size_t table_bytes = static_cast<std::size_t>(Count(table_shape)) * (wide_ ? 8 : 4);
-  if (Overlap(output, data_bytes, values, table_bytes)) {
+  const std::size_t table_bytes = static_cast<std::size_t>(Count(table_shape) * table.Bytes());
+  if (!places && Overlap(output, data_bytes, values, table_bytes)) {
     table_aside.assign(values, values + table_bytes);
     table.values = table_aside.data();
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "pool.h"
 #include "scatterx/element.h"
@@ -10,6 +11,7 @@
 #include "scatterx/moves.h"
 #include "scatterx/ort_abi.h"
 #include "scatterx/picks.h"
+#include "scatterx/places.h"
 #include "scatterx/plan.h"
 #include "scatterx/table.h"
 
@@ -31,7 +33,8 @@ class Node {
     Nest nest;
     Outline outline;
     Plan straight;
-    const Plan* plan = nullptr;   // one of the two
+    Plan on_places;
+    const Plan* plan = nullptr;   // one of the three
     const void* table = nullptr;  // the constant that the plan is for
   };
 
@@ -54,7 +57,8 @@ class Node {
   Ints ShapeOf(const OrtValue* value) const;
   const Nest& NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data, const Ints& updates,
                       const Ints& table_shape) const;
-  const Plan& PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel) const;
+  const Plan& PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel,
+                      std::optional<Places>& places) const;
 
   ort::Api api_;
   bool lends_dims_;

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "naive.h"
+#include "scatterx/places.h"
 #include "scatterx/scatter.h"
 
 namespace {
@@ -164,11 +165,13 @@ void Try(const Case& c, ElementType type, Reduction reduction, Random& random) {
   bool refused = false;
   try {
     const Nest nest = MakeNest(c.picks, c.data, c.updates, c.table_shape);
-    CheckBounds(nest, table, parallel);
+    auto places = Draw(random, 0, 1) ? OutlinePlaces(nest) : std::nullopt;
+    places ? KeepPlaces(nest, table, parallel, *places) : CheckBounds(nest, table, parallel);
     const bool unique = targets && AllDiffer(*targets) && Draw(random, 0, 1);
-    const Plan plan = MakePlan(nest, table, unique, parallel);
-    Scatter(plan, table, FindMoves(type, reduction), in_place ? output.data() : data.data(),
-            updates.data(), output.data(), parallel);
+    const Plan plan = places ? places->On(MakeOutline(nest, unique).plan)
+                             : MakePlan(nest, table, unique, parallel);
+    Scatter(plan, places ? places->table : table, FindMoves(type, reduction),
+            in_place ? output.data() : data.data(), updates.data(), output.data(), parallel);
   } catch (const InvalidArgument&) {
     refused = true;
   }

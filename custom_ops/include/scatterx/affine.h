@@ -148,7 +148,7 @@ inline bool FindAffine(const Nest& nest, const Table& table, const Parallel& par
   const std::int64_t few = std::min(nest.row_count, kFew);
   if (!internal::RowsAreAffine(nest, table, affine, 0, few)) return false;
   const std::size_t tasks = parallel.TasksFor(
-      nest.row_count * static_cast<std::int64_t>(nest.columns.count) * (table.wide ? 8 : 4));
+      nest.row_count * static_cast<std::int64_t>(nest.columns.count) * table.Bytes());
   std::atomic<bool> agree{true};
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(nest.row_count - few, i, tasks);

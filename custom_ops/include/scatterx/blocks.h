@@ -17,19 +17,20 @@
 
 namespace scatterx {
 
-inline constexpr std::int64_t kBlockBytes = 1 << 16;
+// The nearest cache holds a block until it is stored.
+inline constexpr std::int64_t kBlockBytes = 1 << 14;
 
 // Step i of the outermost dim writes into elements [first + i * pitch, first + (i + 1) * pitch).
 struct Bands {
   std::int64_t first, pitch, count;
 };
 
-// The bands of a plan, if its output is many blocks and a band is at most a few. If a block gets
+// The bands of a plan, if its output is many blocks and a band is not long. If a block gets
 // few runs, moving it once more costs more than fetching the lines that they write.
 inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
-  constexpr std::int64_t kBytesOfRun = 256;
+  constexpr std::int64_t kBytesOfRun = 256, kLeastOutput = 1 << 18, kLongestBand = 1 << 18;
   const std::int64_t bytes = plan.data_count * element_bytes;
-  if (plan.rank == 0 || bytes < 4 * kBlockBytes) return std::nullopt;
+  if (plan.rank == 0 || bytes < kLeastOutput) return std::nullopt;
   if (bytes >= kBytesPastCaches && plan.runs * kBytesOfRun < bytes) return std::nullopt;
   const Dim& outer = plan.dims[0];
   std::int64_t reach = plan.run - 1;  // how far a step's last element may be from its first place
@@ -39,7 +40,7 @@ inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes
   }
   for (std::size_t j = 0; j < plan.columns.count; ++j)
     reach += (plan.columns.at[j].size - 1) * plan.columns.at[j].stride;
-  if (outer.target <= reach || outer.target * element_bytes > 4 * kBlockBytes) return std::nullopt;
+  if (outer.target <= reach || outer.target * element_bytes > kLongestBand) return std::nullopt;
   return Bands{plan.start, outer.target, outer.extent};
 }
 
@@ -47,7 +48,13 @@ namespace internal {
 
 inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
                           const Parallel& parallel) {
-  const Work work{far.plan, far.table, far.moves, far.updates, far.output, Reach{}};
+  // The blocks are copied in any case, so they may be of another form until all runs are moved.
+  constexpr std::int64_t kElementsOfRun = 8;
+  const bool turns = far.moves.form.apply != nullptr && far.plan.run == 1 &&
+                     far.plan.runs * kElementsOfRun >= far.plan.data_count;
+  Moves moves = far.moves;
+  if (turns) moves.apply = moves.form.apply;
+  const Work work{far.plan, far.table, moves, far.updates, far.output, Reach{}};
   const std::int64_t size = work.Bytes();
   const std::int64_t steps = std::max<std::int64_t>(1, kBlockBytes / (bands.pitch * size));
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
@@ -61,25 +68,24 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
   const std::size_t tasks = parallel.PiecesFor(
       work.plan.data_count * size + work.plan.runs * (work.plan.run * size + kBytesPerRun));
   const bool past = work.plan.data_count * size >= kBytesPastCaches;
-  const std::int64_t block = past ? steps * bands.pitch * size : 0;
-  const std::unique_ptr<char[]> memory(new char[tasks * static_cast<std::size_t>(block)]);
+  const std::int64_t room = past ? steps * bands.pitch * size : 0;
+  const std::unique_ptr<char[]> memory(new char[tasks * static_cast<std::size_t>(room)]);
   parallel.For(tasks, [&](std::size_t i) {
     const Part part = PartOf(bands.count, i, tasks);
-    char* beside = memory.get() + static_cast<std::int64_t>(i) * block;
+    char* beside = memory.get() + static_cast<std::int64_t>(i) * room;
     if (i == 0) copy(0, border(0));
     for (std::int64_t step = part.begin; step < part.end; step += steps) {
       const std::int64_t stop = std::min(step + steps, part.end);
       const std::int64_t first = border(step), bytes = (border(stop) - first) * size;
-      if (!past) {
-        copy(first, border(stop));
-        ScatterSteps(work, 0, step, stop);
-        continue;
-      }
-      CopyBytes(beside, data + first * size, bytes);
+      char* const there = work.output + first * size;
+      char* const block = past ? beside : there;
+      turns ? moves.form.in(block, data + first * size, bytes)
+            : CopyBytes(block, data + first * size, bytes);
       Cut cut = CutOf(work.plan, 0, step, stop);
       cut.plan.start -= first;
-      ScatterCut(work, cut, beside);
-      Stream(work.output + first * size, beside, bytes);
+      ScatterCut(work, cut, block);
+      if (turns) moves.form.out(block, block, bytes);
+      if (past) Stream(there, block, bytes);
     }
     if (i + 1 == tasks) copy(border(bands.count), work.plan.data_count);
     if (past) FinishStreaming();

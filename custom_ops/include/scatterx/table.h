@@ -15,9 +15,16 @@ namespace scatterx {
 // f as int32 or int64 numbers, row-major, `columns.count` numbers a row.
 struct Table {
   const void* values = nullptr;
-  bool wide = true;  // int64, else int32
+  bool wide = true;   // int64, else int32
+  bool kept = false;  // by places.h: uint32 if wide, else uint16
+
+  std::int64_t Bytes() const { return (wide ? 8 : 4) / (kept ? 2 : 1); }  // of a number
 
   std::int64_t operator[](std::int64_t i) const {
+    if (kept) {
+      return wide ? static_cast<std::int64_t>(static_cast<const std::uint32_t*>(values)[i])
+                  : static_cast<const std::uint16_t*>(values)[i];
+    }
     return wide ? static_cast<const std::int64_t*>(values)[i]
                 : static_cast<const std::int32_t*>(values)[i];
   }

@@ -110,7 +110,13 @@ class Walk {
 
   template <class Target>
   void TakeInts(std::int64_t count, Target* targets) {
-    table_.wide ? TakeAs<std::int64_t>(count, targets) : TakeAs<std::int32_t>(count, targets);
+    if (!table_.kept) {
+      table_.wide ? TakeAs<std::int64_t>(count, targets) : TakeAs<std::int32_t>(count, targets);
+    } else if (table_.wide) {
+      TakeColumns<std::uint32_t, 1>(count, targets);
+    } else {
+      TakeColumns<std::uint16_t, 1>(count, targets);
+    }
   }
 
   template <class Int, class Target>
@@ -148,7 +154,7 @@ class Walk {
       Sum base = 0;
       for (std::size_t j = 0; j < Count(); ++j) {
         Number value = static_cast<Number>(numbers[j]);
-        value += sizes[j] & (value >> (sizeof(Number) * 8 - 1));
+        if (std::is_signed_v<Int>) value += sizes[j] & (value >> (sizeof(Number) * 8 - 1));
         base += static_cast<Sum>(value) * strides[j];
       }
       return base;
