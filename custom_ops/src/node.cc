@@ -148,38 +148,38 @@ Ints Node::ShapeOf(const OrtValue* value) const {
   return shape;
 }
 
-const Nest& Node::NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data,
-                          const Ints& updates, const Ints& table_shape) const {
-  if (!prepared || prepared->nest.data != data || prepared->nest.updates != updates ||
-      prepared->nest.table != table_shape) {
-    prepared.reset();  // if the shapes do not fit, no data is kept
-    auto made = std::make_unique<Prepared>();
-    made->nest = MakeNest(picks_, data, updates, table_shape);
-    made->outline = MakeOutline(made->nest, unique_);
-    prepared = std::move(made);
+const StridedIndexing& Node::IndexingFor(std::unique_ptr<CachedPlan>& cached, const Ints& data,
+                                         const Ints& updates, const Ints& table_shape) const {
+  if (!cached || cached->indexing.data != data || cached->indexing.updates != updates ||
+      cached->indexing.table != table_shape) {
+    cached.reset();  // if the shapes do not fit, no data is kept
+    auto made = std::make_unique<CachedPlan>();
+    made->indexing = MakeStridedIndexing(picks_, data, updates, table_shape);
+    made->outline = MakeOutline(made->indexing, unique_);
+    cached = std::move(made);
   }
-  return prepared->nest;
+  return cached->indexing;
 }
 
 // Puts the places of the table into `places`, if the plan is for them.
-const Plan& Node::PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel,
+const Plan& Node::PlanFor(CachedPlan& cached, const Table& table, const Parallel& parallel,
                           std::optional<Places>& places) const {
-  if (table_is_constant_ && prepared.plan != nullptr && prepared.table == table.values)
-    return *prepared.plan;
-  prepared.plan = nullptr;
-  const Plan* plan = &prepared.outline.plan;
-  if (prepared.outline.may_straighten &&
-      Straighten(prepared.nest, table, parallel, prepared.straight)) {
-    plan = &prepared.straight;
+  if (table_is_constant_ && cached.plan != nullptr && cached.table == table.values)
+    return *cached.plan;
+  cached.plan = nullptr;
+  const Plan* plan = &cached.outline.plan;
+  if (cached.outline.may_fold &&
+      FoldAffineIndices(cached.indexing, table, parallel, cached.straight)) {
+    plan = &cached.straight;
   } else if (table_is_constant_ || moves_.apply == nullptr) {  // read once a run, or by hand
-    CheckBounds(prepared.nest, table, parallel);
+    CheckBounds(cached.indexing, table, parallel);
   } else {
     const auto bytes = static_cast<std::int64_t>(moves_.bytes);
-    places = CheckAndKeep(prepared.nest, table, *plan, bytes, parallel);
-    if (places) plan = &(prepared.on_places = places->On(*plan));
+    places = CheckAndKeep(cached.indexing, table, *plan, bytes, parallel);
+    if (places) plan = &(cached.on_places = places->On(*plan));
   }
-  prepared.plan = plan;
-  prepared.table = table.values;
+  cached.plan = plan;
+  cached.table = table.values;
   return *plan;
 }
 
@@ -190,33 +190,34 @@ void Node::Compute(OrtKernelContext* context) {
     if (inputs[i] == nullptr) throw InvalidArgument("input " + std::to_string(i) + " is missing");
   }
   const Ints data_shape = ShapeOf(inputs[0]), table_shape = ShapeOf(inputs[1]);
-  Loan loan(kept_);
-  const Nest& nest = NestFor(*loan, data_shape, ShapeOf(inputs[2]), table_shape);
+  CachedPlanLease lease(kept_);
+  const StridedIndexing& indexing =
+      IndexingFor(*lease, data_shape, ShapeOf(inputs[2]), table_shape);
   Table table{BytesOf(api_, inputs[1]), wide_};
 
   const auto bytes_of = [&](std::int64_t count) {
     return static_cast<std::size_t>(
         IsPacked(type_) ? PackedBytes(count) : count * static_cast<std::int64_t>(moves_.bytes));
   };
-  const std::size_t data_bytes = bytes_of(nest.data_count),
-                    update_bytes = bytes_of(nest.update_count);
+  const std::size_t data_bytes = bytes_of(indexing.data_count),
+                    update_bytes = bytes_of(indexing.update_count);
   Call call{api_, context};
   Parallel parallel = PoolOf(call);
   const std::int64_t work =
-      static_cast<std::int64_t>(data_bytes + update_bytes) + nest.update_count * kBytesPerRun;
+      static_cast<std::int64_t>(data_bytes + update_bytes) + indexing.update_count * kBytesPerRun;
   if (work >= 2 * parallel.grain) parallel.workers = workers_.Get(parallel);
   std::optional<Places> places;
-  const Plan& plan = PlanFor(**loan, table, parallel, places);
+  const Plan& plan = PlanFor(**lease, table, parallel, places);
   if (places) table = places->table;
 
   OrtValue* result = nullptr;
   Check(api_.KernelContext_GetOutput(context, std::size_t{0}, data_shape.begin(), data_shape.size(),
                                      &result));
-  if (nest.data_count == 0) return;
+  if (indexing.data_count == 0) return;
   const char* data = BytesOf(api_, inputs[0]);
   char* output = BytesOf(api_, result);
   if (type_ == ElementType::kString) {
-    return ScatterStrings(api_, plan, table, inputs[0], inputs[2], nest.update_count, result,
+    return ScatterStrings(api_, plan, table, inputs[0], inputs[2], indexing.update_count, result,
                           data == output);
   }
 

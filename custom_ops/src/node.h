@@ -29,8 +29,8 @@ class Node {
  private:
   // The data that a run keeps for the next one: all data that depends on shapes alone and, if f is
   // a constant of the model, the plan.
-  struct Prepared {
-    Nest nest;
+  struct CachedPlan {
+    StridedIndexing indexing;
     Outline outline;
     Plan straight;
     Plan on_places;
@@ -38,26 +38,26 @@ class Node {
     const void* table = nullptr;  // the constant that the plan is for
   };
 
-  // A run takes the prepared data, and returns it at the end. Of concurrent runs, the first one
+  // A run takes the cached data, and returns it at the end. Of concurrent runs, the first one
   // gets the data, and the data of the last one is kept.
-  class Loan {
+  class CachedPlanLease {
    public:
-    explicit Loan(std::atomic<Prepared*>& kept)
-        : kept_(kept), prepared_(kept.exchange(nullptr, std::memory_order_acq_rel)) {}
-    ~Loan() { delete kept_.exchange(prepared_.release(), std::memory_order_acq_rel); }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
-    std::unique_ptr<Prepared>& operator*() { return prepared_; }
+    explicit CachedPlanLease(std::atomic<CachedPlan*>& kept)
+        : kept_(kept), cached_(kept.exchange(nullptr, std::memory_order_acq_rel)) {}
+    ~CachedPlanLease() { delete kept_.exchange(cached_.release(), std::memory_order_acq_rel); }
+    CachedPlanLease(const CachedPlanLease&) = delete;
+    CachedPlanLease& operator=(const CachedPlanLease&) = delete;
+    std::unique_ptr<CachedPlan>& operator*() { return cached_; }
 
    private:
-    std::atomic<Prepared*>& kept_;
-    std::unique_ptr<Prepared> prepared_;
+    std::atomic<CachedPlan*>& kept_;
+    std::unique_ptr<CachedPlan> cached_;
   };
 
   Ints ShapeOf(const OrtValue* value) const;
-  const Nest& NestFor(std::unique_ptr<Prepared>& prepared, const Ints& data, const Ints& updates,
-                      const Ints& table_shape) const;
-  const Plan& PlanFor(Prepared& prepared, const Table& table, const Parallel& parallel,
+  const StridedIndexing& IndexingFor(std::unique_ptr<CachedPlan>& cached, const Ints& data,
+                                     const Ints& updates, const Ints& table_shape) const;
+  const Plan& PlanFor(CachedPlan& cached, const Table& table, const Parallel& parallel,
                       std::optional<Places>& places) const;
 
   ort::Api api_;
@@ -70,8 +70,8 @@ class Node {
   Moves moves_;
   bool table_is_constant_ = false;
   WorkerCount workers_;
-  struct Kept : std::atomic<Prepared*> {
-    Kept() : std::atomic<Prepared*>(nullptr) {}
+  struct Kept : std::atomic<CachedPlan*> {
+    Kept() : std::atomic<CachedPlan*>(nullptr) {}
     ~Kept() { delete load(); }
   } kept_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 // Counts the threads: there are as many tasks as the machine has threads. Each task waits a moment
 // for the others to start. Tasks that run at the same time have different threads.
-std::size_t CallRoll(const Parallel& pool, std::size_t most) {
+std::size_t CountConcurrentWorkers(const Parallel& pool, std::size_t most) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(500);
   std::atomic<std::size_t> present{0}, seen{1};
@@ -41,7 +41,7 @@ std::size_t WorkerCount::Get(const Parallel& pool) {
   if (count_.load() < most && (run & (run - 1)) == 0) {
     Parallel open = pool;
     open.workers = most;
-    const std::size_t count = CallRoll(open, most);
+    const std::size_t count = CountConcurrentWorkers(open, most);
     for (std::size_t before = count_.load();
          before < count && !count_.compare_exchange_weak(before, count);) {
     }

@@ -51,8 +51,8 @@ template <class T, class Reduce>
 void BlocksGiveTheSameBits(ElementType type, Reduction reduction, std::int64_t height,
                            std::int64_t width, std::int64_t count) {
   std::mt19937_64 random(7);
-  const Nest nest =
-      MakeNest({{0, 1}, {0}, {1, 0}}, {height, width}, {height, count}, {height, count, 1});
+  const StridedIndexing indexing = MakeStridedIndexing({{0, 1}, {0}, {1, 0}}, {height, width},
+                                                       {height, count}, {height, count, 1});
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(height * count));
   for (std::int64_t& number : numbers)
     number = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(width));
@@ -64,8 +64,8 @@ void BlocksGiveTheSameBits(ElementType type, Reduction reduction, std::int64_t h
     x = reduce(T{x}, T{updates[i]}).bits;
   }
   const Table table{numbers.data(), true};
-  const Plan plan = MakeOutline(nest, false).plan;
-  CHECK(BandsOf(plan, 2));
+  const Plan plan = MakeOutline(indexing, false).plan;
+  CHECK(RowBlocksOf(plan, 2));
   for (const std::size_t workers : {1, 3}) {
     const Parallel parallel = naive::Threads(workers);
     std::vector<std::uint16_t> apart(data.size()), in_place = data;

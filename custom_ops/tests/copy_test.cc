@@ -1,12 +1,13 @@
 // Every way to copy, on stretches of all lengths around its borders and at all alignments: it
 // writes the stretch, and no other byte. And the words that choose a way.
+#include "scatterx/copy.h"
+
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "check.h"
-#include "scatterx/copy.h"
 
 namespace {
 
@@ -28,8 +29,7 @@ bool IsRight(Copying copy, std::int64_t bytes, std::int64_t to, std::int64_t fro
   copy(out, in, bytes);
   FinishStreaming();
   bool beside = true;
-  for (std::int64_t i = 1; i <= kMargin; ++i)
-    beside &= out[-i] == -1 && out[bytes - 1 + i] == -1;
+  for (std::int64_t i = 1; i <= kMargin; ++i) beside &= out[-i] == -1 && out[bytes - 1 + i] == -1;
   return beside && std::memcmp(out, in, static_cast<std::size_t>(bytes)) == 0;
 }
 
@@ -41,9 +41,9 @@ void EveryWayCopies() {
     Choose(choices);
     CHECK(Chosen() == choices);
     for (const Copying copy : {&CopyBytes, &Stream}) {
-      for (const std::int64_t about : {std::int64_t{0}, std::int64_t{64}, std::int64_t{128},
-                                       std::int64_t{1024}, std::int64_t{1} << 14, kTurn,
-                                       2 * kTurn + 3 * 64}) {
+      for (const std::int64_t about :
+           {std::int64_t{0}, std::int64_t{64}, std::int64_t{128}, std::int64_t{1024},
+            std::int64_t{1} << 14, kTurn, 2 * kTurn + 3 * 64}) {
         for (const std::int64_t more : {-65, -64, -1, 0, 1, 31, 32, 63, 64, 127}) {
           const std::int64_t bytes = about + more;
           if (bytes < 0) continue;

@@ -164,12 +164,13 @@ void Try(const Case& c, ElementType type, Reduction reduction, Random& random) {
   std::vector<T> output = in_place ? data : std::vector<T>(data.size(), T(77));
   bool refused = false;
   try {
-    const Nest nest = MakeNest(c.picks, c.data, c.updates, c.table_shape);
-    auto places = Draw(random, 0, 1) ? OutlinePlaces(nest) : std::nullopt;
-    places ? KeepPlaces(nest, table, parallel, *places) : CheckBounds(nest, table, parallel);
+    const StridedIndexing indexing = MakeStridedIndexing(c.picks, c.data, c.updates, c.table_shape);
+    auto places = Draw(random, 0, 1) ? OutlinePlaces(indexing) : std::nullopt;
+    places ? KeepPlaces(indexing, table, parallel, *places)
+           : CheckBounds(indexing, table, parallel);
     const bool unique = targets && AllDiffer(*targets) && Draw(random, 0, 1);
-    const Plan plan = places ? places->On(MakeOutline(nest, unique).plan)
-                             : MakePlan(nest, table, unique, parallel);
+    const Plan plan = places ? places->On(MakeOutline(indexing, unique).plan)
+                             : MakePlan(indexing, table, unique, parallel);
     Scatter(plan, places ? places->table : table, FindMoves(type, reduction),
             in_place ? output.data() : data.data(), updates.data(), output.data(), parallel);
   } catch (const InvalidArgument&) {
@@ -213,8 +214,8 @@ void TryPacked(const Case& c, Random& random) {
   for (int& x : updates) x = static_cast<int>(Draw(random, 0, 15));
   const Parallel parallel = naive::Threads(static_cast<std::size_t>(Draw(random, 1, 3)));
   const Table table{c.table.data(), true};
-  const Nest nest = MakeNest(c.picks, c.data, c.updates, c.table_shape);
-  const Plan plan = MakePlan(nest, table, false, parallel);
+  const StridedIndexing indexing = MakeStridedIndexing(c.picks, c.data, c.updates, c.table_shape);
+  const Plan plan = MakePlan(indexing, table, false, parallel);
   const std::vector<std::uint8_t> in = pack(data), news = pack(updates);
   std::vector<std::uint8_t> out(in.size());
   ScatterPacked(plan, table, in.data(), news.data(), out.data(), parallel);
@@ -234,7 +235,7 @@ void TryNonsense(Random& random) {
   if (c.table_shape.size() == 0) return;
   c.table.assign(static_cast<std::size_t>(Size(c.table_shape)), Draw(random, -3, 3));
   try {
-    MakeNest(c.picks, c.data, c.updates, c.table_shape);
+    MakeStridedIndexing(c.picks, c.data, c.updates, c.table_shape);
   } catch (const InvalidArgument&) {
     return;
   }

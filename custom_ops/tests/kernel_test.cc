@@ -23,9 +23,9 @@ struct Example {
 
   Table table_view() const { return {table.data(), true}; }
   Plan plan() const {
-    const Nest nest = MakeNest(picks, data, updates, table_shape);
-    CheckBounds(nest, table_view(), Parallel{});
-    return MakePlan(nest, table_view(), unique, Parallel{});
+    const StridedIndexing indexing = MakeStridedIndexing(picks, data, updates, table_shape);
+    CheckBounds(indexing, table_view(), Parallel{});
+    return MakePlan(indexing, table_view(), unique, Parallel{});
   }
   template <class T>
   std::vector<T> Run(ElementType type, Reduction reduction, const std::vector<T>& in,
@@ -87,8 +87,9 @@ void OtherTablesStayTables() {
     CHECK(is_table(rows.plan())) << late;
   }
   const std::int32_t wraps[] = {0x7ffffffe, 0x7fffffff, -0x7fffffff - 1};
-  const Nest nest = MakeNest({{0}, {}, {0}}, {std::int64_t{1} << 33}, {3}, {3, 1});
-  CHECK(is_table(MakePlan(nest, {wraps, false}, false, {})));
+  const StridedIndexing indexing =
+      MakeStridedIndexing({{0}, {}, {0}}, {std::int64_t{1} << 33}, {3}, {3, 1});
+  CHECK(is_table(MakePlan(indexing, {wraps, false}, false, {})));
 }
 
 void TheLastOfManyWins() {
@@ -251,13 +252,15 @@ void EmptyAndScalar() {
 // empty, its rows are empty, or the dims have size 1.
 void CountsDoNotOverflow() {
   constexpr std::int64_t kMany = std::int64_t{1} << 21, kMost = std::int64_t{1} << 62;
-  const Nest nest = MakeNest({{0, 0, 0}, {0}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 0});
-  CHECK(nest.row_count == 0) << nest.row_count;
-  CHECK(nest.rows == (Ints{0})) << ToString(nest.rows);
+  const StridedIndexing indexing =
+      MakeStridedIndexing({{0, 0, 0}, {0}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 0});
+  CHECK(indexing.row_count == 0) << indexing.row_count;
+  CHECK(indexing.rows == (Ints{0})) << ToString(indexing.rows);
   const Example rows = {{{0, 0, 0}, {}, {0}}, {kMany}, {kMany}, {kMany, kMany, kMany, 1}, {}};
   CHECK(MessageOf(rows) == "the shape [2097152, 2097152, 2097152, 1] has too many elements")
       << MessageOf(rows);
-  const Nest ones = MakeNest({{}, {0, 0, 0, 1}, {0, 1, 2, 3}}, {1, 1, 1, kMost}, {1, kMost}, {0});
+  const StridedIndexing ones =
+      MakeStridedIndexing({{}, {0, 0, 0, 1}, {0, 1, 2, 3}}, {1, 1, 1, kMost}, {1, kMost}, {0});
   CHECK(ones.targets == (Ints{0, 1})) << ToString(ones.targets);
 }
 

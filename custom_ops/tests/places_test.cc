@@ -19,23 +19,24 @@ namespace {
 using namespace scatterx;
 
 // ScatterND of so many elements, into data that nobody allocates.
-Nest Points(const Ints& data, std::int64_t count) {
+StridedIndexing Points(const Ints& data, std::int64_t count) {
   Ints p;
   for (std::size_t i = 0; i < data.size(); ++i) p.push_back(static_cast<std::int64_t>(i));
-  return MakeNest({{0}, {}, p}, data, {count}, {count, static_cast<std::int64_t>(data.size())});
+  return MakeStridedIndexing({{0}, {}, p}, data, {count},
+                             {count, static_cast<std::int64_t>(data.size())});
 }
 
 // ScatterElements on axis 0.
-Nest Elements(const Ints& data, std::int64_t count, std::int64_t width) {
-  return MakeNest({{0, 1}, {1}, {0, 1}}, data, {count, width}, {count, width, 1});
+StridedIndexing Elements(const Ints& data, std::int64_t count, std::int64_t width) {
+  return MakeStridedIndexing({{0, 1}, {1}, {0, 1}}, data, {count, width}, {count, width, 1});
 }
 
-std::vector<std::int64_t> NumbersFor(const Nest& nest, std::mt19937_64& random) {
+std::vector<std::int64_t> NumbersFor(const StridedIndexing& indexing, std::mt19937_64& random) {
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i < nest.row_count * static_cast<std::int64_t>(nest.columns.count);
-       ++i) {
+  for (std::int64_t i = 0;
+       i < indexing.row_count * static_cast<std::int64_t>(indexing.columns.count); ++i) {
     const std::int64_t size =
-        nest.columns.at[static_cast<std::size_t>(i) % nest.columns.count].size;
+        indexing.columns.at[static_cast<std::size_t>(i) % indexing.columns.count].size;
     const auto drawn = static_cast<std::int64_t>(random() >> 1);
     numbers.push_back(i % 7 == 0 ? size - 1 : i % 7 == 1 ? -size : drawn % (2 * size) - size);
   }
@@ -43,23 +44,24 @@ std::vector<std::int64_t> NumbersFor(const Nest& nest, std::mt19937_64& random) 
 }
 
 template <class Target>
-void SameTargets(const Nest& nest, const Table& table, const Places& places) {
-  const Plan plan = MakeOutline(nest, false).plan, on_places = places.On(plan);
+void SameTargets(const StridedIndexing& indexing, const Table& table, const Places& places) {
+  const Plan plan = MakeOutline(indexing, false).plan, on_places = places.On(plan);
   Walk wanted(plan, table), walk(on_places, places.table);
   for (std::int64_t done = 0; done < plan.runs; done += 100) {
     const std::int64_t count = std::min<std::int64_t>(100, plan.runs - done);
     std::vector<Target> a(count), b(count);
     wanted.Take(count, a.data());
     walk.Take(count, b.data());
-    CHECK(a == b) << done << " of " << ToString(nest.data);
+    CHECK(a == b) << done << " of " << ToString(indexing.data);
   }
-  CHECK(wanted.At(plan.runs / 2) == walk.At(plan.runs / 2)) << ToString(nest.data);
+  CHECK(wanted.At(plan.runs / 2) == walk.At(plan.runs / 2)) << ToString(indexing.data);
 }
 
-std::string MessageOf(const Nest& nest, const Table& table, const Parallel& parallel, bool keeps) {
+std::string MessageOf(const StridedIndexing& indexing, const Table& table, const Parallel& parallel,
+                      bool keeps) {
   try {
-    auto places = OutlinePlaces(nest);
-    keeps ? KeepPlaces(nest, table, parallel, *places) : CheckBounds(nest, table, parallel);
+    auto places = OutlinePlaces(indexing);
+    keeps ? KeepPlaces(indexing, table, parallel, *places) : CheckBounds(indexing, table, parallel);
   } catch (const InvalidArgument& error) {
     return error.what();
   }
@@ -67,28 +69,28 @@ std::string MessageOf(const Nest& nest, const Table& table, const Parallel& para
 }
 
 template <class Int>
-void Try(const Nest& nest, bool wide_places, std::mt19937_64& random) {
-  const auto drawn = NumbersFor(nest, random);
+void Try(const StridedIndexing& indexing, bool wide_places, std::mt19937_64& random) {
+  const auto drawn = NumbersFor(indexing, random);
   std::vector<Int> numbers(drawn.begin(), drawn.end());
   const Table table{numbers.data(), sizeof(Int) == 8};
   const Parallel parallel = naive::Threads(1 + random() % 3);
-  auto places = OutlinePlaces(nest);
-  CHECK(places && places->table.wide == wide_places) << ToString(nest.data);
+  auto places = OutlinePlaces(indexing);
+  CHECK(places && places->table.wide == wide_places) << ToString(indexing.data);
   if (!places) return;
-  KeepPlaces(nest, table, parallel, *places);
-  SameTargets<std::int64_t>(nest, table, *places);
-  SameTargets<std::uint32_t>(nest, table, *places);
+  KeepPlaces(indexing, table, parallel, *places);
+  SameTargets<std::int64_t>(indexing, table, *places);
+  SameTargets<std::uint32_t>(indexing, table, *places);
   for (int i = 0; i < 8; ++i) {
     const std::size_t at = random() % numbers.size();
-    const std::int64_t size = nest.columns.at[at % nest.columns.count].size;
+    const std::int64_t size = indexing.columns.at[at % indexing.columns.count].size;
     const Int before = numbers[at];
     const std::int64_t wrong[] = {size, -size - 1, std::numeric_limits<Int>::max(),
                                   std::numeric_limits<Int>::min(),
                                   sizeof(Int) == 8 ? std::int64_t{1} << 32 : size};
     numbers[at] = static_cast<Int>(wrong[random() % 5]);
-    const std::string message = MessageOf(nest, table, parallel, false);
+    const std::string message = MessageOf(indexing, table, parallel, false);
     CHECK(message.find("out of bounds") != std::string::npos) << message;
-    CHECK(MessageOf(nest, table, parallel, true) == message) << message;
+    CHECK(MessageOf(indexing, table, parallel, true) == message) << message;
     numbers[at] = before;
   }
 }
@@ -96,7 +98,7 @@ void Try(const Nest& nest, bool wide_places, std::mt19937_64& random) {
 void PlacesAreThoseOfTheTable() {
   std::mt19937_64 random(5);
   const struct {
-    Nest nest;
+    StridedIndexing indexing;
     bool wide;
   } cases[] = {
       {Points({1000}, 1), false},
@@ -112,8 +114,8 @@ void PlacesAreThoseOfTheTable() {
       {Elements({1 << 30, 64}, 30, 64), true},  // targets need more than 32 bits
   };
   for (const auto& each : cases) {
-    Try<std::int64_t>(each.nest, each.wide, random);
-    Try<std::int32_t>(each.nest, each.wide, random);
+    Try<std::int64_t>(each.indexing, each.wide, random);
+    Try<std::int32_t>(each.indexing, each.wide, random);
   }
 }
 
@@ -123,17 +125,19 @@ void OthersAreNotKept() {
   CHECK(!OutlinePlaces(Points({8, 8, 8, 8}, 10))) << "many columns";
   CHECK(!OutlinePlaces(Points({8}, 0))) << "no updates";
   CHECK(!OutlinePlaces(Points({0, 8}, 10))) << "no data";
-  CHECK(!OutlinePlaces(MakeNest({{}, {0}, {0}}, {8}, {8}, {0}))) << "no columns";
+  CHECK(!OutlinePlaces(MakeStridedIndexing({{}, {0}, {0}}, {8}, {8}, {0}))) << "no columns";
   std::vector<std::int64_t> numbers(1 << 17);
-  const auto kept = [&](const Nest& nest, bool wide = true) {
+  const auto kept = [&](const StridedIndexing& indexing, bool wide = true) {
     const Table all{numbers.data(), wide};
-    return CheckAndKeep(nest, all, MakeOutline(nest, false).plan, 4, Parallel()).has_value();
+    return CheckAndKeep(indexing, all, MakeOutline(indexing, false).plan, 4, Parallel())
+        .has_value();
   };
   CHECK(kept(Points({1000}, 1 << 17)));
   CHECK(kept(Points({1 << 20}, 1 << 17)));
   CHECK(!kept(Points({1000}, 1 << 15))) << "in the nearest caches";
   CHECK(!kept(Points({1 << 20}, 1 << 17), false)) << "the table itself is as narrow";
-  CHECK(!kept(MakeNest({{0}, {1}, {0, 1}}, {9, 50}, {1 << 17, 50}, {1 << 17, 1}))) << "long runs";
+  CHECK(!kept(MakeStridedIndexing({{0}, {1}, {0, 1}}, {9, 50}, {1 << 17, 50}, {1 << 17, 1})))
+      << "long runs";
 }
 
 }  // namespace

@@ -23,17 +23,21 @@ Parallel Workers(std::size_t count) {
 
 // ScatterElements on axis 0 of `height` rows of `pitch` elements: `count` updates for each of the
 // first `width` columns.
-Nest Elements(std::int64_t height, std::int64_t pitch, std::int64_t count, std::int64_t width) {
-  return MakeNest({{0, 1}, {1}, {0, 1}}, {height, pitch}, {count, width}, {count, width, 1});
+StridedIndexing Elements(std::int64_t height, std::int64_t pitch, std::int64_t count,
+                         std::int64_t width) {
+  return MakeStridedIndexing({{0, 1}, {1}, {0, 1}}, {height, pitch}, {count, width},
+                             {count, width, 1});
 }
 
-Plan PlanOf(const Nest& nest) { return MakeOutline(nest, false).plan; }
+Plan PlanOf(const StridedIndexing& indexing) { return MakeOutline(indexing, false).plan; }
 
-bool HasPanels(const Nest& nest, std::size_t workers = 2) {
-  return PanelsOf(PlanOf(nest), kFloat, Workers(workers)).has_value();
+bool HasPanels(const StridedIndexing& indexing, std::size_t workers = 2) {
+  return PanelsOf(PlanOf(indexing), kFloat, Workers(workers)).has_value();
 }
 
-Split::Way WayOf(const Nest& nest) { return ChooseSplit(PlanOf(nest), kFloat, Workers(2)).way; }
+Split::Way WayOf(const StridedIndexing& indexing) {
+  return ChooseSplit(PlanOf(indexing), kFloat, Workers(2)).way;
+}
 
 void NarrowMatricesHavePanels() {
   const auto panels = PanelsOf(PlanOf(Elements(1000, 70, 50000, 64)), kFloat, Workers(2));
@@ -49,21 +53,25 @@ void NarrowMatricesHavePanels() {
   CHECK(!HasPanels(Elements(1000, 6, 50000, 6))) << "parts of 12 bytes";
   CHECK(HasPanels(Elements(64, 2000, 2000, 2000)));
   CHECK(!HasPanels(Elements(64, 2048, 2000, 2048))) << "parts of a page";
-  CHECK(!HasPanels(MakeNest({{0}, {1}, {0, 1}}, {1000, 64}, {50000, 64}, {50000, 1}))) << "runs";
-  CHECK(!HasPanels(
-      MakeNest({{0, 1, 2}, {0, 2}, {1, 0, 2}}, {16, 100, 64}, {16, 500, 64}, {16, 500, 64, 1})))
+  CHECK(!HasPanels(MakeStridedIndexing({{0}, {1}, {0, 1}}, {1000, 64}, {50000, 64}, {50000, 1})))
+      << "runs";
+  CHECK(!HasPanels(MakeStridedIndexing({{0, 1, 2}, {0, 2}, {1, 0, 2}}, {16, 100, 64}, {16, 500, 64},
+                                       {16, 500, 64, 1})))
       << "whole bands for each thread";
-  CHECK(!HasPanels(MakeNest({{0}, {}, {0}}, {1000}, {500000}, {500000, 1}))) << "no columns";
-  CHECK(!HasPanels(MakeNest({{0, 1}, {}, {0, 1}}, {1000, 64}, {5000, 64}, {5000, 64, 2})))
+  CHECK(!HasPanels(MakeStridedIndexing({{0}, {}, {0}}, {1000}, {500000}, {500000, 1})))
+      << "no columns";
+  CHECK(
+      !HasPanels(MakeStridedIndexing({{0, 1}, {}, {0, 1}}, {1000, 64}, {5000, 64}, {5000, 64, 2})))
       << "columns that are looked up";
 }
 
 // What is not rows of columns, though a dim of updates steps from an element to the next.
 void OtherOutputsHaveNone() {
-  CHECK(!HasPanels(MakeNest({{}, {0}, {0}}, {64}, {64, 50000}, {0}))) << "no rows";
-  CHECK(!HasPanels(MakeNest({{}, {0, 0, 1}, {0, 1, 2}}, {4, 4, 32}, {4, 32, 5000}, {0})))
+  CHECK(!HasPanels(MakeStridedIndexing({{}, {0}, {0}}, {64}, {64, 50000}, {0}))) << "no rows";
+  CHECK(!HasPanels(MakeStridedIndexing({{}, {0, 0, 1}, {0, 1, 2}}, {4, 4, 32}, {4, 32, 5000}, {0})))
       << "a diagonal, which ends within a row";
-  CHECK(!HasPanels(MakeNest({{0, 1}, {1}, {0, 2, 1}}, {1000, 64, 1}, {5000, 64}, {5000, 64, 2})))
+  CHECK(!HasPanels(
+      MakeStridedIndexing({{0, 1}, {1}, {0, 2, 1}}, {1000, 64, 1}, {5000, 64}, {5000, 64, 2})))
       << "a number of f that counts columns too";
   Plan plan = PlanOf(Elements(1000, 64, 50000, 64));
   plan.dims[1].owns = false;
@@ -94,7 +102,7 @@ void RunsAreKeptInOrder() {
       sources.push_back(static_cast<std::uint32_t>(i));
     }
     std::vector<std::uint32_t> to(count + kKeepSlack), from(count + kKeepSlack);
-    const std::int64_t keep = Keep(targets.data(), count, 2, 6, to.data(), from.data());
+    const std::int64_t keep = CompactInRange(targets.data(), count, 2, 6, to.data(), from.data());
     CHECK(keep == static_cast<std::int64_t>(kept.size())) << count;
     to.resize(keep), from.resize(keep);
     CHECK(to == kept && from == sources) << count;
@@ -111,13 +119,14 @@ void NarrowTargetsAreTheWideOnes() {
   for (int i = 0; i < 300; ++i) {
     const std::int64_t a = draw(1, 40), b = draw(1, 40), c = draw(1, 40), size = draw(1, 50);
     const bool all = i % 3 == 0;  // f has a number for each update, or for each of the last dim
-    const Nest nest = all ? MakeNest({{0, 1, 2}, {0, 1}, {1, 2, 0}}, {a, b, size}, {a, b, c},
-                                     {a, b, c, 1})
-                          : MakeNest({{2}, {0, 1}, {1, 2, 0}}, {a, b + 1, size}, {a, b, c}, {c, 1});
+    const StridedIndexing indexing =
+        all ? MakeStridedIndexing({{0, 1, 2}, {0, 1}, {1, 2, 0}}, {a, b, size}, {a, b, c},
+                                  {a, b, c, 1})
+            : MakeStridedIndexing({{2}, {0, 1}, {1, 2, 0}}, {a, b + 1, size}, {a, b, c}, {c, 1});
     std::vector<std::int64_t> numbers(all ? a * b * c : c);
     for (std::int64_t& number : numbers) number = draw(-size, size - 1);
     const Table table{numbers.data(), true};
-    const Plan plan = PlanOf(nest);
+    const Plan plan = PlanOf(indexing);
     Walk wide(plan, table), narrow(plan, table);
     for (std::int64_t done = 0; done < plan.runs;) {
       const std::int64_t count = std::min(draw(1, 600), plan.runs - done);
@@ -135,8 +144,8 @@ void NarrowTargetsAreTheWideOnes() {
 // numbers from the end, and the output beside data or in its place.
 void PanelsGiveTheSameBits() {
   constexpr std::int64_t kHeight = 5, kPitch = 37, kCount = 300, kWidth = 33;
-  const Nest nest = Elements(kHeight, kPitch, kCount, kWidth);
-  const Plan plan = PlanOf(nest);
+  const StridedIndexing indexing = Elements(kHeight, kPitch, kCount, kWidth);
+  const Plan plan = PlanOf(indexing);
   std::mt19937_64 random(2);
   std::vector<std::int64_t> numbers(kCount * kWidth);
   for (std::int64_t& number : numbers)

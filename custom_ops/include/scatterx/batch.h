@@ -14,7 +14,7 @@ namespace scatterx {
 inline constexpr std::int64_t kFar = 1 << 20;
 
 // The distance of the data from the processor.
-struct Reach {
+struct CacheHints {
   bool is_far = false;   // the output, and prefetching helps: see Batch::ForEach
   bool streams = false;  // the updates do not fit any cache: long runs are written past the caches
 };
@@ -50,7 +50,7 @@ struct Batch {
   std::int64_t count;
   std::int64_t stride;
   std::int64_t length;
-  Reach reach;
+  CacheHints reach;
 
   std::int64_t Target(std::int64_t i) const { return targets[i]; }
   std::int64_t Source(std::int64_t i) const { return (sources ? sources[i] : i) * stride; }
@@ -105,9 +105,8 @@ struct Batch {
     constexpr std::int64_t kAhead = 24, kTogether = 4;
     const std::uint32_t* to = targets;
     const std::int64_t n = count;
-    const auto take = [=](std::int64_t i) __attribute__((always_inline)) {
-      four(i, Four<std::uint32_t>(to + i));
-    };
+    const auto take = [=](std::int64_t i)
+                          __attribute__((always_inline)) { four(i, Four<std::uint32_t>(to + i)); };
     std::int64_t i = 0;
     if (reach.is_far) {
       const auto ask = [=](std::int64_t k) {

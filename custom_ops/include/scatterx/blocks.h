@@ -21,13 +21,13 @@ namespace scatterx {
 inline constexpr std::int64_t kBlockBytes = 1 << 14;
 
 // Step i of the outermost dim writes into elements [first + i * pitch, first + (i + 1) * pitch).
-struct Bands {
+struct RowBlocks {
   std::int64_t first, pitch, count;
 };
 
 // The bands of a plan, if its output is many blocks and a band is not long. If a block gets
 // few runs, moving it once more costs more than fetching the lines that they write.
-inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes) {
+inline std::optional<RowBlocks> RowBlocksOf(const Plan& plan, std::int64_t element_bytes) {
   constexpr std::int64_t kBytesOfRun = 256, kLeastOutput = 1 << 18, kLongestBand = 1 << 18;
   const std::int64_t bytes = plan.data_count * element_bytes;
   if (plan.rank == 0 || bytes < kLeastOutput) return std::nullopt;
@@ -41,12 +41,12 @@ inline std::optional<Bands> BandsOf(const Plan& plan, std::int64_t element_bytes
   for (std::size_t j = 0; j < plan.columns.count; ++j)
     reach += (plan.columns.at[j].size - 1) * plan.columns.at[j].stride;
   if (outer.target <= reach || outer.target * element_bytes > kLongestBand) return std::nullopt;
-  return Bands{plan.start, outer.target, outer.extent};
+  return RowBlocks{plan.start, outer.target, outer.extent};
 }
 
 namespace internal {
 
-inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
+inline void ScatterBlocks(const Work& far, const RowBlocks& bands, const char* data,
                           const Parallel& parallel) {
   // The blocks are copied in any case, so they may be of another form until all runs are moved.
   constexpr std::int64_t kElementsOfRun = 8;
@@ -54,7 +54,7 @@ inline void ScatterBlocks(const Work& far, const Bands& bands, const char* data,
                      far.plan.runs * kElementsOfRun >= far.plan.data_count;
   Moves moves = far.moves;
   if (turns) moves.apply = moves.form.apply;
-  const Work work{far.plan, far.table, moves, far.updates, far.output, Reach{}};
+  const Work work{far.plan, far.table, moves, far.updates, far.output, CacheHints{}};
   const std::int64_t size = work.Bytes();
   const std::int64_t steps = std::max<std::int64_t>(1, kBlockBytes / (bands.pitch * size));
   const auto copy = [&](std::int64_t begin, std::int64_t end) {

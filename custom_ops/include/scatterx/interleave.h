@@ -44,9 +44,9 @@ namespace internal {
 
 // Moves stretches, put together where they follow each other on both sides. The next few wait in a
 // queue while their sources are fetched: they jump about, and the processor cannot guess where to.
-class Stretches {
+class CopyQueue {
  public:
-  explicit Stretches(bool past_caches) : past_caches_(past_caches), asks_(Chosen().prefetch) {}
+  explicit CopyQueue(bool past_caches) : past_caches_(past_caches), asks_(Chosen().prefetch) {}
 
   void Add(char* to, const char* from, std::int64_t bytes) {
     if (to == last_.to + last_.bytes && from == last_.from + last_.bytes) {
@@ -126,7 +126,7 @@ inline void Interleave(const Plan& plan, const Table& table, const Grid& grid, s
     const Part lines = PartOf((plan.data_count + line - 1) / line, i, tasks);
     const std::int64_t end = std::min(lines.end * line, plan.data_count);
     std::int64_t done = std::min(lines.begin * line, plan.data_count);
-    internal::Stretches stretches(bytes >= kBytesPastCaches);
+    internal::CopyQueue stretches(bytes >= kBytesPastCaches);
     const auto take_data = [&](std::int64_t stop) {
       if (stop <= done) return;
       stretches.Add(output + done * size, data + done * size, (stop - done) * size);

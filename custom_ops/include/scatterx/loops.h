@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "scatterx/keep.h"
+#include "scatterx/compact.h"
 #include "scatterx/moves.h"
 #include "scatterx/plan.h"
 #include "scatterx/split.h"
@@ -23,7 +23,7 @@ struct Work {
   const Moves& moves;
   const char* updates;
   char* output;
-  Reach reach;
+  CacheHints reach;
 
   std::int64_t Bytes() const { return static_cast<std::int64_t>(moves.bytes); }
 };
@@ -59,7 +59,7 @@ class Mover {
     if (is_near_) {
       std::uint32_t targets[kBatch], kept[kBatch + kKeepSlack];
       walk_.Take(count, targets);
-      const std::int64_t keep = Keep(targets, count, begin, end, kept, sources);
+      const std::int64_t keep = CompactInRange(targets, count, begin, end, kept, sources);
       Apply(output_, updates, {kept, sources, keep, Stride(), length_, work_.reach});
     } else {
       std::int64_t targets[kBatch], kept[kBatch + kKeepSlack];

@@ -1,4 +1,4 @@
-// Makes the plan of a scatter from its nest and the numbers in f.
+// Makes the plan of a scatter from its indexing and the numbers in f.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace scatterx {
 namespace internal {
 
 // If, sorted by step, every step is longer than the reach of all shorter dims together, no two
-// points of the nest have the same target.
+// points of the indexing have the same target.
 inline bool IsInjective(const Plan& plan) {
   Dim dims[kMaxRank];
   std::copy(plan.dims, plan.dims + plan.rank, dims);
@@ -31,7 +31,7 @@ inline bool IsInjective(const Plan& plan) {
   return true;
 }
 
-// The contiguous run at the end of the nest. A long run is moved fast in any case, so an affine
+// The contiguous run at the end of the indexing. A long run is moved fast in any case, so an affine
 // table gains nothing.
 inline constexpr std::int64_t kLongRun = 64;
 
@@ -49,46 +49,47 @@ inline std::int64_t TrailingRun(const Plan& plan) {
 // affine table could improve it.
 struct Outline {
   Plan plan;
-  bool may_straighten = false;
+  bool may_fold = false;
 };
 
 // `unique` is the caller's promise that no two updates collide.
-inline Outline MakeOutline(const Nest& nest, bool unique) {
+inline Outline MakeOutline(const StridedIndexing& indexing, bool unique) {
   Outline outline;
   Plan& plan = outline.plan;
-  plan.data_count = nest.data_count;
-  if (nest.update_count == 0) return outline;
-  plan.columns = nest.columns;
+  plan.data_count = indexing.data_count;
+  if (indexing.update_count == 0) return outline;
+  plan.columns = indexing.columns;
   plan.unique = unique;
-  internal::TakeDims(nest, plan);
+  internal::TakeDims(indexing, plan);
   if (plan.columns.count == 0) {
     plan.unique = plan.unique || internal::IsInjective(plan);
   } else {
-    outline.may_straighten =
-        nest.every_row_is_used && internal::TrailingRun(plan) < internal::kLongRun;
+    outline.may_fold =
+        indexing.every_row_is_used && internal::TrailingRun(plan) < internal::kLongRun;
   }
   internal::Fold(plan);
   return outline;
 }
 
-// Folds an affine table into the steps of the nest, if this shows that no two updates collide. Then
-// the table is in bounds. Otherwise `plan` is not changed.
-inline bool Straighten(const Nest& nest, const Table& table, const Parallel& parallel, Plan& plan) {
+// Folds an affine table into the steps of the indexing, if this shows that no two updates collide.
+// Then the table is in bounds. Otherwise `plan` is not changed.
+inline bool FoldAffineIndices(const StridedIndexing& indexing, const Table& table,
+                              const Parallel& parallel, Plan& plan) {
   Affine affine;
-  if (!FindAffine(nest, table, parallel, affine)) return false;
+  if (!FindAffine(indexing, table, parallel, affine)) return false;
   Plan straight;
-  straight.data_count = nest.data_count;
-  internal::TakeDims(nest, straight);
-  for (std::size_t j = 0; j < nest.columns.count; ++j) {
-    const Column& column = nest.columns.at[j];
+  straight.data_count = indexing.data_count;
+  internal::TakeDims(indexing, straight);
+  for (std::size_t j = 0; j < indexing.columns.count; ++j) {
+    const Column& column = indexing.columns.at[j];
     straight.start += (affine.start[j] + (affine.start[j] < 0 ? column.size : 0)) * column.stride;
   }
-  for (std::size_t i = 0; i < nest.picks.p1.size(); ++i) {
-    if (nest.table[i] == 1) continue;
+  for (std::size_t i = 0; i < indexing.picks.p1.size(); ++i) {
+    if (indexing.table[i] == 1) continue;
     std::size_t d = 0;  // of the plan: the dims of updates that have more than one step
-    for (std::int64_t dim = 0; dim < nest.picks.p1[i]; ++dim) d += nest.updates[dim] > 1;
-    for (std::size_t j = 0; j < nest.columns.count; ++j)
-      straight.dims[d].target += affine.step[i][j] * nest.columns.at[j].stride;
+    for (std::int64_t dim = 0; dim < indexing.picks.p1[i]; ++dim) d += indexing.updates[dim] > 1;
+    for (std::size_t j = 0; j < indexing.columns.count; ++j)
+      straight.dims[d].target += affine.step[i][j] * indexing.columns.at[j].stride;
     straight.dims[d].row = 0;
   }
   if (!internal::IsInjective(straight)) return false;
@@ -98,10 +99,11 @@ inline bool Straighten(const Nest& nest, const Table& table, const Parallel& par
   return true;
 }
 
-// The plan for a nest whose table is in bounds.
-inline Plan MakePlan(const Nest& nest, const Table& table, bool unique, const Parallel& parallel) {
-  Outline outline = MakeOutline(nest, unique);
-  if (outline.may_straighten) Straighten(nest, table, parallel, outline.plan);
+// The plan for an indexing whose table is in bounds.
+inline Plan MakePlan(const StridedIndexing& indexing, const Table& table, bool unique,
+                     const Parallel& parallel) {
+  Outline outline = MakeOutline(indexing, unique);
+  if (outline.may_fold) FoldAffineIndices(indexing, table, parallel, outline.plan);
   return outline.plan;
 }
 

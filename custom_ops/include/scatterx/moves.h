@@ -34,10 +34,9 @@ using Bytes = std::conditional_t<
 template <std::size_t kSize>
 void CopyElements(char* output, const char* updates, Batch batch) {
   using T = Bytes<kSize>;
-  batch.ForEachElement(output, kSize, reinterpret_cast<const T*>(updates),
-                       [=](std::int64_t target, T update) {
-                         std::memcpy(output + target * kSize, &update, kSize);
-                       });
+  batch.ForEachElement(
+      output, kSize, reinterpret_cast<const T*>(updates),
+      [=](std::int64_t target, T update) { std::memcpy(output + target * kSize, &update, kSize); });
 }
 
 #if SCATTERX_X86

@@ -67,7 +67,7 @@ inline void CopyPieces(char* to, std::int64_t to_pitch, const char* from, std::i
 
 inline void ScatterPanels(const Work& far, const Panels& panels, const char* data,
                           const Parallel& parallel) {
-  const Work work{far.plan, far.table, far.moves, far.updates, far.output, Reach{}};
+  const Work work{far.plan, far.table, far.moves, far.updates, far.output, CacheHints{}};
   const std::int64_t size = work.Bytes(), pitch = panels.pitch * size;
   const auto part_of = [&](std::size_t i) { return PartOf(panels.extent, i, panels.count); };
   // The columns of the rows that no update names go to the first and the last panel.

@@ -7,8 +7,8 @@
 //     sum of I_d * target_d  +  base(row),    row = sum of I_d * row_d,
 //     base(row) = sum of f[row, j] * column_j.stride
 //
-// where target_d collects the strides of the data axes that p2 gives to dim d. `Nest` holds these
-// numbers.
+// where target_d collects the strides of the data axes that p2 gives to dim d. `StridedIndexing`
+// holds these numbers.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Columns {
   std::size_t count = 0;
 };
 
-struct Nest {
+struct StridedIndexing {
   Ints data, updates, table;  // shapes
   Picks picks;
   Ints targets;     // per update dim: elements of data per step
@@ -87,12 +87,13 @@ inline bool HasRepeats(const Ints& pick) {
 // axes, f of shape updates.shape[p1] + (rank(data) - len(p2),), and a dim that p2 puts on an axis
 // at most as long as that axis. A dim of size 1 takes no steps. So the added strides belong to
 // different dims of at least 2, and a sum of them is at most the number of elements.
-inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, const Ints& table) {
-  Nest nest;
-  nest.data = data;
-  nest.updates = updates;
-  nest.table = table;
-  nest.picks = picks;
+inline StridedIndexing MakeStridedIndexing(const Picks& picks, const Ints& data,
+                                           const Ints& updates, const Ints& table) {
+  StridedIndexing indexing;
+  indexing.data = data;
+  indexing.updates = updates;
+  indexing.table = table;
+  indexing.picks = picks;
   internal::CheckPick("p1", picks.p1, updates.size());
   internal::CheckPick("p2", picks.p2, updates.size());
   internal::CheckPermutation(picks.p, data.size());
@@ -109,19 +110,19 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
                           ToString(updates) + " and p1 = " + ToString(picks.p1) + " need " +
                           ToString(expected));
   }
-  nest.data_count = Count(data);
-  nest.update_count = Count(updates);
-  nest.targets = Ints(updates.size(), 0);
-  nest.rows = Ints(updates.size(), 0);
-  nest.columns.count = columns;
-  if (nest.update_count == 0) return nest;  // without updates, no target is out of bounds
+  indexing.data_count = Count(data);
+  indexing.update_count = Count(updates);
+  indexing.targets = Ints(updates.size(), 0);
+  indexing.rows = Ints(updates.size(), 0);
+  indexing.columns.count = columns;
+  if (indexing.update_count == 0) return indexing;  // without updates, no target is out of bounds
 
   // If data is empty, strides are 0, and every update is out of bounds.
-  const Ints strides = nest.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
+  const Ints strides = indexing.data_count == 0 ? Ints(data.size(), 0) : RowMajorStrides(data);
   for (std::size_t axis = 0; axis < data.size(); ++axis) {
     const std::size_t source = static_cast<std::size_t>(picks.p[axis]);
     if (source < columns) {
-      nest.columns.at[source] = {data[axis], strides[axis], static_cast<std::int64_t>(axis)};
+      indexing.columns.at[source] = {data[axis], strides[axis], static_cast<std::int64_t>(axis)};
       continue;
     }
     const std::int64_t dim = picks.p2[source - columns];
@@ -131,16 +132,16 @@ inline Nest MakeNest(const Picks& picks, const Ints& data, const Ints& updates, 
                             ", which p2 puts on axis " + std::to_string(axis) +
                             " of data, of size " + std::to_string(data[axis]));
     }
-    if (data[axis] > 1) nest.targets[dim] += strides[axis];
+    if (data[axis] > 1) indexing.targets[dim] += strides[axis];
   }
-  nest.every_row_is_used = !internal::HasRepeats(picks.p1);
-  if (columns == 0) return nest;  // f has no columns
-  nest.row_count = Count(table) / static_cast<std::int64_t>(columns);
+  indexing.every_row_is_used = !internal::HasRepeats(picks.p1);
+  if (columns == 0) return indexing;  // f has no columns
+  indexing.row_count = Count(table) / static_cast<std::int64_t>(columns);
   std::int64_t stride = 1;
   for (std::size_t i = picks.p1.size(); i-- > 0; stride *= table[i]) {
-    if (table[i] > 1) nest.rows[picks.p1[i]] += stride;
+    if (table[i] > 1) indexing.rows[picks.p1[i]] += stride;
   }
-  return nest;
+  return indexing;
 }
 
 }  // namespace scatterx

@@ -109,17 +109,18 @@ SCATTERX_AVX2 bool KeepRowsAvx2(const Int* values, const Columns& columns, std::
 }
 
 template <class Int, class Place>
-bool KeepRows(const Nest& nest, const Table& table, std::int64_t unit, Part part, Place* places) {
+bool KeepRows(const StridedIndexing& indexing, const Table& table, std::int64_t unit, Part part,
+              Place* places) {
   const auto keep = [&](auto count) {
     constexpr std::size_t kCount = decltype(count)::value;
     const auto* values = static_cast<const Int*>(table.values);
     const bool asks = Chosen().prefetch;
-    return HasAvx2() ? KeepRowsAvx2<Int, Place, kCount>(values, nest.columns, unit, part.begin,
+    return HasAvx2() ? KeepRowsAvx2<Int, Place, kCount>(values, indexing.columns, unit, part.begin,
                                                         part.end, asks, places)
-                     : KeepRows<Int, Place, kCount>(values, nest.columns, unit, part.begin,
+                     : KeepRows<Int, Place, kCount>(values, indexing.columns, unit, part.begin,
                                                     part.end, asks, places);
   };
-  switch (nest.columns.count) {
+  switch (indexing.columns.count) {
     case 1:
       return keep(std::integral_constant<std::size_t, 1>());
     case 2:
@@ -133,10 +134,10 @@ bool KeepRows(const Nest& nest, const Table& table, std::int64_t unit, Part part
 
 // The unit of all places, and the last one of them, without memory; nothing if a place does not fit
 // in 32 bits, or f has no or many columns.
-inline std::optional<Places> OutlinePlaces(const Nest& nest) {
+inline std::optional<Places> OutlinePlaces(const StridedIndexing& indexing) {
   constexpr std::size_t kMostColumns = 3;
-  const Columns& columns = nest.columns;
-  if (!nest.every_row_is_used || nest.data_count == 0 || columns.count > kMostColumns)
+  const Columns& columns = indexing.columns;
+  if (!indexing.every_row_is_used || indexing.data_count == 0 || columns.count > kMostColumns)
     return std::nullopt;
   Places places;
   for (std::size_t j = 0; j < columns.count; ++j) {
@@ -152,45 +153,47 @@ inline std::optional<Places> OutlinePlaces(const Nest& nest) {
 }
 
 // Fills an outline. Throws InvalidArgument if the target of an update is out of bounds.
-inline void KeepPlaces(const Nest& nest, const Table& table, const Parallel& parallel,
-                       Places& places) {
-  const std::int64_t bytes = nest.row_count * places.table.Bytes();
+inline void KeepPlaces(const StridedIndexing& indexing, const Table& table,
+                       const Parallel& parallel, Places& places) {
+  const std::int64_t bytes = indexing.row_count * places.table.Bytes();
   places.memory.reset(new char[static_cast<std::size_t>(bytes)]);
   places.table.values = places.memory.get();
   std::atomic<bool> good{true};
   const std::size_t tasks = parallel.TasksFor(
-      bytes + nest.row_count * static_cast<std::int64_t>(nest.columns.count) * table.Bytes());
+      bytes +
+      indexing.row_count * static_cast<std::int64_t>(indexing.columns.count) * table.Bytes());
   parallel.For(tasks, [&](std::size_t i) {
-    const Part part = PartOf(nest.row_count, i, tasks);
+    const Part part = PartOf(indexing.row_count, i, tasks);
     const auto keep = [&](auto number) {
       auto* to = reinterpret_cast<decltype(number)*>(places.memory.get());
-      return table.wide ? internal::KeepRows<std::int64_t>(nest, table, places.unit, part, to)
-                        : internal::KeepRows<std::int32_t>(nest, table, places.unit, part, to);
+      return table.wide ? internal::KeepRows<std::int64_t>(indexing, table, places.unit, part, to)
+                        : internal::KeepRows<std::int32_t>(indexing, table, places.unit, part, to);
     };
     if (!(places.table.wide ? keep(std::uint32_t{}) : keep(std::uint16_t{})))
       good.store(false, std::memory_order_relaxed);
   });
-  if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(nest, table);
+  if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(indexing, table);
 }
 
 // Throws InvalidArgument if the target of an update is out of bounds. Keeps the places if that is
 // faster: if runs are short, and f does not stay in the nearest caches, but its places fit into
 // some cache.
-inline std::optional<Places> CheckAndKeep(const Nest& nest, const Table& table, const Plan& plan,
-                                          std::int64_t element_bytes, const Parallel& parallel) {
+inline std::optional<Places> CheckAndKeep(const StridedIndexing& indexing, const Table& table,
+                                          const Plan& plan, std::int64_t element_bytes,
+                                          const Parallel& parallel) {
   constexpr std::int64_t kLongRun = 64, kNearest = 1 << 19;
   const std::int64_t bytes =
-      nest.row_count * static_cast<std::int64_t>(nest.columns.count) * table.Bytes();
-  auto places = plan.run * element_bytes <= kLongRun && bytes >= kNearest ? OutlinePlaces(nest)
+      indexing.row_count * static_cast<std::int64_t>(indexing.columns.count) * table.Bytes();
+  auto places = plan.run * element_bytes <= kLongRun && bytes >= kNearest ? OutlinePlaces(indexing)
                                                                           : std::nullopt;
   if (places) {
-    const std::int64_t kept = nest.row_count * places->table.Bytes();
+    const std::int64_t kept = indexing.row_count * places->table.Bytes();
     if (kept >= bytes || kept >= kBytesPastCaches) places.reset();
   }
   if (places) {
-    KeepPlaces(nest, table, parallel, *places);
+    KeepPlaces(indexing, table, parallel, *places);
   } else {
-    CheckBounds(nest, table, parallel);
+    CheckBounds(indexing, table, parallel);
   }
   return places;
 }

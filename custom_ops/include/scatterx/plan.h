@@ -1,7 +1,7 @@
 // The plan of a scatter: runs of elements that are contiguous in updates and in data, and a loop
-// nest that computes the target of each run.
+// indexing that computes the target of each run.
 //
-//     run number q, at the point (i_0, i_1, ...) of the nest in row-major order, is updates[q *
+//     run number q, at the point (i_0, i_1, ...) of the indexing in row-major order, is updates[q *
 //     run, (q + 1) * run) and goes to  start + sum of i_d * target_d + base(row_start + sum of i_d
 //     * row_d)
 #pragma once
@@ -26,19 +26,20 @@ struct Plan {
   std::int64_t run = 1;   // elements
   bool run_owns = false;  // different elements of runs never have the same target
   std::int64_t runs = 0;
-  Columns columns;      // of f; empty if the nest describes f completely
+  Columns columns;      // of f; empty if the indexing describes f completely
   bool unique = false;  // no two updates collide
   std::int64_t data_count = 0;
 };
 
 namespace internal {
 
-// The dims of the nest without those of extent 1.
-inline void TakeDims(const Nest& nest, Plan& plan) {
-  for (std::size_t d = 0; d < nest.updates.size(); ++d) {
-    if (nest.updates[d] == 1) continue;
+// The dims of the indexing without those of extent 1.
+inline void TakeDims(const StridedIndexing& indexing, Plan& plan) {
+  for (std::size_t d = 0; d < indexing.updates.size(); ++d) {
+    if (indexing.updates[d] == 1) continue;
     // A dim in p2 is a coordinate of J, so its steps have different targets.
-    plan.dims[plan.rank++] = {nest.updates[d], nest.targets[d], nest.rows[d], nest.targets[d] != 0};
+    plan.dims[plan.rank++] = {indexing.updates[d], indexing.targets[d], indexing.rows[d],
+                              indexing.targets[d] != 0};
   }
 }
 

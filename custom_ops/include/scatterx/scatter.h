@@ -22,8 +22,8 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
                     const void* updates, void* output, const Parallel& parallel) {
   const auto size = static_cast<std::int64_t>(moves.bytes);
   const Choices choices = Chosen();
-  const Reach reach{choices.prefetch && plan.data_count * size >= kFar,
-                    plan.runs * plan.run * size >= kBytesPastCaches};
+  const CacheHints reach{choices.prefetch && plan.data_count * size >= kFar,
+                         plan.runs * plan.run * size >= kBytesPastCaches};
   const internal::Work work{
       plan, table, moves, static_cast<const char*>(updates), static_cast<char*>(output), reach};
   const char* from = static_cast<const char*>(data);
@@ -33,7 +33,7 @@ inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, co
       return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output,
                         parallel);
     }
-    const auto bands = choices.blocks ? BandsOf(plan, work.Bytes()) : std::nullopt;
+    const auto bands = choices.blocks ? RowBlocksOf(plan, work.Bytes()) : std::nullopt;
     if (bands) return internal::ScatterBlocks(work, *bands, from, parallel);
   }
   const auto panels = choices.panels ? PanelsOf(plan, work.Bytes(), parallel) : std::nullopt;

@@ -105,42 +105,43 @@ bool RowsAreInBounds(const void* values, const Columns& columns, std::int64_t be
 
 // Throws at the first update, in row-major order, whose target is out of bounds. Slow: one update
 // at a time.
-inline void CheckUpdatesOneByOne(const Nest& nest, const Table& table) {
-  Ints index(nest.updates.size(), 0);
+inline void CheckUpdatesOneByOne(const StridedIndexing& indexing, const Table& table) {
+  Ints index(indexing.updates.size(), 0);
   do {
     std::int64_t row = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) row += index[d] * nest.rows[d];
-    for (std::size_t j = 0; j < nest.columns.count; ++j) {
-      const Column& column = nest.columns.at[j];
-      const std::int64_t value =
-          table[row * static_cast<std::int64_t>(nest.columns.count) + static_cast<std::int64_t>(j)];
+    for (std::size_t d = 0; d < index.size(); ++d) row += index[d] * indexing.rows[d];
+    for (std::size_t j = 0; j < indexing.columns.count; ++j) {
+      const Column& column = indexing.columns.at[j];
+      const std::int64_t value = table[row * static_cast<std::int64_t>(indexing.columns.count) +
+                                       static_cast<std::int64_t>(j)];
       if (value >= -column.size && value < column.size) continue;
       throw InvalidArgument("update " + ToString(index) + " is out of bounds: component " +
                             std::to_string(j) + " of f is " + std::to_string(value) +
                             ", but axis " + std::to_string(column.axis) + " of data has size " +
                             std::to_string(column.size));
     }
-  } while (Next(nest.updates, index));
+  } while (Next(indexing.updates, index));
 }
 
 }  // namespace internal
 
 // Throws InvalidArgument if the target of an update is out of bounds.
-inline void CheckBounds(const Nest& nest, const Table& table, const Parallel& parallel) {
-  if (nest.update_count == 0 || nest.columns.count == 0) return;
-  if (!nest.every_row_is_used) return internal::CheckUpdatesOneByOne(nest, table);
+inline void CheckBounds(const StridedIndexing& indexing, const Table& table,
+                        const Parallel& parallel) {
+  if (indexing.update_count == 0 || indexing.columns.count == 0) return;
+  if (!indexing.every_row_is_used) return internal::CheckUpdatesOneByOne(indexing, table);
   const std::size_t tasks =
-      parallel.TasksFor(nest.row_count * static_cast<std::int64_t>(nest.columns.count * 8));
+      parallel.TasksFor(indexing.row_count * static_cast<std::int64_t>(indexing.columns.count * 8));
   std::atomic<bool> good{true};
   parallel.For(tasks, [&](std::size_t i) {
-    const Part part = PartOf(nest.row_count, i, tasks);
+    const Part part = PartOf(indexing.row_count, i, tasks);
     const bool fits = table.wide ? internal::RowsAreInBounds<std::int64_t>(
-                                       table.values, nest.columns, part.begin, part.end)
+                                       table.values, indexing.columns, part.begin, part.end)
                                  : internal::RowsAreInBounds<std::int32_t>(
-                                       table.values, nest.columns, part.begin, part.end);
+                                       table.values, indexing.columns, part.begin, part.end);
     if (!fits) good.store(false, std::memory_order_relaxed);
   });
-  if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(nest, table);
+  if (!good.load(std::memory_order_relaxed)) internal::CheckUpdatesOneByOne(indexing, table);
 }
 
 }  // namespace scatterx
