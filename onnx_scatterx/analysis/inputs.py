@@ -49,7 +49,8 @@ class ModelInputs:
                 continue
             shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
         if not self.distrust_dims:
-            self.shared = {terms[0]: name for name, terms in symbols.items() if len(terms) > 1}
+            named = ((t, name) for name, terms in symbols.items() for t in terms)
+            self.shared = {t: name for t, name in named if symbols[name].count(t) > 1}
         assumptions = Assumptions(assumed, symbols)
         assumptions.learn_sizes(facts)
         facts.add(map(fact_of, ruled_out))
@@ -68,7 +69,8 @@ class ModelInputs:
                 continue
             # Older exporters wrote -1; ONNX Runtime takes any size.
             name = None if isinstance(d, int) else d.value
-            if name and not self.distrust_dims:
+            # An input with a default may be left out: then it has the dims of the default.
+            if name and not self.distrust_dims and value.name not in self.graph.initializers:
                 found = size(name, DeclaredDim(name))
             else:
                 found = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))

@@ -182,9 +182,9 @@ def optimize(
         head, *lines = report.violation_lines()
         raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
     if verify is not False:
-        told = {"assume": assume, "distrust_dims": distrust_dims}
+        options = {"assume": assume, "distrust_dims": distrust_dims}
         more = {} if verify is True else dict(verify)
-        result = replace(result, verification=_verified(model, result, observer, told | more))
+        result = replace(result, verification=_verified(model, result, observer, options | more))
     return result
 
 
@@ -195,12 +195,12 @@ def _verified(
     from onnx_scatterx.verification import verify
 
     observer.stage("verifying")
-    told = {
+    options = {
         "progress": observer.counted("verifying"),
         "proving": observer.counted("proving"),
         **arguments,
     }
-    found = verify(before, after, **told)
+    found = verify(before, after, **options)
     if found.same:
         return found
     first, *more = str(found).split("\n")

@@ -22,9 +22,9 @@ _COUNTED = 16  # removable values from which a value is computed
 class AvailableValues:
     """The values that hold a graph's sizes and numbers: tensors by dims, scalars by contents.
 
-    ``order`` is every value's place in the graph: values before the anchor can be read. Values in
-    ``late`` depend on values that may be removed (``removed``), with their number. They are read
-    only if no other value holds the size.
+    ``order`` is every value's place in the graph: values before the insertion point can be read.
+    The values in ``dependent`` depend on values that may be removed (``removed``), on how many of
+    them up to a limit. They are read only if no other value holds the size.
     """
 
     def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:
@@ -39,7 +39,7 @@ class AvailableValues:
             values.extend(node.outputs)
             self.order.update(dict.fromkeys(node.outputs, place))
         self.removed = removed
-        self.late = descendants(graph, removed)
+        self.dependent = descendants(graph, removed)
         self._counts: Counter[tuple[Term, int, bool]] = Counter()
         for value in values:
             if value not in removed:
@@ -70,7 +70,7 @@ class AvailableValues:
         """Return whether a value is among the first of its kind to hold a term."""
         if t.constant is not None:
             return False
-        key = (t, kind, value in self.late)
+        key = (t, kind, value in self.dependent)
         self._counts[key] += 1
         return self._counts[key] <= _FIRST
 

@@ -16,42 +16,42 @@ _INT64 = ir.DataType.INT64
 
 
 class ExistingValues:
-    """Reads values before the writer's anchor, as vectors of one int64.
+    """Reads values before the writer's insertion point, as vectors of one int64.
 
     If it ``depends_on_removed``, it also reads values that depend on values that may be removed.
     """
 
-    def __init__(self, writer: Writer, scope: Scope, sources: AvailableValues) -> None:
+    def __init__(self, writer: Writer, scope: Scope, available: AvailableValues) -> None:
         self.writer = writer
         self.scope = scope
-        self.sources = sources
+        self.available = available
         self.depends_on_removed = False
-        # Results for the current anchor.
-        self._anchor: ir.Node | None = None
+        # Results for the current insertion point.
+        self._insertion_point: ir.Node | None = None
         self._place = -1
         self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
 
-    def _at_anchor(self) -> None:
-        """Forget the results for another anchor."""
-        anchor = self.writer.insertion_point
-        if anchor is not self._anchor:
-            self._anchor = anchor
-            self._place = self.sources.order.get(anchor.outputs[0], -1)
+    def _at_insertion_point(self) -> None:
+        """Forget the results for another insertion point."""
+        point = self.writer.insertion_point
+        if point is not self._insertion_point:
+            self._insertion_point = point
+            self._place = self.available.order.get(point.outputs[0], -1)
             self._scalars.clear()
 
     @property
     def place(self) -> int:
-        """The anchor's place in the graph."""
-        self._at_anchor()
+        """The insertion point's place in the graph."""
+        self._at_insertion_point()
         return self._place
 
     def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value is computed before the anchor."""
-        self._at_anchor()
-        return self.sources.order.get(value, self._place) < self._place
+        """Return whether a value is computed before the insertion point."""
+        self._at_insertion_point()
+        return self.available.order.get(value, self._place) < self._place
 
     def _can_read(self, value: ir.Value) -> bool:
-        if value in self.sources.late and not self.depends_on_removed:
+        if value in self.available.dependent and not self.depends_on_removed:
             return False
         return self.is_available(value)
 
@@ -83,7 +83,7 @@ class ExistingValues:
 
     def of_shape(self, dims: Sequence[Term]) -> ir.Value | None:
         """Return a tensor that has a shape, which is not all numbers, or None."""
-        for value, axis in self.sources.dims.get(next(d for d in dims if d.constant is None), ()):
+        for value, axis in self.available.dims.get(next(d for d in dims if d.constant is None), ()):
             shape = self.scope.values[value].shape
             if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return value
@@ -97,7 +97,7 @@ class ExistingValues:
 
         A value that keeps fewer removable values alive is preferred to both.
         """
-        self._at_anchor()
+        self._at_insertion_point()
         key = t, self.depends_on_removed
         if key not in self._scalars:
             self._scalars[key] = self._first_scalar(t)
@@ -106,17 +106,17 @@ class ExistingValues:
     def _first_scalar(self, t: Term) -> ir.Value | None:
         first: ir.Value | None = None
         least: tuple[int, bool] | None = None
-        for value in self.sources.scalars.get(t, ()):
+        for value in self.available.scalars.get(t, ()):
             if not self.is_available(value):
                 break  # later ones are not either
             if self._can_read(value):
-                worse = self.sources.late.get(value, 0), self._rank(value) != 1
+                worse = self.available.dependent.get(value, 0), self._rank(value) != 1
                 if least is None or worse < least:
                     first, least = value, worse
         return first
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
-        for value, axis in self.sources.dims.get(t, ()):
+        for value, axis in self.available.dims.get(t, ()):
             if self._can_read(value):
                 return value, axis
         return None
@@ -127,6 +127,6 @@ class ExistingValues:
         if not isinstance(atom, Symbol) or t is not as_term(atom):
             return None
         found = scalar_load(atom, self.scope)
-        if found is None or found.value in self.sources.removed:
+        if found is None or found.value in self.available.removed:
             return None
         return found if self._can_read(found.value) else None

@@ -1,4 +1,4 @@
-"""Adds nodes and constants to a graph, before an anchor, under names of its own."""
+"""Adds nodes and constants to a graph, before an insertion point, under names of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 class GraphWriter:
-    """Adds nodes to a graph before an anchor; equal constants are made once.
+    """Adds nodes to a graph before an insertion point; equal constants are made once.
 
     If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
     version 4 an initializer is an input too. ``metadata`` is added to every new node: it names

@@ -20,7 +20,7 @@ from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 
 class NodeWriter(GraphWriter):
-    """Adds nodes to a graph before an anchor; equal nodes and constants are made once.
+    """Adds nodes to a graph before an insertion point; equal nodes and constants are made once.
 
     A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
     refuses it; ``scope`` has the abstract values of existing values.

@@ -32,7 +32,7 @@ _NUMBER = 2**62
 _FACTOR = 2**31
 
 _SHARED = 4  # nodes that flipping a maximum must save: other numbers may share it
-LATE = 4  # extra nodes for a read from a removable value
+DEPENDENT = 4  # extra nodes for a read from a removable value
 
 
 class Turned(NamedTuple):
@@ -47,22 +47,22 @@ class Turned(NamedTuple):
 class TermCosts:
     """Counts the nodes of terms as vectors of one int64, or refuses."""
 
-    def __init__(self, writer: Writer, scope: Scope, sources: AvailableValues) -> None:
+    def __init__(self, writer: Writer, scope: Scope, available: AvailableValues) -> None:
         self.writer = writer
         self.scope = scope
-        self.reader = ExistingValues(writer, scope, sources)
-        # Results for the current anchor.
-        self._anchor: ir.Node | None = None
+        self.reader = ExistingValues(writer, scope, available)
+        # Results for the current insertion point.
+        self._insertion_point: ir.Node | None = None
         self._costs: dict[Term, int | RefusedError] = {}
         self._plain: dict[tuple[Term, bool], int | RefusedError] = {}
 
     def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value is computed before the anchor."""
+        """Return whether a value is computed before the insertion point."""
         return self.reader.is_available(value)
 
     def cost(self, t: Term) -> int:
         """Return how many nodes it takes to write a term as a value, or refuse."""
-        self._at_anchor()
+        self._at_insertion_point()
         if t not in self._costs:
             try:
                 self._costs[t] = self._early_or_late(t)
@@ -73,10 +73,10 @@ class TermCosts:
             raise RefusedError(found.refusal.reason, found.refusal.detail)
         return found
 
-    def _at_anchor(self) -> None:
-        """Forget the results for another anchor."""
-        if self.writer.insertion_point is not self._anchor:
-            self._anchor = self.writer.insertion_point
+    def _at_insertion_point(self) -> None:
+        """Forget the results for another insertion point."""
+        if self.writer.insertion_point is not self._insertion_point:
+            self._insertion_point = self.writer.insertion_point
             self._costs.clear()
             self._plain.clear()
 
@@ -87,13 +87,13 @@ class TermCosts:
         except RefusedError:
             self.reader.depends_on_removed = True
         try:
-            return self.plain_cost(t) + LATE
+            return self.plain_cost(t) + DEPENDENT
         finally:
             self.reader.depends_on_removed = False
 
     def plain_cost(self, t: Term) -> int:
         """Return the same, read from the values that the reader takes at this moment."""
-        self._at_anchor()
+        self._at_insertion_point()
         key = t, self.reader.depends_on_removed
         if key not in self._plain:
             try:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.term_costs import LATE, TermCosts
+from onnx_scatterx.emit.term_costs import DEPENDENT, TermCosts
 from onnx_scatterx.symbolic.terms import Atom, FloorDiv, Indicator, PositivePart, Term, as_term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -29,7 +29,7 @@ class TermEmitter(TermCosts):
         try:
             if self.reader.depends_on_removed:
                 self.plain_cost(t)  # or refuse
-                self.writer.surcharge(LATE)
+                self.writer.surcharge(DEPENDENT)
             return self._vector(t)
         finally:
             self.reader.depends_on_removed = False

@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-_said: ContextVar[Mapping[str, list[str]]] = ContextVar("said", default=MappingProxyType({}))
+_messages: ContextVar[Mapping[str, list[str]]] = ContextVar(
+    "messages", default=MappingProxyType({})
+)
 
 
 def _is_for_others(record: logging.LogRecord) -> bool:
-    heard = _said.get().get(record.name)
-    if heard is None:
+    found = _messages.get().get(record.name)
+    if found is None:
         return True
-    heard.append(record.getMessage())
+    found.append(record.getMessage())
     return False
 
 
@@ -28,15 +30,15 @@ def quiet(logger: str) -> Iterator[list[str]]:
 
     Messages below the logger's level are not returned.
 
-    >>> with quiet("onnx_ir") as said:
+    >>> with quiet("onnx_ir") as messages:
     ...     logging.getLogger("onnx_ir").critical("nobody reads %s", "this")
-    >>> said
+    >>> messages
     ['nobody reads this']
     """
-    said: list[str] = []
+    messages: list[str] = []
     logging.getLogger(logger).addFilter(_is_for_others)  # once: it adds none that is there
-    token = _said.set({**_said.get(), logger: said})
+    token = _messages.set({**_messages.get(), logger: messages})
     try:
-        yield said
+        yield messages
     finally:
-        _said.reset(token)
+        _messages.reset(token)

@@ -189,10 +189,10 @@ def _what_it_is(content: bytes, error: Exception) -> str:
     """Return why a file could not be parsed; Git leaves a pointer if the content is missing."""
     if content.startswith(_POINTER):
         return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
-    said = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
-    if isinstance(said, bytes):
-        said = said.decode(errors="replace")
-    return f"not an ONNX model, or a truncated one: {one_line(said)}"
+    message = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
+    if isinstance(message, bytes):
+        message = message.decode(errors="replace")
+    return f"not an ONNX model, or a truncated one: {one_line(message)}"
 
 
 def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, int]:

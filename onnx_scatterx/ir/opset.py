@@ -59,7 +59,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     check_known(version)
     if model.opset_imports.get("", version) >= version:
         return False
-    with quiet(_CONVERTER), quiet(f"{_CONVERTER}._version_converter") as said:
+    with quiet(_CONVERTER), quiet(f"{_CONVERTER}._version_converter") as messages:
         try:
             left = _converted(model, version)
         except Exception as error:  # the converter does not have an exception class of its own
@@ -67,7 +67,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
                 f"cannot be raised to operator set {version}: {one_line(error)}"
             ) from error
     if left is not None:
-        why = said[0] if said else f"{left.op_type} is not converted"
+        why = messages[0] if messages else f"{left.op_type} is not converted"
         raise ModelError(f"cannot be raised to operator set {version}: {one_line(why)}")
     if model.opset_imports.get("") != version:
         raise ModelError(f"cannot be raised to operator set {version}")

@@ -151,7 +151,7 @@ def _bound(
         with suppress(RefusedError):
             if planner.numbers.cost(last[2]) == last[1]:
                 return last[2]
-    given = planner.numbers.reader.sources.similar(exact) if exact.piecewise else []
+    given = planner.numbers.reader.available.similar(exact) if exact.piecewise else []
     candidates = [(t, False) for t in variants]
     candidates += [(t, True) for t in given if t not in variants]
     costs: list[tuple[int, int]] = []

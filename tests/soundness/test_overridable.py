@@ -124,3 +124,19 @@ def test_the_initializer_of_a_branch_is_constant() -> None:
                 q = ScatterND (x, i, u) }> }"""
     base = feeds("c", True, False)[1:]
     assert_sound(model, *base, left=0)
+
+
+def test_a_default_of_another_size_than_its_name() -> None:
+    """A model may declare ``like`` as long as ``x``, but its default has one element."""
+    model = parse("""g (float[B,2] x, float[1] like = {3}) => (float[B,2] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] start = {0}> {
+            n = Size (like)
+            r = Range (zero, n, one)
+            i = Unsqueeze (r, last)
+            m = Shape <end = 1> (i)
+            v = Neg (x)
+            u = Slice (v, start, m)
+            y = ScatterND (x, i, u) }""")
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "B"
+    x = {"x": sample("float32", 3, 2)}
+    assert_sound(model, x, {**x, "like": sample("float32", 3)})

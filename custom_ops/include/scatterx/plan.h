@@ -1,5 +1,5 @@
-// The plan of a scatter: runs of elements that are contiguous in updates and in data, and a loop
-// indexing that computes the target of each run.
+// The plan of a scatter: runs of elements that are contiguous in updates and in data, and a loop nest
+// that computes the target of each run.
 //
 //     run number q, at the point (i_0, i_1, ...) of the indexing in row-major order, is updates[q *
 //     run, (q + 1) * run) and goes to  start + sum of i_d * target_d + base(row_start + sum of i_d
