@@ -92,10 +92,13 @@ def chains(draw: Draw) -> onnx.ModelProto:
 def test_chains(n: int, model: onnx.ModelProto, m: int) -> None:
     made = ir.from_proto(model)
     feed = {"x": sample("float32", n, m, 2)}
+    refused = ""
     try:
         FixSizes({"N": n, "M": m})(made)
     except ScatterXError as error:  # such as a read from an empty vector
-        assert "cannot run" in str(error)
+        refused = str(error)
+    if refused:
+        assert "cannot run" in refused
         assert not Pair(model, model).accepts(feed)
         return
     after = ir.to_proto(made)
