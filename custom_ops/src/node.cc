@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "scatterx/packed.h"
 #include "scatterx/scatter.h"
 #include "status.h"
 #include "strings.h"

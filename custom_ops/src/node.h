@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "pool.h"
+#include "scatterx/batch.h"
 #include "scatterx/element.h"
 #include "scatterx/make_plan.h"
-#include "scatterx/moves.h"
 #include "scatterx/ort_abi.h"
 #include "scatterx/picks.h"
 #include "scatterx/places.h"

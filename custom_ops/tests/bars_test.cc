@@ -9,6 +9,8 @@
 
 #include "check.h"
 #include "naive.h"
+#include "scatterx/blocks.h"
+#include "scatterx/make_plan.h"
 #include "scatterx/scatter.h"
 
 namespace {

@@ -10,6 +10,8 @@
 
 #include "check.h"
 #include "naive.h"
+#include "scatterx/choices.h"
+#include "scatterx/make_plan.h"
 #include "scatterx/places.h"
 #include "scatterx/scatter.h"
 

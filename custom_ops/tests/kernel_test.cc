@@ -8,6 +8,9 @@
 
 #include "check.h"
 #include "naive.h"
+#include "scatterx/choices.h"
+#include "scatterx/half.h"
+#include "scatterx/make_plan.h"
 #include "scatterx/scatter.h"
 
 namespace {

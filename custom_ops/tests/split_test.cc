@@ -6,7 +6,11 @@
 
 #include "check.h"
 #include "naive.h"
+#include "scatterx/make_plan.h"
+#include "scatterx/panels.h"
 #include "scatterx/scatter.h"
+#include "scatterx/split.h"
+#include "scatterx/walk.h"
 
 namespace {
 

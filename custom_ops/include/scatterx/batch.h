@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "scatterx/cpu.h"
+#include "scatterx/element.h"
 
 namespace scatterx {
 
@@ -140,5 +141,9 @@ struct Moves {
   Apply apply = nullptr;
   Form form;
 };
+
+// `apply` is null if the type does not have this reduction, is packed, or is not made of bytes
+// (string).
+Moves FindMoves(ElementType type, Reduction reduction);
 
 }  // namespace scatterx

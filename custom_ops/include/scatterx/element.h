@@ -1,4 +1,4 @@
-// Element types, by the numbers of ONNX's TensorProto.DataType.
+// Element types, by the numbers of ONNX's TensorProto.DataType, and reductions.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +34,7 @@ inline bool IsPacked(ElementType type) {
   return type == ElementType::kUInt4 || type == ElementType::kInt4 ||
          type == ElementType::kFloat4E2M1;
 }
+
+enum class Reduction { kNone, kAdd, kMul, kMin, kMax };
 
 }  // namespace scatterx

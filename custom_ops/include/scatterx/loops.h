@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "scatterx/batch.h"
 #include "scatterx/compact.h"
-#include "scatterx/moves.h"
 #include "scatterx/plan.h"
 #include "scatterx/split.h"
 #include "scatterx/walk.h"

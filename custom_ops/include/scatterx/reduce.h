@@ -8,8 +8,6 @@
 
 namespace scatterx {
 
-enum class Reduction { kNone, kAdd, kMul, kMin, kMax };
-
 // A bool as ONNX stores it, one byte.
 struct Bool {
   std::uint8_t bits;

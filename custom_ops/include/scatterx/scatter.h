@@ -1,62 +1,21 @@
 // output = data, then every update is moved or reduced to its place.
 #pragma once
 
-#include <cstdint>
-
-#include "scatterx/blocks.h"
-#include "scatterx/copy.h"
-#include "scatterx/interleave.h"
-#include "scatterx/loops.h"
-#include "scatterx/make_plan.h"
-#include "scatterx/moves.h"
-#include "scatterx/packed.h"
-#include "scatterx/panels.h"
+#include "scatterx/batch.h"
+#include "scatterx/parallel.h"
 #include "scatterx/plan.h"
+#include "scatterx/table.h"
 
 namespace scatterx {
 
 // output = data, then the updates are written as the plan says. `output` is `data` itself, or does
 // not overlap it. It does not overlap `updates` and the table. The plan is for this table, and the
 // bounds of the table were checked.
-inline void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
-                    const void* updates, void* output, const Parallel& parallel) {
-  const auto size = static_cast<std::int64_t>(moves.bytes);
-  const Choices choices = Chosen();
-  const CacheHints reach{choices.prefetch && plan.data_count * size >= kFar,
-                         plan.runs * plan.run * size >= kBytesPastCaches};
-  const internal::Work work{
-      plan, table, moves, static_cast<const char*>(updates), static_cast<char*>(output), reach};
-  const char* from = static_cast<const char*>(data);
-  if (output != data) {
-    const auto grid = moves.copies ? GridOf(plan, work.Bytes()) : std::nullopt;
-    if (grid) {
-      return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output,
-                        parallel);
-    }
-    const auto bands = choices.blocks ? RowBlocksOf(plan, work.Bytes()) : std::nullopt;
-    if (bands) return internal::ScatterBlocks(work, *bands, from, parallel);
-  }
-  const auto panels = choices.panels ? PanelsOf(plan, work.Bytes(), parallel) : std::nullopt;
-  if (panels) return internal::ScatterPanels(work, *panels, from, parallel);
-  if (output != data) {
-    CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);
-  }
-  if (plan.runs > 0) internal::ScatterAll(work, parallel);
-}
+void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
+             const void* updates, void* output, const Parallel& parallel);
 
 // The same for elements of 4 bits, two a byte, reduction none.
-inline void ScatterPacked(const Plan& plan, const Table& table, const void* data,
-                          const void* updates, void* output, const Parallel& parallel) {
-  if (const auto whole = InWholeBytes(plan)) {
-    return Scatter(*whole, table, FindMoves(ElementType::kUInt8, Reduction::kNone), data, updates,
-                   output, parallel);
-  }
-  if (output != data) {
-    CopyAll(static_cast<char*>(output), static_cast<const char*>(data),
-            PackedBytes(plan.data_count), parallel);
-  }
-  ScatterNibbles(plan, table, static_cast<const std::uint8_t*>(updates),
-                 static_cast<std::uint8_t*>(output));
-}
+void ScatterPacked(const Plan& plan, const Table& table, const void* data, const void* updates,
+                   void* output, const Parallel& parallel);
 
 }  // namespace scatterx

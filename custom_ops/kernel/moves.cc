@@ -1,6 +1,4 @@
 // The processing of a batch of runs with known targets, for every element type and reduction.
-#pragma once
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +13,9 @@
 
 namespace scatterx {
 
-namespace internal {
+namespace {
+
+using namespace internal;
 
 // Runs of `kBytes` bytes, of elements of `size` bytes.
 template <std::size_t kBytes, std::int64_t size>
@@ -40,8 +40,8 @@ void CopyElements(char* output, const char* updates, Batch batch) {
 }
 
 #if SCATTERX_X86
-__attribute__((target("avx2"))) inline void CopyRunsOfLines(char* output, const char* updates,
-                                                            Batch batch, std::int64_t size) {
+__attribute__((target("avx2"))) void CopyRunsOfLines(char* output, const char* updates, Batch batch,
+                                                     std::int64_t size) {
   const std::int64_t bytes = batch.length * size;
   for (std::int64_t i = 0; i < batch.count; ++i)
     CopyFewLines(output + batch.Target(i) * size, updates + batch.Source(i) * size, bytes);
@@ -49,7 +49,7 @@ __attribute__((target("avx2"))) inline void CopyRunsOfLines(char* output, const 
 #endif
 
 // Runs that follow each other on both sides are moved as one.
-inline void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
+void CopyLong(char* output, const char* updates, Batch batch, std::int64_t size) {
   const bool joins = batch.sources == nullptr && batch.stride == batch.length;
   for (std::int64_t i = 0; i < batch.count;) {
     const std::int64_t first = i++;
@@ -157,43 +157,41 @@ Moves MovesOf(Reduction reduction) {
   return {};
 }
 
-}  // namespace internal
+}  // namespace
 
-// `apply` is null if the type does not have this reduction, is packed, or is not made of bytes
-// (string).
-inline Moves FindMoves(ElementType type, Reduction reduction) {
+Moves FindMoves(ElementType type, Reduction reduction) {
   switch (type) {
     case ElementType::kFloat:
-      return internal::MovesOf<float>(reduction);
+      return MovesOf<float>(reduction);
     case ElementType::kDouble:
-      return internal::MovesOf<double>(reduction);
+      return MovesOf<double>(reduction);
     case ElementType::kFloat16:
-      return internal::MovesOf<Half>(reduction);
+      return MovesOf<Half>(reduction);
     case ElementType::kBFloat16:
-      return internal::MovesOf<BFloat16>(reduction);
+      return MovesOf<BFloat16>(reduction);
     case ElementType::kInt8:
-      return internal::MovesOf<std::int8_t>(reduction);
+      return MovesOf<std::int8_t>(reduction);
     case ElementType::kInt16:
-      return internal::MovesOf<std::int16_t>(reduction);
+      return MovesOf<std::int16_t>(reduction);
     case ElementType::kInt32:
-      return internal::MovesOf<std::int32_t>(reduction);
+      return MovesOf<std::int32_t>(reduction);
     case ElementType::kInt64:
-      return internal::MovesOf<std::int64_t>(reduction);
+      return MovesOf<std::int64_t>(reduction);
     case ElementType::kUInt8:
-      return internal::MovesOf<std::uint8_t>(reduction);
+      return MovesOf<std::uint8_t>(reduction);
     case ElementType::kUInt16:
-      return internal::MovesOf<std::uint16_t>(reduction);
+      return MovesOf<std::uint16_t>(reduction);
     case ElementType::kUInt32:
-      return internal::MovesOf<std::uint32_t>(reduction);
+      return MovesOf<std::uint32_t>(reduction);
     case ElementType::kUInt64:
-      return internal::MovesOf<std::uint64_t>(reduction);
+      return MovesOf<std::uint64_t>(reduction);
     case ElementType::kBool:
-      return internal::MovesOf<Bool>(reduction);
+      return MovesOf<Bool>(reduction);
     case ElementType::kFloat8E4M3FN:
     case ElementType::kFloat8E4M3FNUZ:
     case ElementType::kFloat8E5M2:
     case ElementType::kFloat8E5M2FNUZ:
-      if (reduction == Reduction::kNone) return {1, true, internal::Copy<1>, {}};
+      if (reduction == Reduction::kNone) return {1, true, Copy<1>, {}};
       return {};
     default:
       return {};
