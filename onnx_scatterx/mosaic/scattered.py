@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations
 
 from onnx_scatterx.lift.bounds import bounds_of_write
 from onnx_scatterx.lift.footprint import AffineAxis, Piece, pieces
@@ -23,11 +22,12 @@ def scattered(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> 
     """
     cells: list[Cell] = []
     for piece in pieces(scatter):
-        cells += _filled(scatter, piece, updates, facts)
-    for a, b in combinations(cells, 2):
-        if not disjoint(a, b, facts):
-            reason = Reason.COLLIDES if _meet(a, b, facts) else Reason.MAY_COLLIDE
-            raise RefusedError(reason, "boxes of one scatter overlap")
+        for new in _filled(scatter, piece, updates, facts):
+            for old in cells:
+                if not disjoint(old, new, facts):
+                    reason = Reason.COLLIDES if _meet(old, new, facts) else Reason.MAY_COLLIDE
+                    raise RefusedError(reason, "boxes of one scatter overlap")
+            cells.append(new)
     if scatter.reduction != "none":
         cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
     # An empty tensor has no cells: it equals the data.
