@@ -28,9 +28,10 @@ FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1
     ],
 )
 def test_the_same_report(path: Path) -> None:
-    """For both targets, as the file that would be sent is read."""
+    """For both targets and at most three scatters, as the file that would be sent is read."""
     whole = {t: onnx_scatterx.inspect(path, target=t) for t in ("scatterx", "standard")}
-    for scatter in whole["scatterx"].scatters:
+    scatters = whole["scatterx"].scatters
+    for scatter in scatters[:: len(scatters) // 3 + 1]:
         part = onnx_scatterx.extract(path, scatter.node)
         sent = part.model.SerializeToString()
         assert part.nodes <= part.whole
