@@ -32,8 +32,9 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
+    attributes = node.attributes.data
     found: list[ir.Graph] = []
-    for attribute in node.attributes.data.values():
+    for attribute in attributes.values() if attributes else ():
         if attribute.type in _HELD:
             found += attribute_graphs(attribute)
     return found
