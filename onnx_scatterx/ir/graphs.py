@@ -32,9 +32,8 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
-    attributes = node.attributes.data
     found: list[ir.Graph] = []
-    for attribute in attributes.values() if attributes else ():
+    for attribute in node.attributes.data.values():
         if attribute.type in _HELD:
             found += attribute_graphs(attribute)
     return found

@@ -208,6 +208,19 @@ def test_where_onnxruntime_has_its_own_mind(nodes: str, n: int, shape: tuple[int
     assert judge(model, rows(*N_FEEDS)) >= 2
 
 
+def test_a_scalar_without_new_axes_is_a_scalar() -> None:
+    model = parse("""g (int64[N] x) => (r, s) <int64 zero = {0}, int64 one = {1}> {
+        none = Constant <value = int64[0] {}> ()
+        k = Shape (x)
+        n = Gather (k, zero)
+        t = Unsqueeze (n, none)
+        c = Unsqueeze (one, none)
+        r = Sub (t, c)
+        s = Range (zero, r, c) }""")
+    assert judge(model, rows(*N_FEEDS)) >= 2
+    assert known(model, "r") == "() N - 1"
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16", "uint32"])
 @pytest.mark.parametrize("offset", [0, 2**31 - 2**15])
 def test_the_largest_ends_of_a_slice_may_come_at_run_time(dtype: str, offset: int) -> None:

@@ -68,7 +68,8 @@ def unsqueeze(call: Call) -> Result:
     dims = dict(zip(old, x.shape, strict=True))
     shape = tuple(dims.get(d, term(1)) for d in range(rank))
     coords = {i: coord(d) for i, d in enumerate(old)}
-    index = tuple(None if d in new else slice(None) for d in range(rank))
+    # The dots keep a scalar without new axes an array.
+    index = (*(None if d in new else slice(None) for d in range(rank)), ...)
     return moved(x, shape, coords, lambda a: a[index])
 
 
