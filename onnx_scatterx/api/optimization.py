@@ -173,7 +173,7 @@ def optimize(
         else:
             made = refilled(proto, loaded) if opened.ours else to_proto(loaded)
     if isinstance(made, onnx.ModelProto):
-        about = replace(about, size_after=file_size(made, is_checked=True, held=opened.held))
+        about = replace(about, size_after=file_size(made))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)

@@ -21,7 +21,6 @@ _FIELDS = {
 }
 HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
-_MOST_EACH = 10  # bytes of a number in a message
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -70,14 +69,12 @@ def _is_undefined(value: ir.Value) -> bool:
     return value.producer() is None and value.graph is None
 
 
-def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> int:
-    """Return how many bytes the tensors in a message take, at most.
+def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> None:
+    """Raise `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file.
 
-    Raises `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file. With
-    no directory, external data are not looked for.
+    With no directory, external data are not looked for.
     """
     sizes: dict[str, int] = {}
-    held = 0
     for tensor in tensors(proto):
         name = tensor.name or "of a Constant"
         if any(dim < 0 for dim in tensor.dims):
@@ -92,20 +89,15 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
                     f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
                     f"and has {found}"
                 )
-            held += found
         else:
-            held += _check_typed(tensor, f"{what}: tensor {name}")
-    return held
+            _check_typed(tensor, f"{what}: tensor {name}")
 
 
-def _check_typed(tensor: onnx.TensorProto, what: str) -> int:
-    """Return how many bytes a tensor's numbers take, in its type's field, at most.
-
-    Raises `ModelError` if their count is wrong.
-    """
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if the count of a tensor's numbers is wrong."""
     field = _FIELDS.get(tensor.data_type)
     if field is None:
-        return int(tensor.ByteSize())
+        return
     expected = math.prod(tensor.dims)
     if tensor.data_type in _COMPLEX:
         expected *= 2
@@ -117,9 +109,6 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> int:
         raise ModelError(
             f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
         )
-    if field == "string_data":
-        return int(tensor.ByteSize())
-    return _MOST_EACH * found
 
 
 def _check_external(

@@ -4,7 +4,6 @@
 """
 
 import contextlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +26,6 @@ from onnx_scatterx.ir.data import (
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.ir.outside import set_base_dir
-from onnx_scatterx.ir.pieces import PIECE, read_in_pieces
 from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
 from onnx_scatterx.system.reading import open_regular, read_regular
 from onnx_scatterx.system.record import note_read
@@ -48,15 +46,13 @@ _UNREADABLE = (
 class Opened:
     """An open model: in onnx_ir, and as the message from which it was made, if it was a message.
 
-    If a message is ``ours``, it was read from a file, and no other code holds it. Its tensors take
-    at most ``held`` bytes.
+    If a message is ``ours``, it was read from a file, and no other code holds it.
     """
 
     model: ir.Model
     message: onnx.ModelProto | None
     given: Given
     ours: bool = False
-    held: int = 0
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
@@ -81,17 +77,17 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         note_data_files(content)
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
-        loaded, held = _to_ir(content, "the model", None)
+        loaded = _to_ir(content, "the model", None)
         directory = given.directory or beside
         if directory is not None:
             set_base_dir(loaded, directory)
         note_data_files(loaded)
-        return Opened(loaded, content, given, held=held)
+        return Opened(loaded, content, given)
     proto = read(content)
-    loaded, held = _to_ir(proto, str(content), content.parent)
+    loaded = _to_ir(proto, str(content), content.parent)
     set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=True, held=held)
+    return Opened(loaded, proto, given, ours=True)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -141,11 +137,6 @@ def read(path: Path) -> onnx.ModelProto:
     check_file(path)
     form = onnx.serialization.registry.get_format_from_file_extension(path.suffix) or "protobuf"
     try:
-        if form == "protobuf" and PIECE < path.stat().st_size <= _MOST_BYTES:
-            with open_regular(path) as stream:
-                found = read_in_pieces(stream, os.fstat(stream.fileno()).st_size)
-            if found is not None:
-                return found
         content = read_regular(path, _MOST_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -195,14 +186,14 @@ def _what_it_is(content: bytes, error: Exception) -> str:
     return f"not an ONNX model, or a truncated one: {one_line(message)}"
 
 
-def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, int]:
-    """Return a checked message as a model, and how many bytes its tensors take at most."""
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+    """Return a checked message as a model."""
     check_versions(proto, what)
     unsorted: list[str] = []
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    held = check_tensors(proto, what, directory)
+    check_tensors(proto, what, directory)
     check_texts(proto, what)
     if not unsorted:
         check(proto, what)
@@ -218,4 +209,4 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[i
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
         check(to_proto(model), what)
-    return model, held
+    return model

@@ -17,7 +17,6 @@ from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import from_proto, ir_graphs, ir_tensors, to_proto
 from onnx_scatterx.ir.outside import moved, set_base_dir
-from onnx_scatterx.ir.pieces import write_in_pieces
 from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
 from onnx_scatterx.system.record import Files
 from onnx_scatterx.system.writing import Writing
@@ -137,12 +136,7 @@ def _stage(
         data.append(DataFile(heavy_place, "written"))
     # A message is written unchanged, unless weights were moved out of it.
     whole = to_proto(model) if message is None or heavy else message
-    staged = writing.stage(target)
-    if _format(target) == "protobuf":
-        with staged.open("wb") as stream:
-            write_in_pieces(whole, stream)
-    else:
-        staged.write_bytes(_serialize(whole, target))
+    writing.stage(target).write_bytes(_serialize(whole, target))
     return Saved(target, tuple(data))
 
 
