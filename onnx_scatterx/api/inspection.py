@@ -70,7 +70,7 @@ def inspect_records(
 def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:
     """Return what a report says of its model: its name, its sizes, and what was asked."""
     proto, path = opened.message, opened.given.source
-    size = None if proto is None else file_size(proto, is_checked=True, held=opened.held)
+    size = None if proto is None else file_size(proto)
     return About(
         str(path) if path is not None else model.graph.name or "model",
         size_before=size,

@@ -15,10 +15,9 @@ from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError, VerifyError
 from onnx_scatterx.ir.collection import fewer_collections
-from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
+from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
-from onnx_scatterx.ir.refill import refilled
 from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.settings import Rules, Settings
@@ -153,6 +152,7 @@ def optimize(
         )
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
+        original = None if proto is None else Original(proto, loaded)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         for name in sizes or {}:
             if name in (fix or {}):
@@ -161,19 +161,14 @@ def optimize(
         if opset is not None and newest is not None and opset > newest:
             name = settings.target.name
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
-        changed = opset is not None and change_opset(loaded, opset)
+        if opset is not None:
+            change_opset(loaded, opset)
         report, _ = optimize_ir(loaded, settings, observer=observer)
     about = about_model(loaded, opened, settings)
     made: Any = loaded
-    if proto is not None:
-        changed = changed or bool(fix) or report.opset_lowered is not None
-        changed = changed or report.ops_before != report.ops_after
-        if not report.entries and not changed:
-            made = proto
-        else:
-            made = refilled(proto, loaded) if opened.ours else to_proto(loaded)
-    if isinstance(made, onnx.ModelProto):
-        about = replace(about, size_after=file_size(made, is_checked=True, held=opened.held))
+    if original is not None:
+        made = original.merged(loaded)
+        about = replace(about, size_after=file_size(made))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)

@@ -129,31 +129,32 @@ def run_task(task: Task) -> Outcome:
                 report = replace(report, advice=_advice(task, report))
             same = proof = None
             compared = 0
+            staged = stage(
+                result.model,
+                task.output,
+                writing,
+                source_path=task.source,
+                message_limit=0 if task.external_data else MESSAGE_LIMIT,
+            )
+            written: tuple[Path, ...] = staged.saved.files
+            left()
             if task.verify is not None:
                 checks = dict(task.verify)
                 if (rest := left()) is not None:
                     checks["timeout"] = min(rest, checks.get("timeout", rest))
-                verification = verify(task.source, result.model, **checks)
+                verification = verify(task.source, staged.model(), **checks)
                 left()
                 same, compared = verification.same, verification.accepted
                 proof = None if verification.proof is None else verification.proof.kind
+                if not same:
+                    writing.drop()
+                    written = ()
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
                     return failed(
                         task, f"could not compare: it rejected every drawn input: {reason}"
                     )
-            written: tuple[Path, ...] = ()
             left()
-            if same is not False:
-                saved = stage(
-                    result.model,
-                    task.output,
-                    writing,
-                    source_path=task.source,
-                    message_limit=0 if task.external_data else MESSAGE_LIMIT,
-                )
-                written = saved.files
-                left()
     except _LateError:
         return _late(task)
     except ScatterXError as error:

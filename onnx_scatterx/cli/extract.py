@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             stage(part.model, args.output, writing, source_path=part.source_path)
         else:
             directory = part.source_path.parent if part.source_path else None
-            write_model(as_bytes(part.model, directory), stream)
+            write_model(as_bytes(part.model, directory)[0], stream)
         if args.json:
             show_text(as_json(part.to_dict()))
         else:

@@ -40,6 +40,7 @@ from onnx_scatterx.text.nearest import did_you_mean
 if TYPE_CHECKING:
     import onnx_ir as ir
 
+    from onnx_scatterx.ir.given import AnyModel
     from onnx_scatterx.reports.report import Report
     from onnx_scatterx.verification import Verification
 
@@ -153,14 +154,20 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         if args.json or is_page or not args.quiet:
             advised_report = advised(args, model, advised_report, args.output)
         writing.check()  # now the external data of the input are known
-        verification = verified(args, model, result) if args.verify else None
-        if verification is None or verification.same:
-            with progress("writing", quiet=args.quiet):
-                path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
-                if stream is not None:
-                    content = as_bytes(result.model, path.parent if path else None)
-                else:
-                    stage(result.model, args.output, writing, source_path=path, message_limit=limit)
+        path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
+        with progress("writing", quiet=args.quiet):
+            written: AnyModel
+            if stream is not None:
+                content, written = as_bytes(result.model, path.parent if path else None)
+            else:
+                written = stage(
+                    result.model, args.output, writing, source_path=path, message_limit=limit
+                ).model()
+        verification = verified(args, model, written) if args.verify else None
+        if verification is not None and not verification.same:
+            writing.drop()
+            content = None
+        else:
             if report is not None:
                 text = _report_text(report.suffix, result.report, advised_report, verification)
                 writing.text(report, text, "the report")

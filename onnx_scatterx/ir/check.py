@@ -30,6 +30,9 @@ HEAVY = frozenset(
 `onnx.checker` refuses an attribute whose content differs from its type.
 """
 
+HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS})
+"""Types of attributes that hold graphs."""
+
 
 FUSED = frozenset({"SimplifiedLayerNormalization"})
 """Operators that ONNX Runtime's own optimizer writes into the standard domain."""
@@ -98,6 +101,46 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
         free |= missing - anywhere
         defined.update(node.output)
     return free | (set(results) - anywhere)
+
+
+def check_bodies(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a subgraph does not fit its node, or no function has an attribute.
+
+    `onnx.checker` looks at neither.
+    """
+    stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
+    while stack:
+        graph, in_function = stack.pop()
+        for node in graph.node:
+            if node.domain == "" and not _may_have_bodies(node.op_type) and in_function:
+                continue
+            name = node.name or node.op_type
+            for attribute in node.attribute:
+                if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
+                    raise ModelError(
+                        f"{what}: the graph is invalid: {name} refers to the attribute "
+                        f"{attribute.ref_attr_name!r} of a function"
+                    )
+            for body in bodies(node):
+                if node.domain == "" and not _fits(node, body):
+                    raise ModelError(
+                        f"{what}: the graph is invalid: a subgraph of {name} has "
+                        f"{len(body.input)} inputs and {len(body.output)} outputs"
+                    )
+                stack.append((body, in_function))
+
+
+def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
+    """Return whether a subgraph has the inputs that its node gives, and outputs for the node's."""
+    given, results = len(node.input), len(node.output)
+    if node.op_type == "If":
+        return not body.input and len(body.output) == results
+    if node.op_type == "Loop":  # iterations, condition, states
+        states = max(given, 2) - 2
+        return len(body.input) == states + 2 and len(body.output) > max(results, states)
+    if node.op_type == "Scan":
+        return len(body.input) == given and len(body.output) >= results
+    return True
 
 
 _ABSENT = "onnx_scatterx.absent"
@@ -191,6 +234,8 @@ def _copy_attributes(attributes: Iterable[onnx.AttributeProto], copies: Any) -> 
 
 def _copy_attribute(attribute: onnx.AttributeProto, copy: onnx.AttributeProto) -> None:
     copy.name, copy.type = attribute.name, attribute.type
+    if attribute.ref_attr_name:
+        copy.ref_attr_name = attribute.ref_attr_name
     if attribute.HasField("t"):
         _copy_tensor(attribute.t, copy.t)
     elif attribute.HasField("g"):

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
@@ -19,9 +19,11 @@ _FIELDS = {
     for number in onnx.TensorProto.DataType.values()
     if number != onnx.TensorProto.UNDEFINED
 }
+DATA_FIELDS = frozenset({"raw_data", *_FIELDS.values()})
+"""Fields of a tensor's message that may hold its numbers."""
+
 HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
-_MOST_EACH = 10  # bytes of a number in a message
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
 
@@ -70,21 +72,32 @@ def _is_undefined(value: ir.Value) -> bool:
     return value.producer() is None and value.graph is None
 
 
-def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> int:
-    """Return how many bytes the tensors in a message take, at most.
+def check_tensors(
+    proto: onnx.ModelProto,
+    what: str,
+    directory: Path | None,
+    elsewhere: Mapping[str, Path] | None = None,
+) -> None:
+    """Raise `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file.
 
-    Raises `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file. With
-    no directory, external data are not looked for.
+    With no directory, external data are not looked for. Files that are `elsewhere` are given by
+    their locations.
     """
     sizes: dict[str, int] = {}
-    held = 0
     for tensor in tensors(proto):
         name = tensor.name or "of a Constant"
         if any(dim < 0 for dim in tensor.dims):
             raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
+        stored = {field.name for field, _ in tensor.ListFields()} & DATA_FIELDS
+        if (
+            len(stored - {_FIELDS.get(tensor.data_type)}) > ("raw_data" in stored)
+            or len(stored) > 1
+        ):
+            fields = " and ".join(sorted(stored))
+            raise ModelError(f"{what}: tensor {name} has its numbers in {fields}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             if directory is not None:
-                _check_external(tensor, f"{what}: tensor {name}", directory, sizes)
+                _check_external(tensor, f"{what}: tensor {name}", directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
             expected, found = tensor_bytes(tensor), len(tensor.raw_data)
             if expected not in (None, found):
@@ -92,20 +105,15 @@ def check_tensors(proto: onnx.ModelProto, what: str, directory: Path | None) -> 
                     f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
                     f"and has {found}"
                 )
-            held += found
         else:
-            held += _check_typed(tensor, f"{what}: tensor {name}")
-    return held
+            _check_typed(tensor, f"{what}: tensor {name}")
 
 
-def _check_typed(tensor: onnx.TensorProto, what: str) -> int:
-    """Return how many bytes a tensor's numbers take, in its type's field, at most.
-
-    Raises `ModelError` if their count is wrong.
-    """
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if the count of a tensor's numbers is wrong."""
     field = _FIELDS.get(tensor.data_type)
     if field is None:
-        return int(tensor.ByteSize())
+        return
     expected = math.prod(tensor.dims)
     if tensor.data_type in _COMPLEX:
         expected *= 2
@@ -117,13 +125,14 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> int:
         raise ModelError(
             f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
         )
-    if field == "string_data":
-        return int(tensor.ByteSize())
-    return _MOST_EACH * found
 
 
 def _check_external(
-    tensor: onnx.TensorProto, what: str, directory: Path, sizes: dict[str, int]
+    tensor: onnx.TensorProto,
+    what: str,
+    directory: Path,
+    elsewhere: Mapping[str, Path],
+    sizes: dict[str, int],
 ) -> None:
     fields = {entry.key: entry.value for entry in tensor.external_data}
     location = fields.get("location", "")
@@ -132,7 +141,7 @@ def _check_external(
             f"{what}: external data file {location!r} is not inside the model's directory"
         )
     if location not in sizes:
-        file = directory / location
+        file = elsewhere.get(location, directory / location)
         if not file.is_file():
             raise ModelError(f"{what}: external data file {file} does not exist")
         sizes[location] = file.stat().st_size
@@ -209,8 +218,12 @@ def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
     """Return the locations of external data in a message, unchanged."""
     outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
-    entries = (entry for tensor in outside for entry in tensor.external_data)
-    return tuple(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
+    return tuple(dict.fromkeys(filter(None, map(location_of, outside))))
+
+
+def location_of(tensor: onnx.TensorProto) -> str:
+    """Return the location of a tensor's external data; empty if it has none."""
+    return next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
 
 
 def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:

@@ -4,18 +4,14 @@
 """
 
 import contextlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import google.protobuf.json_format
-import google.protobuf.message
-import google.protobuf.text_format
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, one_line
-from onnx_scatterx.ir.check import check, check_versions, free_names
+from onnx_scatterx.ir.check import check, check_bodies, check_versions, free_names
 from onnx_scatterx.ir.data import (
     check_tensors,
     check_texts,
@@ -25,38 +21,26 @@ from onnx_scatterx.ir.data import (
     to_proto,
 )
 from onnx_scatterx.ir.given import AnyModel, Given
-from onnx_scatterx.ir.nesting import MOST_LEVELS, TEXTS, is_too_deep
 from onnx_scatterx.ir.outside import set_base_dir
-from onnx_scatterx.ir.pieces import PIECE, read_in_pieces
+from onnx_scatterx.ir.parse import MOST_BYTES, form_of, parsed
 from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
 from onnx_scatterx.system.reading import open_regular, read_regular
 from onnx_scatterx.system.record import note_read
 
-__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "read", "save"]
-
-_MOST_BYTES = (1 << 31) - 1  # protobuf reads no larger message
-_UNREADABLE = (
-    google.protobuf.message.DecodeError,
-    google.protobuf.json_format.ParseError,
-    google.protobuf.text_format.ParseError,
-    onnx.parser.ParseError,
-    UnicodeDecodeError,
-)
+__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "parsed", "read", "save"]
 
 
 @dataclass(frozen=True)
 class Opened:
     """An open model: in onnx_ir, and as the message from which it was made, if it was a message.
 
-    If a message is ``ours``, it was read from a file, and no other code holds it. Its tensors take
-    at most ``held`` bytes.
+    If a message is ``ours``, it was read from a file, and no other code holds it.
     """
 
     model: ir.Model
     message: onnx.ModelProto | None
     given: Given
     ours: bool = False
-    held: int = 0
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
@@ -81,17 +65,17 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         note_data_files(content)
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
-        loaded, held = _to_ir(content, "the model", None)
+        loaded = _to_ir(content, "the model", None)
         directory = given.directory or beside
         if directory is not None:
             set_base_dir(loaded, directory)
         note_data_files(loaded)
-        return Opened(loaded, content, given, held=held)
+        return Opened(loaded, content, given)
     proto = read(content)
-    loaded, held = _to_ir(proto, str(content), content.parent)
+    loaded = _to_ir(proto, str(content), content.parent)
     set_base_dir(loaded, content.parent)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=True, held=held)
+    return Opened(loaded, proto, given, ours=True)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -139,71 +123,23 @@ def read(path: Path) -> onnx.ModelProto:
     """
     note_read(path, "the input")
     check_file(path)
-    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix) or "protobuf"
     try:
-        if form == "protobuf" and PIECE < path.stat().st_size <= _MOST_BYTES:
-            with open_regular(path) as stream:
-                found = read_in_pieces(stream, os.fstat(stream.fileno()).st_size)
-            if found is not None:
-                return found
-        content = read_regular(path, _MOST_BYTES)
+        content = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return parsed(content, str(path), form)
+    return parsed(content, str(path), form_of(path))
 
 
-def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
-    """Return the message in some bytes, unchecked.
-
-    Without a ``form``, it is recognised by the first bytes. Raises `ModelError`, which names
-    ``what``: the bytes are empty, too many, or not an ONNX model.
-
-    >>> text = b'<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Neg(x) }'
-    >>> parsed(text, "stdin").graph.node[0].op_type
-    'Neg'
-    """
-    if not content:
-        raise ModelError(f"{what}: the file is empty")
-    if len(content) > _MOST_BYTES:
-        raise ModelError(f"{what}: has more than {_MOST_BYTES} bytes")
-    if form is None:  # no message begins so
-        form = {b"<": "onnxtxt", b"{": "json"}.get(content.lstrip()[:1], "protobuf")
-    try:
-        if form in TEXTS and is_too_deep(content.decode(), form):
-            raise ModelError(
-                f"{what}: is nested too deeply; at most {MOST_LEVELS} levels are allowed"
-            )
-        if form == "onnxtxt":
-            # What `onnx.load` does, without its warning that this syntax is experimental: filters
-            # of warnings belong to the process, and cannot be set in one of several threads.
-            return onnx.parser.parse_model(content.decode())
-        return onnx.load_model_from_string(content, form)
-    except _UNREADABLE as error:
-        raise ModelError(f"{what}: {_what_it_is(content, error)}") from error
-
-
-_POINTER = b"version https://git-lfs.github.com/spec/"
-
-
-def _what_it_is(content: bytes, error: Exception) -> str:
-    """Return why a file could not be parsed; Git leaves a pointer if the content is missing."""
-    if content.startswith(_POINTER):
-        return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
-    message = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
-    if isinstance(message, bytes):
-        message = message.decode(errors="replace")
-    return f"not an ONNX model, or a truncated one: {one_line(message)}"
-
-
-def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[ir.Model, int]:
-    """Return a checked message as a model, and how many bytes its tensors take at most."""
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+    """Return a checked message as a model."""
     check_versions(proto, what)
     unsorted: list[str] = []
     for graph in (proto.graph, *proto.functions):
         for name in sorted(free_names(graph, unsorted)):
             raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
-    held = check_tensors(proto, what, directory)
+    check_tensors(proto, what, directory)
     check_texts(proto, what)
+    check_bodies(proto, what)
     if not unsorted:
         check(proto, what)
     try:
@@ -218,4 +154,4 @@ def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> tuple[i
         raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
     if unsorted:
         check(to_proto(model), what)
-    return model, held
+    return model

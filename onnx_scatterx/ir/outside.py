@@ -9,7 +9,7 @@ check is made here: by its name, a location must be beneath the model's director
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,26 @@ class OutsideTensor(ir.ExternalTensor):
         return os.path.join(self._directory, self.location)
 
 
+def placed(model: ir.Model, directory: Path, elsewhere: Mapping[str, Path]) -> ir.Model:
+    """Return a model whose external data lie in a directory, but for files that are elsewhere."""
+
+    def place(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+        location = os.fspath(tensor.location)
+        file = elsewhere.get(location, directory / location)
+        return OutsideTensor(tensor, file.name, file.parent)
+
+    _replace(model, place)
+    return model
+
+
 def set_base_dir(model: ir.Model, directory: Path) -> None:
     """Set the directory of a model's external data, in functions too."""
 
-    def placed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+    def at_base(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
         tensor.base_dir = directory
         return _followed(tensor)
 
-    _replace(model, placed)
+    _replace(model, at_base)
 
 
 def follow_links(model: ir.Model) -> None:

@@ -1,12 +1,12 @@
 """Writing a model: whole or not at all, never over its source, external data not moved.
 
-Data that do not fit into one protobuf message (2 GB) are moved to a new data file beside the model,
-tensor by tensor.
+Every file is read again before it replaces another. Data that do not fit into one protobuf message
+(2 GB) are moved to a new data file beside the model, tensor by tensor.
 """
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import google.protobuf.message
@@ -14,15 +14,32 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import from_proto, ir_graphs, ir_tensors, to_proto
-from onnx_scatterx.ir.outside import moved, set_base_dir
-from onnx_scatterx.ir.pieces import write_in_pieces
-from onnx_scatterx.ir.save_data import DataFile, bring_data_files, free_place
+from onnx_scatterx.ir.data import (
+    DATA_FIELDS,
+    from_proto,
+    graphs,
+    location_of,
+    locations,
+    tensor_bytes,
+    tensors,
+    to_proto,
+)
+from onnx_scatterx.ir.outside import placed
+from onnx_scatterx.ir.parse import form_of
+from onnx_scatterx.ir.read_back import check_data, judged, read_back
+from onnx_scatterx.ir.save_data import (
+    DataFile,
+    Sources,
+    bring_data_files,
+    free_place,
+    sources_of,
+)
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.system.record import Files
 from onnx_scatterx.system.writing import Writing
 
 MESSAGE_LIMIT = 2_000_000_000  # bytes that the message may have, a little under protobuf's 2 GiB
+_NOTES = "onnx_scatterx."  # keys of metadata on nodes begin so, if a pass wrote them
 _SMALL = 1024  # tensors up to this many bytes are always kept in the message
 
 
@@ -37,6 +54,27 @@ class Saved:
     def files(self) -> tuple[Path, ...]:
         """All files that the model consists of."""
         return (self.path, *(file.path for file in self.data))
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A model in files that do not have their names yet; `message` was read from its file.
+
+    `data` are its new data files, by their locations.
+    """
+
+    saved: Saved
+    message: onnx.ModelProto
+    file: Path | None = None
+    data: Mapping[str, Path] = field(default_factory=dict)
+
+    def model(self) -> Path | onnx.ModelProto | ir.Model:
+        """Return the model, to be opened with the external data that it will have."""
+        if self.file is None:
+            return self.message
+        if not locations(self.message):
+            return self.file
+        return placed(from_proto(self.message), self.saved.path.parent, self.data)
 
 
 def save(
@@ -59,31 +97,37 @@ def save(
     source = {} if source_path is None else {Path(source_path): "the input"}
     try:
         with Writing(source | dict(read or {})) as writing:
-            return stage(model, path, writing, source_path=source_path, message_limit=message_limit)
+            return stage(
+                model, path, writing, source_path=source_path, message_limit=message_limit
+            ).saved
     except ModelError:
         raise
     except ScatterXError as error:
         raise ModelError(str(error)) from error
 
 
-def as_bytes(model: ir.Model | onnx.ModelProto, directory: Path | None = None) -> bytes:
-    """Return a model as one binary message, its external data within it.
+def as_bytes(
+    model: ir.Model | onnx.ModelProto, directory: Path | None = None
+) -> tuple[bytes, onnx.ModelProto]:
+    """Return a model as one binary message, its external data within it, and as it is read again.
 
     External data of a message lie in a directory. Raises `ModelError` if they cannot be read, or
     are more than fit.
     """
-    if isinstance(model, onnx.ModelProto):
-        model = from_proto(model)
-        set_base_dir(model, directory or Path())
-    tensors = list(ir_tensors(model))
-    if sum(tensor.nbytes for tensor in tensors) > MESSAGE_LIMIT:
+    message, sources = _message(model, directory or Path())
+    held = sum(tensor_bytes(tensor) or 0 for tensor in tensors(message))
+    if held > MESSAGE_LIMIT:
         raise ModelError("the model has more than 2 GB, which do not fit into one stream")
     try:
-        if any(isinstance(tensor, ir.ExternalTensor) for tensor in tensors):
-            model = ir.external_data.load_to_model(cloned(model))
-        return bytes(to_proto(model).SerializeToString())
+        if sources:
+            message = _copied(message)
+            for tensor in tensors(message):
+                if tensor.data_location == onnx.TensorProto.EXTERNAL:
+                    _embed(tensor, sources[Path(location_of(tensor))])
+        content = bytes(message.SerializeToString())
     except (OSError, google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"the model cannot be written: {one_line(error)}") from error
+    return content, judged(content, Path("the model.onnx"), message)
 
 
 def stage(
@@ -93,92 +137,136 @@ def stage(
     *,
     source_path: str | os.PathLike[str] | None = None,
     message_limit: int = MESSAGE_LIMIT,
-) -> Saved:
+) -> Staged:
     """Write a model as `save` does, together with other files."""
     target = writing.claim(path, "the output")
-    message = None
-    if isinstance(model, onnx.ModelProto):
-        message, model = model, from_proto(model)
-        set_base_dir(model, Path(source_path).parent if source_path is not None else Path())
+    directory = Path(source_path).parent if source_path is not None else Path()
+    message, sources = _message(model, directory)
     try:
-        return _stage(model, message, target, writing, message_limit)
+        return _stage(message, sources, target, writing, message_limit)
     except OSError as error:
         raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
     except (google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
 
 
+def _message(model: ir.Model | onnx.ModelProto, directory: Path) -> tuple[onnx.ModelProto, Sources]:
+    """Return a model as a message, and the files of its external data."""
+    sources = sources_of(model, directory)
+    return model if isinstance(model, onnx.ModelProto) else to_proto(model), sources
+
+
 def _stage(
-    model: ir.Model,
-    message: onnx.ModelProto | None,
+    message: onnx.ModelProto,
+    sources: Sources,
     target: Path,
     writing: Writing,
     message_limit: int,
-) -> Saved:
+) -> Staged:
+    if form_of(target) == "onnxtxt":
+        message = _without_notes(message)
     if target.exists() and not target.is_file():  # a device or a pipe: nothing is beside it
-        whole = to_proto(model) if message is None else message
-        target.write_bytes(_serialize(whole, target))
-        return Saved(target)
-    brought = bring_data_files(model, target, writing)
-    data = brought.files
-    if brought.renamed:
-        model, message = _renamed(model, brought.renamed, target.parent), None
-    heavy = _too_heavy(model, message_limit)
+        content = _serialize(message, target)
+        found = judged(content, target, message)
+        target.write_bytes(content)
+        return Staged(Saved(target), found)
+    brought = bring_data_files(sources, target, writing)
+    data, places = brought.files, brought.staged
+    heavy = _too_heavy(message, message_limit)
+    if heavy or brought.renamed:
+        message = _copied(message)  # the caller's, which other threads may read meanwhile
+        for tensor in tensors(message):
+            location = Path(location_of(tensor))
+            if location in brought.renamed:
+                _set_data(tensor, {"location": brought.renamed[location]})
     if heavy:
-        if message is None:  # the caller's model, which other threads may read meanwhile
-            model = cloned(model)
-            heavy = _too_heavy(model, message_limit)
         heavy_place = writing.claim(free_place(target, writing), "the data file of the output")
-        file = writing.stage(heavy_place)
-        weights = [value.const_value for value in heavy if value.const_value is not None]
-        outside = ir.external_data.convert_tensors_to_external(weights, file.parent, file.name)
-        for value, tensor in zip(heavy, outside, strict=True):
-            value.const_value = tensor
+        places[heavy_place.name] = _move_out(
+            _too_heavy(message, message_limit), writing.stage(heavy_place), heavy_place.name
+        )
         data.append(DataFile(heavy_place, "written"))
-    # A message is written unchanged, unless weights were moved out of it.
-    whole = to_proto(model) if message is None or heavy else message
     staged = writing.stage(target)
-    if _format(target) == "protobuf":
-        with staged.open("wb") as stream:
-            write_in_pieces(whole, stream)
-    else:
-        staged.write_bytes(_serialize(whole, target))
-    return Saved(target, tuple(data))
+    staged.write_bytes(_serialize(message, target))
+    found = read_back(staged, target, message, places)
+    return Staged(Saved(target, tuple(data)), found, staged, places)
 
 
-def _renamed(model: ir.Model, names: Mapping[Path, str], directory: Path) -> ir.Model:
-    """Return a copy of a model with new names for some of its data files."""
+def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy without the notes that passes write: metadata of nodes, and texts of ScatterX.
 
-    def place(tensor: ir.ExternalTensor) -> tuple[str, Path]:
-        location = os.fspath(tensor.location)
-        return names.get(Path(location), location), directory
+    The text syntax of ONNX holds neither.
+    """
+    copy = _copied(message)
+    for function in copy.functions:
+        if is_scatterx_domain(function.domain):
+            function.ClearField("doc_string")
+    for graph in graphs(copy):
+        for node in graph.node:
+            kept = [e for e in node.metadata_props if not e.key.startswith(_NOTES)]
+            if len(kept) < len(node.metadata_props):
+                del node.metadata_props[:]
+                node.metadata_props.extend(kept)
+    return copy
 
-    return moved(model, place)
+
+def _copied(message: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(message)
+    return copy
 
 
-def _too_heavy(model: ir.Model, limit: int) -> list[ir.Value]:
+def _too_heavy(message: onnx.ModelProto, limit: int) -> list[onnx.TensorProto]:
     """Return the initializers in memory, if together they do not fit into the message."""
     inside = [
-        value
-        for graph in ir_graphs(model)
-        for value in graph.initializers.values()
-        if value.const_value is not None
-        and not isinstance(value.const_value, ir.ExternalTensor)
-        and value.const_value.dtype != ir.DataType.STRING
+        (tensor, size)
+        for graph in graphs(message)
+        if isinstance(graph, onnx.GraphProto)
+        for tensor in graph.initializer
+        if tensor.data_location != onnx.TensorProto.EXTERNAL
+        and (size := tensor_bytes(tensor)) is not None
     ]
-    sizes = [value.const_value.nbytes for value in inside if value.const_value is not None]
-    if sum(sizes) <= limit:
+    if sum(size for _, size in inside) <= limit:
         return []
-    return [value for value, size in zip(inside, sizes, strict=True) if size > _SMALL]
+    return [tensor for tensor, size in inside if size > _SMALL]
 
 
-def _format(target: Path) -> str:
-    """Return the format that a file's extension names."""
-    found = onnx.serialization.registry.get_format_from_file_extension(target.suffix)
-    return found or "protobuf"
+def _move_out(heavy: list[onnx.TensorProto], file: Path, location: str) -> Path:
+    """Move the numbers of tensors to a file, and return the file."""
+    protos = [ir.serde.TensorProtoTensor(tensor) for tensor in heavy]
+    outside = ir.external_data.convert_tensors_to_external(protos, file.parent, file.name)
+    check_data(zip(heavy, outside, strict=True), file)
+    for tensor, there in zip(heavy, outside, strict=True):
+        for name in DATA_FIELDS:
+            tensor.ClearField(name)
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        numbers = {"offset": str(there.offset), "length": str(there.length)}
+        _set_data(tensor, {"location": location} | numbers)
+    return file
+
+
+def _set_data(tensor: onnx.TensorProto, fields: dict[str, str]) -> None:
+    """Set fields of a tensor's external data, and keep the others."""
+    left = dict(fields)
+    for entry in tensor.external_data:
+        entry.value = left.pop(entry.key, entry.value)
+    for key, value in left.items():
+        tensor.external_data.add(key=key, value=value)
+
+
+def _embed(tensor: onnx.TensorProto, file: Path) -> None:
+    """Read the external data of a tensor into it."""
+    fields = {entry.key: entry.value for entry in tensor.external_data}
+    length = fields.get("length")
+    with file.open("rb") as stream:
+        stream.seek(int(fields.get("offset", "0")))
+        tensor.raw_data = stream.read(
+            (tensor_bytes(tensor) or 0) if length is None else int(length)
+        )
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
 
 
 def _serialize(message: onnx.ModelProto, target: Path) -> bytes:
     registry = onnx.serialization.registry
-    content: bytes | str = registry.get(_format(target)).serialize_proto(message)
+    content: bytes | str = registry.get(form_of(target)).serialize_proto(message)
     return content.encode() if isinstance(content, str) else content

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.data import ir_tensors, is_inside, locations
+from onnx_scatterx.ir.data import ir_tensors, is_inside, location_of, locations, tensors
 from onnx_scatterx.system.writing import Writing, same_content
 
 _CHUNK = 1 << 26  # bytes that are copied at once
@@ -34,20 +35,28 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Brought:
-    """The data files of a model that is written, and the locations of those with a new name."""
+    """The data files of a model that is written.
+
+    ``renamed`` are the new locations of those that get one. ``staged`` is where files are until the
+    model is complete, by their new locations.
+    """
 
     files: list[DataFile]
     renamed: dict[Path, str]
+    staged: dict[str, Path]
 
 
-def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought:
-    """Find or copy every external data file of the model for the target's directory.
+Sources = Mapping[Path, Path]
+"""The files of a model's external data, links followed, by their locations."""
+
+
+def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brought:
+    """Find or copy every external data file of a model for the target's directory.
 
     A file there that leads out of the directory, as links in a cache do, is copied under a new
     name, since ONNX Runtime would refuse it beside a model that is not such a link.
     """
-    brought = Brought([], {})
-    sources = _sources(model)
+    brought = Brought([], {}, {})
     for source in sources.values():
         writing.keep(source, "a data file of the input")
     for location, source in sources.items():
@@ -56,7 +65,9 @@ def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought
         if not place.exists():
             place = _new_place(location, target)
             writing.make_directory(place.parent)
-            _copy(source, writing.stage(writing.claim(place, role), replaces=False))
+            staged = writing.stage(writing.claim(place, role), replaces=False)
+            _copy(source, staged)
+            brought.staged[os.fspath(location)] = staged
             brought.files.append(DataFile(target.parent / location, "copied"))
         elif not same_content(source, place):
             raise ModelError(
@@ -68,38 +79,46 @@ def bring_data_files(model: ir.Model, target: Path, writing: Writing) -> Brought
             brought.files.append(DataFile(place, "kept"))
         else:
             place = free_place(target, writing)
-            _copy(source, writing.stage(writing.claim(place, role)))
+            staged = writing.stage(writing.claim(place, role))
+            _copy(source, staged)
+            brought.staged[place.name] = staged
             brought.files.append(DataFile(place, "copied"))
             brought.renamed[location] = place.name
     writing.check()
     return brought
 
 
-def _sources(model: ir.Model) -> dict[Path, Path]:
-    """Return each location in the model's tensors, and the file that it leads to."""
+def sources_of(model: ir.Model | onnx.ModelProto, directory: Path) -> Sources:
+    """Return the files of a model's external data; those of a message lie in a directory."""
     found: dict[Path, Path] = {}
-    for tensor in ir_tensors(model):
-        if not isinstance(tensor, ir.ExternalTensor):
-            continue
-        if not is_inside(tensor.location):
-            raise ModelError(
-                f"external data file {os.fspath(tensor.location)!r} is not inside the model's "
-                "directory"
-            )
-        location = Path(tensor.location)
-        source = Path(os.path.realpath(tensor.base_dir / location))
-        if location not in found:
+    for location, base, name in _outside(model, directory):
+        if not is_inside(location):
+            raise ModelError(f"external data file {location!r} is not inside the model's directory")
+        place = Path(location)
+        source = Path(os.path.realpath(base / place))
+        if place not in found:
             if not source.is_file():
-                raise ModelError(
-                    f"external data file {source} of tensor {tensor.name} does not exist"
-                )
-            found[location] = source
-        elif found[location] != source and not same_content(found[location], source):
+                raise ModelError(f"external data file {source} of tensor {name} does not exist")
+            found[place] = source
+        elif found[place] != source and not same_content(found[place], source):
             raise ModelError(
-                f"{source} and {found[location]} would both be the data file {str(location)!r}; "
-                "rename one"
+                f"{source} and {found[place]} would both be the data file {location!r}; rename one"
             )
     return found
+
+
+def _outside(
+    model: ir.Model | onnx.ModelProto, directory: Path
+) -> Iterator[tuple[str, Path, str | None]]:
+    """Yield location, directory and name of each tensor whose data are in a file."""
+    if isinstance(model, onnx.ModelProto):
+        for proto in tensors(model):
+            if proto.data_location == onnx.TensorProto.EXTERNAL:
+                yield location_of(proto), directory, proto.name
+        return
+    for tensor in ir_tensors(model):
+        if isinstance(tensor, ir.ExternalTensor):
+            yield os.fspath(tensor.location), Path(tensor.base_dir), tensor.name
 
 
 def _new_place(location: Path, target: Path) -> Path:

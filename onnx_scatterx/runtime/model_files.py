@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import onnx
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
@@ -56,7 +57,9 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
         except ValueError:  # they are on several drives
             return ModelFile(save(model, place).path)
         model = _under(model, root, real)
-    place.write_bytes(to_proto(model).SerializeToString())
+    given = Given.of(source).model
+    message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
+    place.write_bytes(message.SerializeToString())
     return ModelFile(place, root)
 
 

@@ -136,6 +136,10 @@ class Writing:
         except OSError as error:
             raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 
+    def drop(self) -> None:
+        """Forget what was written: no file appears."""
+        self._staged.clear()
+
     def make_directory(self, path: Path) -> None:
         """Create a directory and those above it, unless they exist; removed if writing fails."""
         place = Path(os.path.realpath(path))

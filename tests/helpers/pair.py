@@ -298,6 +298,8 @@ def _float_wheres(model: onnx.ModelProto) -> set[str]:
     found = {n.output[0] for g in _graphs(model.graph) for n in g.node if n.op_type == "Where"}
     if not found or _version(model) < 11:
         return set()
+    for node in (n for g in _graphs(model.graph) for n in g.node if n.domain == "ai.onnx"):
+        node.domain = ""  # runtimes know both names of the standard domain, and onnx one
     typed = onnx.shape_inference.infer_shapes(model)
     floats = {
         value.name

@@ -12,7 +12,6 @@ import pytest
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import save as model_save
 from onnx_scatterx.ir.io import load, save
-from onnx_scatterx.ir.pieces import write_in_pieces
 from tests.ir.test_io import negation, weight, with_weights
 
 
@@ -66,7 +65,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(model_save, "write_in_pieces", full)
+    monkeypatch.setattr(model_save, "_serialize", full)
     with pytest.raises(ModelError, match="cannot be written: No space left on device"):
         save(load(path), out / "m.onnx")
     assert (out / "m.onnx").read_text() == "an older model"
@@ -81,13 +80,13 @@ def test_large_weights_are_written_outside_of_the_message(
     model.graph.register_initializer(ir.Value(name="h", const_value=ir.tensor(heavy, name="h")))
     inside: list[bool] = []
 
-    def written(*arguments: Any) -> None:
+    def written(*arguments: Any) -> bytes:
         tensor = model.graph.initializers["h"].const_value
         inside.append(isinstance(tensor, ir.Tensor))
-        write(*arguments)
+        return write(*arguments)
 
-    write = write_in_pieces
-    monkeypatch.setattr(model_save, "write_in_pieces", written)
+    write = model_save._serialize
+    monkeypatch.setattr(model_save, "_serialize", written)
     saved = save(model, tmp_path / "m.onnx", message_limit=2000)
     assert inside == [True], "another thread may read the model while it is written"
     assert sorted((file.path.name, file.how) for file in saved.data) == [

@@ -1,0 +1,196 @@
+"""An optimized model as a message: the one that it was read from, with only the changes replaced.
+
+onnx_ir does not hold all that a message may have: fields that it does not know, training
+information, types of values that no node computes. So three messages are compared:
+
+    original    the message that was read
+    before      what onnx_ir writes of it, before a pass runs
+    after       what onnx_ir writes after the passes
+
+Where `before` and `after` are equal, the original is kept, whatever it has. Elsewhere `after` is
+written. Elements of lists are compared by their names: nodes by their outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.ir.data import to_proto
+
+_WEIGHT = "onnx_scatterx.weight"  # stands for a tensor of the original: its dims are (0, place)
+
+_KEYS: dict[str, Callable[[Any], Hashable]] = {
+    "AttributeProto": lambda attribute: attribute.name,
+    "FunctionProto": lambda function: (function.domain, function.name, function.overload),
+    "NodeProto": lambda node: (node.op_type, next(filter(None, node.output), node.name)),
+    "OperatorSetIdProto": lambda opset: opset.domain,
+    "SparseTensorProto": lambda tensor: tensor.values.name,
+    "StringStringEntryProto": lambda entry: entry.key,
+    "TensorAnnotation": lambda annotation: annotation.tensor_name,
+    "TensorProto": lambda tensor: tensor.name,
+    "ValueInfoProto": lambda value: value.name,
+}
+_MERGED = {
+    "AttributeProto",
+    "FunctionProto",
+    "GraphProto",
+    "ModelProto",
+    "NodeProto",
+    "ValueInfoProto",
+}
+"""Messages of which single fields are replaced; others are replaced as a whole."""
+
+
+class Original:
+    """The message that a model was read from; the model must not have changed since.
+
+    >>> import onnx.parser
+    >>> message = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
+    >>> _ = message.training_info.add()
+    >>> model = ir.from_proto(message)
+    >>> original = Original(message, model)
+    >>> model.graph.node(0).op_type = "Sub"
+    >>> made = original.merged(model)
+    >>> made.graph.node[0].op_type, len(made.training_info), message.graph.node[0].op_type
+    ('Sub', 1, 'Add')
+    """
+
+    def __init__(self, message: onnx.ModelProto, model: ir.Model) -> None:
+        self._message = message
+        self._weights = list(message.graph.initializer)  # they live as long as their places count
+        self._names = [tensor.name for tensor in self._weights]
+        self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
+        self._before = self._written(model)
+
+    def merged(self, model: ir.Model) -> onnx.ModelProto:
+        """Return the message of the model, changed: the original itself if nothing changed."""
+        after = self._written(model)
+        for tensor, name in zip(self._weights, self._names, strict=True):
+            if tensor.name != name:  # onnx_ir renames the message with its value
+                tensor.name = name
+        if after == self._before:
+            return self._message
+        made = onnx.ModelProto()
+        made.CopyFrom(self._message)
+        bound = {
+            entry.key
+            for info in made.training_info
+            for entry in (*info.initialization_binding, *info.update_binding)
+        }
+        trained = [tensor for tensor in self._weights if tensor.name in bound]
+        _merge(made, self._before, after)
+        names = set()
+        for tensor in made.graph.initializer:
+            names.add(tensor.name)
+            if tensor.doc_string == _WEIGHT:
+                name = tensor.name
+                tensor.CopyFrom(self._weights[tensor.dims[1]])
+                tensor.name = name
+        made.graph.initializer.extend(tensor for tensor in trained if tensor.name not in names)
+        return made
+
+    def _written(self, model: ir.Model) -> onnx.ModelProto:
+        """Return what onnx_ir writes, without copies of the original's weights."""
+        with self._without_weights(model):
+            return to_proto(model)
+
+    @contextmanager
+    def _without_weights(self, model: ir.Model) -> Iterator[None]:
+        replaced: list[tuple[ir.Value, Any]] = []
+        try:
+            for value in model.graph.initializers.values():
+                tensor = value.const_value
+                if not isinstance(tensor, ir.serde.TensorProtoTensor):
+                    continue
+                place = self._places.get(id(tensor.raw))
+                if place is not None:
+                    replaced.append((value, tensor))
+                    nothing = np.zeros((0, place), np.float32)
+                    value.const_value = ir.Tensor(nothing, name=value.name, doc_string=_WEIGHT)
+            yield
+        finally:
+            for value, tensor in replaced:
+                value.const_value = tensor
+
+
+def _merge(message: Any, before: Any, after: Any) -> None:
+    """Replace in a message all in which ``after`` differs from ``before``."""
+    of_value = message.DESCRIPTOR.name == "ValueInfoProto"
+    for field in message.DESCRIPTOR.fields:
+        name = field.name
+        if of_value and name != "type":
+            continue  # what is said of a value counts for the one that replaces it
+        if hasattr(getattr(message, name), "extend"):
+            _merge_repeated(message, before, after, name)
+        elif field.message_type is not None:
+            if before.HasField(name) or after.HasField(name):
+                _merge_one(message, before, after, name)
+        elif getattr(before, name) != getattr(after, name):
+            if after.HasField(name):
+                setattr(message, name, getattr(after, name))
+            else:
+                message.ClearField(name)
+
+
+def _merge_repeated(message: Any, before: Any, after: Any, name: str) -> None:
+    lists = [getattr(m, name) for m in (message, before, after)]
+    if lists[1] == lists[2]:
+        return
+    kind = message.DESCRIPTOR.fields_by_name[name].message_type
+    if kind is not None and kind.name in _KEYS:
+        _merge_named(lists[0], lists[1], lists[2], _KEYS[kind.name])
+    elif kind is not None and kind.name in _MERGED and len({len(some) for some in lists}) == 1:
+        for parts in zip(*lists, strict=True):  # such as the graphs of an attribute
+            _merge(*parts)
+    else:
+        message.ClearField(name)
+        getattr(message, name).extend(lists[2])
+
+
+def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
+    """Merge a field that is one message."""
+    there = [m.HasField(name) for m in (message, before, after)]
+    parts = [getattr(m, name) for m in (message, before, after)]
+    if there[1:] == [True, True] and parts[1] == parts[2]:
+        return
+    if all(there) and parts[0].DESCRIPTOR.name in _MERGED:
+        _merge(*parts)
+    elif there[2]:
+        parts[0].CopyFrom(parts[2])
+    else:
+        message.ClearField(name)
+
+
+def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], Hashable]) -> None:
+    """Merge lists whose elements have names; nodes get the order of ``afters``, which is sorted."""
+    old = {key(message): message for message in messages}
+    known = {key(before): before for before in befores}
+    kept = {k: message for k, message in old.items() if k not in known}  # onnx_ir drops them
+    made: list[Any] = []
+    new: list[Any] = []
+    for after in afters:
+        k = key(after)
+        message = old.pop(k, None)
+        if message is None or k not in known:
+            kept.pop(k, None)
+            new.append(after)
+            made.append(after)
+            continue
+        if known[k] != after:
+            if after.DESCRIPTOR.name in _MERGED:
+                _merge(message, known[k], after)
+            else:
+                message = after
+        kept[k] = message
+        made.append(message)
+    if not made or made[0].DESCRIPTOR.name != "NodeProto":
+        made = [kept[k] for k in map(key, messages) if k in kept] + new
+    del messages[:]
+    messages.extend(made)

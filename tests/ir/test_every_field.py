@@ -1,0 +1,219 @@
+"""A file that is written has every field of the message that was read, whatever onnx may add to it.
+
+A field is set in each message of a model, one at a time, by the descriptors of protobuf. The model
+is optimized and written in each way, and read again by onnx alone.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import onnxruntime
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir import io
+from onnx_scatterx.ir.read_back import difference
+from onnx_scatterx.system.scratch import scratch
+
+IR_VERSION = 10  # older than device configurations, which onnx_ir then does not write
+_UNKNOWN = b"\xfa\x3f\x03abc"  # field 1023: three letters
+
+
+def model() -> onnx.ModelProto:
+    """Return a model with messages of most kinds, one scatter, and nodes that are kept."""
+    made = onnx.parser.parse_model(f"""
+        <ir_version: {IR_VERSION}, opset_import: ["" : 18, "own" : 1], metadata_props: ["k": "v"]>
+        main (float[N, 4] x, float[1, 4] u, bool b) => (float[N, 4] y, float[N, 4] z)
+        <int64[1, 1] i = {{1}}, float[4] w = {{1, 2, 3, 4}}, float[1] s = {{2}}> {{
+            p = own.scaled <factor: float = 2.0> (x)
+            k = Constant <value = float[4] {{5, 6, 7, 8}}> ()
+            q = Add (p, k)
+            r = Mul (q, w)
+            [scatter] y = ScatterND (r, i, u)
+            z = If (b) <
+                then_branch = then () => (float[N, 4] t) {{ t = Mul (q, s) }},
+                else_branch = other () => (float[N, 4] e) {{ e = Neg (q) }}>
+        }}
+        <opset_import: ["" : 18], domain: "own"> scaled <factor: float = 1.0> (a) => (c) {{
+            f = Constant <value_float: float = @factor> ()
+            c = Mul (a, f)
+        }}""")
+    kind = onnx.helper.make_tensor_value_info("q", onnx.TensorProto.FLOAT, ["N", 4])
+    made.graph.value_info.extend([kind, onnx.helper.make_tensor_value_info("gone", 1, [3])])
+    annotation = made.graph.quantization_annotation.add(tensor_name="q")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="s")
+    made.training_info.add().update_binding.add(key="w", value="w2")
+    made.functions[0].metadata_props.add(key="k", value="v")
+    made.functions[0].value_info.add(name="f").type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    for message in (made.graph, made.graph.node[2], made.graph.initializer[1], kind):
+        message.metadata_props.add(key="pkg.torch.onnx.stack_trace", value="File ...")
+    return made
+
+
+Path_ = tuple[str | int, ...]
+
+
+def messages(message: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """Yield the paths of a message and of all in it."""
+    yield path
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        parts = enumerate(value) if hasattr(value, "extend") else [(None, value)]
+        for i, part in parts:
+            yield from messages(part, (*path, field.name, *([] if i is None else [i])))
+
+
+def at(message: Any, path: Path_) -> Any:
+    """Return the message at a path."""
+    for step in path:
+        message = message[step] if isinstance(step, int) else getattr(message, step)
+    return message
+
+
+def absent(kept: onnx.ModelProto) -> list[tuple[Path_, str]]:
+    """Return the paths of all messages, each with the name of a field that it lacks."""
+    found: list[tuple[Path_, str]] = []
+    for path in messages(kept):
+        if getattr(at(kept, path[:3]), "name", None) == "scatter":
+            continue  # it is removed, and all that is in it
+        there = {field.name for field, _ in at(kept, path).ListFields()}
+        fields = at(kept, path).DESCRIPTOR.fields
+        found += [(path, field.name) for field in fields if field.name not in there]
+        found.append((path, "unknown"))
+    return found
+
+
+def set_field(message: Any, name: str) -> None:
+    """Set a field to something else than its default."""
+    if name == "unknown":
+        message.MergeFromString(_UNKNOWN)
+        return
+    field = message.DESCRIPTOR.fields_by_name[name]
+    value = getattr(message, name)
+    is_list = hasattr(value, "extend")
+    if field.message_type is not None:
+        part = value.add() if is_list else value
+        part.SetInParent()
+        for inner in part.DESCRIPTOR.fields:
+            is_plain = not hasattr(getattr(part, inner.name), "extend")
+            if is_plain and inner.message_type is None and inner.containing_oneof is None:
+                set_field(part, inner.name)
+        return
+    given: Any = {
+        field.CPPTYPE_STRING: "text" if field.type == field.TYPE_STRING else b"text",
+        field.CPPTYPE_FLOAT: 1.5,
+        field.CPPTYPE_DOUBLE: 1.5,
+        field.CPPTYPE_BOOL: True,
+    }.get(field.cpp_type, 1)
+    if is_list:
+        value.append(given)
+    else:
+        setattr(message, name, given)
+
+
+@cache
+def accepted(path: Path_, name: str) -> onnx.ModelProto | None:
+    """Return the model with a field set, if that is a model."""
+    changed = model()
+    set_field(at(changed, path), name)
+    with scratch() as directory:
+        (directory / "m.onnx").write_bytes(changed.SerializeToString())
+        try:
+            io.load(directory / "m.onnx")
+        except (ModelError, NotImplementedError):
+            return None
+    return changed
+
+
+FIELDS = absent(model())
+
+
+def kept_part(message: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model without what the optimizer replaces: the scatter, and the types near it."""
+    part = onnx.ModelProto()
+    part.CopyFrom(message)
+    by_output = {node.output[0]: node for node in part.graph.node}
+    kept = [by_output[name] for name in "pkqrz"]
+    del part.graph.node[:]
+    part.graph.node.extend(kept)
+    known = {"q", "gone"}
+    values = [v for v in part.graph.value_info if v.name in known]
+    del part.graph.value_info[:]
+    part.graph.value_info.extend(values)
+    tensors = [t for t in part.graph.initializer if t.name in ("w", "s")]
+    del part.graph.initializer[:]
+    part.graph.initializer.extend(tensors)
+    return part
+
+
+def lost(before: onnx.ModelProto, after: onnx.ModelProto) -> str | None:
+    return difference(kept_part(before), kept_part(after))
+
+
+def from_path(given: onnx.ModelProto, directory: Path) -> onnx.ModelProto:
+    (directory / "in.onnx").write_bytes(given.SerializeToString())
+    onnx_scatterx.optimize(directory / "in.onnx", target="standard").save(directory / "out.onnx")
+    return onnx.load(directory / "out.onnx")
+
+
+def from_memory(given: onnx.ModelProto, directory: Path) -> onnx.ModelProto:
+    onnx_scatterx.optimize(given, target="standard").save(directory / "out.textproto")
+    return onnx.load(directory / "out.textproto")
+
+
+@pytest.mark.parametrize("way", [from_path, from_memory])
+def test_every_field_is_kept(
+    way: Callable[[onnx.ModelProto, Path], onnx.ModelProto], tmp_path: Path
+) -> None:
+    faults = []
+    tried = removed = 0
+    for path, name in FIELDS:
+        given = accepted(path, name)
+        if given is None or (way is from_memory and name == "unknown"):
+            continue
+        tried += 1
+        try:
+            written = way(given, tmp_path)
+        except Exception as error:
+            faults.append(f"{path} {name}: {error!r}")
+            continue
+        removed += "ScatterND" not in {node.op_type for node in written.graph.node}
+        found = lost(given, written)
+        if found is not None:
+            faults.append(f"{path} {name}: {found}")
+    assert not faults, "\n".join(faults)
+    assert tried > len(FIELDS) / 3
+    assert removed > tried * 0.9
+
+
+def test_all_of_them_together(tmp_path: Path) -> None:
+    """Fields that can be set beside each other are set, and the file runs."""
+    together = model()
+    for path, name in FIELDS:
+        if accepted(path, name) is None:
+            continue
+        trial = onnx.ModelProto()
+        trial.CopyFrom(together)
+        try:
+            set_field(at(trial, path), name)
+        except IndexError:  # another field has replaced its message
+            continue
+        try:
+            onnxruntime.InferenceSession(
+                trial.SerializeToString(), providers=["CPUExecutionProvider"]
+            )
+            (tmp_path / "m.onnx").write_bytes(trial.SerializeToString())
+            io.load(tmp_path / "m.onnx")
+        except Exception:
+            continue
+        together = trial
+    written = from_path(together, tmp_path)
+    assert lost(together, written) is None
+    assert len(list(messages(together))) > 1.5 * len(list(messages(model())))
+    onnxruntime.InferenceSession(tmp_path / "out.onnx", providers=["CPUExecutionProvider"])
