@@ -5,6 +5,9 @@ pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
 pytest --hypothesis-profile=full    with three times the examples, as in CI
 pytest --hypothesis-profile=deep    with five times the examples
+just explore 7                      with five times the examples, and others: those of seed 7
+
+Every run draws the same examples, so a test that fails does so everywhere.
 """
 
 import os

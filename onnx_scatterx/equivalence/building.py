@@ -21,8 +21,14 @@ from onnx_scatterx.equivalence.core.reading import (
     dtype_name,
     node_of,
 )
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError, constant
-from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, constant
+from onnx_scatterx.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    variable,
+)
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.world import Debt, World
 from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing

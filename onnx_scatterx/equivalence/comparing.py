@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from onnx_scatterx.equivalence.core.arithmetic import integer, number
 from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term, limit_of, walk
+from onnx_scatterx.equivalence.core.solver import Model
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, limit_of, walk
 from onnx_scatterx.equivalence.core.world import World
 
 _MOST, _CHUNK = 6000, 64
@@ -27,7 +28,7 @@ class Comparison:
     status: Literal["same", "differ", "open"]
     why: str = ""
     goal: Term = TRUE
-    model: Any = None
+    model: Model | None = None
 
     def __bool__(self) -> bool:
         return self.status == "same"

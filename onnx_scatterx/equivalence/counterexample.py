@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import at_most, both, equal, negation
-from onnx_scatterx.equivalence.core.solver import Solver
+from onnx_scatterx.equivalence.core.solver import Model
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import sort_of
@@ -54,13 +53,12 @@ def _accepted(
         wanted = [at_most(d, integer(most)) for d in sizes]
         wanted += [at_most(integer(least), d) for d in sizes]
         answer = solver.satisfiable(wanted)
-        if answer.status == "refuted":
+        if answer.model is not None:
             yield from _feeds(judgement, answer.model, rng)
 
 
-def _smallest(judgement: Judgement, comparison: Comparison) -> Any:
+def _smallest(judgement: Judgement, comparison: Comparison) -> Model | None:
     solver = judgement.world.solver
-    solver.until = float("inf")
     solver.budget = max(solver.budget, solver.spent + 40_000_000)
     for most in _SMALL:
         wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
@@ -73,22 +71,21 @@ def _smallest(judgement: Judgement, comparison: Comparison) -> Any:
 
 
 def _feeds(
-    judgement: Judgement, model: Any, rng: np.random.Generator
+    judgement: Judgement, model: Model, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], Feeds]]:
-    solver = judgement.world.solver
-    sizes = {name: int(solver.value(model, d)) for name, d in judgement.sizes.items()}
+    sizes = {name: int(model.value(d)) for name, d in judgement.sizes.items()}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, tensor in judgement.inputs.items():
         if tensor.dims is None:
             return
-        shapes[name] = tuple(int(solver.value(model, d)) for d in tensor.dims)
+        shapes[name] = tuple(int(model.value(d)) for d in tensor.dims)
         if int(np.prod(shapes[name], dtype=object)) > _ELEMENTS:
             return
     given = [(name, judgement.inputs[name], shape) for name, shape in shapes.items()]
     for spread in (1.0, 1e3):
         yield (
             sizes,
-            {name: _asked(t, shape, solver, model, rng, spread) for name, t, shape in given},
+            {name: _asked(t, shape, model, rng, spread) for name, t, shape in given},
         )
     yield sizes, {name: _drawn(t, shape, rng) for name, t, shape in given}
 
@@ -96,8 +93,7 @@ def _feeds(
 def _asked(
     tensor: Tensor,
     shape: Sequence[int],
-    solver: Solver,
-    model: Any,
+    model: Model,
     rng: np.random.Generator,
     spread: float,
 ) -> np.ndarray:
@@ -106,7 +102,7 @@ def _asked(
         return _drawn(tensor, shape, rng, spread)
     array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)
     for index in itertools.islice(np.ndindex(*shape), _ASKED):
-        array[index] = solver.value(model, tensor.at(tuple(map(integer, index))))
+        array[index] = model.value(tensor.at(tuple(map(integer, index))))
     return array
 
 
@@ -129,9 +125,9 @@ def possible_sizes(judgement: Judgement, most: int, count: int) -> Iterator[Mapp
     wanted += [at_most(integer(1), d) for d in judgement.sizes.values()]
     for _ in range(count):
         answer = solver.satisfiable([*wanted, *excluded])
-        if answer.status != "refuted":
+        if answer.model is None:
             return
-        found = {n: int(solver.value(answer.model, d)) for n, d in judgement.sizes.items()}
+        found = {n: int(answer.model.value(d)) for n, d in judgement.sizes.items()}
         yield found
         same = [equal(d, integer(found[n])) for n, d in judgement.sizes.items()]
         excluded.append(negation(both(*same)))

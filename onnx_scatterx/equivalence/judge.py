@@ -18,15 +18,13 @@ from onnx_scatterx.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.equivalence.core.lookups import Lookup
 from onnx_scatterx.equivalence.core.reading import Node, read
 from onnx_scatterx.equivalence.core.solver import ALL, Answer
-from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, UnsupportedError, allowance
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.givens import Given, take
 
 Progress = Callable[[int, int], None]
-SECONDS = 60.0
-_MORE = 15.0
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 
 
@@ -66,19 +64,17 @@ def judge(
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
     budget: int = ALL,
-    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair, and
-    after ``seconds`` no more questions are asked.
+    ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
-        world.solver.budget, world.solver.until = budget, time.monotonic() + seconds
+        world.solver.budget = budget
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         return _judge(before, after, builder, given, progress)
 
@@ -91,7 +87,6 @@ def _judge(
     progress: Progress | None,
 ) -> Judgement:
     start = time.monotonic()
-    allowance.left = ELEMENTS
     one, other = read(before), read(after)
     if sorted(map(repr, one.inputs)) != sorted(map(repr, other.inputs)):
         raise UnsupportedError("the models declare different inputs")
@@ -138,7 +133,6 @@ def _possible(world: World, sizes: list[Term]) -> Answer:
     """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
     solver = world.solver  # with some extra work, since nothing counts without it
     solver.budget = max(solver.budget, solver.spent + ALL // 8)
-    solver.until = max(solver.until, time.monotonic() + _MORE)
     answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:

@@ -12,10 +12,10 @@ import onnx
 
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.solver import ALL
-from onnx_scatterx.equivalence.core.tensor import UnsupportedError
+from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
 from onnx_scatterx.equivalence.givens import Given
-from onnx_scatterx.equivalence.judge import SECONDS, Judgement, Progress, judge
+from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for sizes", "refuted", "unknown"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
@@ -121,14 +121,13 @@ def prove(
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
     budget: int = ALL,
-    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
     has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``budget``
-    is Z3's limit of work, and after ``seconds`` no more questions are asked.
+    is Z3's limit of work.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -139,9 +138,22 @@ def prove(
     proven the same, for all sizes and all inputs on which the first model runs
       assumed: every axis is shorter than 2^31
     """
+    with deep(), new_table():
+        return _prove(before, after, replay, given, distrust_dims, budget, progress)
+
+
+def _prove(
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    replay: Replay | None,
+    given: Sequence[Given],
+    distrust_dims: bool,
+    budget: int,
+    progress: Progress | None,
+) -> Proof:
     start = time.monotonic()
 
-    def judged(sizes: Mapping[str, int] | None = None, left: float = seconds) -> Judgement:
+    def judged(sizes: Mapping[str, int] | None = None) -> Judgement:
         return judge(
             before,
             after,
@@ -149,7 +161,6 @@ def prove(
             given=given,
             distrust_dims=distrust_dims,
             budget=budget,
-            seconds=left,
             progress=progress if sizes is None else None,
         )
 
@@ -171,8 +182,7 @@ def prove(
                 n: v if v.kind == "proven" else Verdict("refuted") for n, v in outputs.items()
             }
         elif judgement.sizes and judgement.facts.status != "proven":
-            left = seconds - (time.monotonic() - start)
-            sizes = tuple(_proven_sizes(judgement, judged, left)) if left > 0 else ()
+            sizes = tuple(_proven_sizes(judgement, judged))
             if sizes:
                 outputs = {
                     n: v if v.kind == "proven" else Verdict("proven for sizes", v.why)
@@ -229,14 +239,12 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
 
 
 def _proven_sizes(
-    judgement: Judgement, judged: Callable[[Mapping[str, int], float], Judgement], left: float
+    judgement: Judgement, judged: Callable[[Mapping[str, int]], Judgement]
 ) -> Iterator[Mapping[str, int]]:
     """Yield the sizes of those tried for which everything is proven."""
-    until = time.monotonic() + left
-    for sizes in possible_sizes(judgement, _LARGEST, _COMBINATIONS):
-        if time.monotonic() > until:
-            break
-        one = judged(sizes, until - time.monotonic())
+    for sizes in list(possible_sizes(judgement, _LARGEST, _COMBINATIONS)):
+        with new_table():
+            one = judged(sizes)
         if one.facts.status == "proven":
             continue
         if all(v.kind == "proven" for v in verdicts(one).values()):

@@ -65,12 +65,16 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model) -> None:
         self._message = message
         self._weights = list(message.graph.initializer)  # they live as long as their places count
+        self._names = [tensor.name for tensor in self._weights]
         self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
         """Return the message of the model, changed: the original itself if nothing changed."""
         after = self._written(model)
+        for tensor, name in zip(self._weights, self._names, strict=True):
+            if tensor.name != name:  # onnx_ir renames the message with its value
+                tensor.name = name
         if after == self._before:
             return self._message
         made = onnx.ModelProto()

@@ -16,10 +16,11 @@ class OnFloats(enum.Enum):
     READ = "other nodes read the floats"
     AXIS = "elements move along the axis of the scales"
     PLAN = "the scatter is removed only on floats"
-    REJECTED = "ONNX Runtime rejects a Slice or Transpose after DequantizeLinear of int8"
+    REJECTED = "ONNX Runtime rejects a Slice or Transpose after this DequantizeLinear"
+    RETYPED = "ONNX Runtime makes uint8 of what DequantizeLinear without a zero point reads"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
 
     @property
     def keeps_scatter(self) -> bool:
         """Whether ONNX Runtime would compute other values if the scatter were removed."""
-        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED)
+        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.RETYPED, OnFloats.MOVED)

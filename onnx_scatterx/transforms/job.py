@@ -120,7 +120,7 @@ class Job:
                     scope,
                     self.settings.rules,
                     self.names,
-                    Constants(scope, self._overridable),
+                    Constants(scope, self.overridable),
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
@@ -140,7 +140,8 @@ class Job:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
 
     @cached_property
-    def _overridable(self) -> set[ir.Value]:
+    def overridable(self) -> set[ir.Value]:
+        """The initializers that a caller may give as inputs."""
         graph = self.model.graph
         if (self.model.ir_version or 0) < 4:
             return set()

@@ -80,7 +80,8 @@ def _planned(context: GraphContext) -> _Planned:
     opaque = {
         node: Refusal(Reason.QUANTIZER)
         for node in context.graph
-        if is_scatter(node)
+        if context.target.onnxruntime
+        and is_scatter(node)
         and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
         and why.keeps_scatter
     }

@@ -16,6 +16,7 @@ from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.round import RewriteRound
+from onnx_scatterx.lowering.runtime_patterns import has_quantizers
 from onnx_scatterx.lowering.selection import GatherSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
@@ -61,6 +62,12 @@ def _simplify(
     If planning exceeds a limit, the graph is not changed.
     """
     there = {n for n in gathers if n.graph is not None}
+    quantizers = has_quantizers(context.graph)
+    for node in gathers if quantizers else ():
+        obstacle = context.obstacle(node) if node in there else None
+        if obstacle is not None:
+            outcome.refusals[node] = Refusal(Reason.QUANTIZER, obstacle.value)
+            there.discard(node)
     outcome.dead |= {n for n in unread if n.graph is None}
     try:
         round_, selection, kept = _planned(context, there)

@@ -15,7 +15,7 @@ from onnx_scatterx.equivalence.building import Builder, Scope
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import both, equal
 from onnx_scatterx.equivalence.core.reading import Graph, read
-from onnx_scatterx.equivalence.core.tensor import ELEMENTS, Tensor, allowance
+from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import constant
 from onnx_scatterx.equivalence.core.world import World
@@ -59,7 +59,6 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
 
 def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, Scope, Scope]:
     """Return a model as the second mind reads it: its values, inputs first."""
-    allowance.left = ELEMENTS
     world = World()
     builder = Builder(world)
     graph = read(model)

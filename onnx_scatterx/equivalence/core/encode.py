@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,20 @@ _RUNS = 64
 
 
 class Encoder:
-    """Terms of one solver in Z3, each created once."""
+    """Terms of one question in Z3, each created once.
+
+    Z3's names are numbers in the order in which they are met, so a question does not depend on
+    those before it, and no name of a file is a name of Z3.
+    """
 
     def __init__(self) -> None:
         self.context = z3.Context()
         self.data = z3.DeclareSort("Data", self.context)
         self._made: dict[Term, Any] = {}
-        self._typing: dict[Term, list[Any]] = {}
-        self._lookups: dict[Lookup, Any] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def _name(self, *key: Hashable) -> str:
+        return self._names.setdefault(key, f"n{len(self._names)}")
 
     def __call__(self, root: Term) -> Any:
         stack = [root]
@@ -42,11 +49,6 @@ class Encoder:
 
     def typing(self, term: Term) -> list[Any]:
         """Return the facts of a term itself: its interval, its limit, what division is."""
-        if term not in self._typing:
-            self._typing[term] = self._holds(term)
-        return self._typing[term]
-
-    def _holds(self, term: Term) -> list[Any]:
         if term.sort != "integer" or term.op not in (
             "variable",
             "apply",
@@ -93,11 +95,11 @@ class Encoder:
             case "true" | "false":
                 return z3.BoolVal(term.op == "true", self.context)
             case "literal":
-                return z3.Const(f"literal {term.data[0]} {term.data[1].hex()}", self.data)
+                return z3.Const(self._name("literal", term.data), self.data)
             case "variable":
-                return z3.Int(f"{term.data} {term.number}", self.context)
+                return z3.Int(self._name("variable", term), self.context)
             case "apply":
-                name = f"{term.data[0]} {term.sort}"
+                name = self._name("apply", term.data, term.sort, len(args))
                 if not args:
                     return z3.Const(name, self._sort(term))
                 return self._function(name, *args, sort=self._sort(term))
@@ -144,8 +146,7 @@ class Encoder:
         lookup: Lookup = term.data
         runs = _runs(lookup)
         if len(runs) > _RUNS:
-            number = self._lookups.setdefault(lookup, len(self._lookups))
-            return self._function(f"lookup {number}", index, sort=self._sort(term))
+            return self._function(self._name("lookup", lookup), index, sort=self._sort(term))
         made = self(constant(lookup.array[runs[-1]], lookup.dtype))
         for start, end in reversed(list(itertools.pairwise(runs))):
             value = self(constant(lookup.array[start], lookup.dtype))

@@ -28,8 +28,7 @@ from onnx_scatterx.equivalence.core.masks import View
 from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
 from onnx_scatterx.equivalence.core.searching import Target, searched
 from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
-from onnx_scatterx.equivalence.core.tensor import UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute, variable, walk
 from onnx_scatterx.equivalence.core.world import World
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]

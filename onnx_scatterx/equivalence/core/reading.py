@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import inliner, numpy_helper
 
-from onnx_scatterx.equivalence.core.tensor import UnsupportedError
+from onnx_scatterx.equivalence.core.terms import UnsupportedError
 
 _STANDARD = ("", "ai.onnx")
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")

@@ -1,9 +1,12 @@
-"""Questions to Z3, each with a limit on the work that it may take."""
+"""Questions to Z3, each with a limit on the work that it may take.
+
+Each question has a context and a solver of its own, with a fixed seed, and all limits count Z3's
+units of work: the answer to a question does not depend on the machine, on its load, or on other
+questions.
+"""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,11 +25,26 @@ QUICK, FULL, ALL = 400_000, 8_000_000, 120_000_000
 
 
 @dataclass
+class Model:
+    """Values of all unknowns, as Z3 found them."""
+
+    found: Any
+    encode: Encoder
+
+    def value(self, term: Term) -> Any:
+        """Return the value of a term."""
+        value = self.found.eval(self.encode(term), model_completion=True)
+        if term.sort == "condition":
+            return z3.is_true(value)
+        return value.as_long() if term.sort == "integer" else value
+
+
+@dataclass
 class Answer:
     """Z3's answer about a statement; if the statement may be wrong, a model of that."""
 
     status: Status
-    model: Any = None
+    model: Model | None = None
 
 
 @dataclass
@@ -34,10 +52,8 @@ class Solver:
     """Facts, and statements that may follow from them."""
 
     witnesses: Witnesses = field(default_factory=Witnesses)
-    encode: Encoder = field(default_factory=Encoder)
     facts: dict[Term, None] = field(default_factory=dict)
     budget: int = ALL
-    until: float = math.inf
     spent: int = 0
     asked: int = 0
     collecting: bool = False
@@ -79,7 +95,7 @@ class Solver:
         if any(r is FALSE for r in roots):
             return Answer("proven")
         left = self.budget - self.spent
-        if left <= 0 or time.monotonic() > self.until:
+        if left <= 0:
             return Answer("limit")
         facts = list(self.facts) if everything else self._relevant(roots)
         self.collecting = True
@@ -89,14 +105,15 @@ class Solver:
             self.collecting = False
         if FALSE in added or FALSE in facts:
             return Answer("proven")
-        solver = z3.Solver(ctx=self.encode.context)
+        encode = Encoder()
+        solver = z3.SimpleSolver(ctx=encode.context)
+        solver.set("random_seed", 0)
         solver.set("rlimit", min(QUICK if quick else FULL, left))
-        solver.set("timeout", 2_000 if quick else 10_000)
         statements = [*roots, *facts, *added]
         for statement in statements:
-            solver.add(self.encode(statement))
+            solver.add(encode(statement))
         for part in walk(statements):
-            solver.add(*self.encode.typing(part))
+            solver.add(*encode.typing(part))
         before = _work(solver)
         result = solver.check()
         self.spent += max(_work(solver) - before, 1000)
@@ -104,15 +121,8 @@ class Solver:
         if result == z3.unsat:
             return Answer("proven")
         if result == z3.sat:
-            return Answer("refuted", solver.model())
+            return Answer("refuted", Model(solver.model(), encode))
         return Answer("limit")
-
-    def value(self, model: Any, term: Term) -> Any:
-        """Return the value of a term in a model."""
-        found = model.eval(self.encode(term), model_completion=True)
-        if term.sort == "condition":
-            return z3.is_true(found)
-        return found.as_long() if term.sort == "integer" else found
 
     def _relevant(self, roots: Sequence[Term]) -> list[Term]:
         """Return the facts that share unknowns with a question, directly or through other facts."""

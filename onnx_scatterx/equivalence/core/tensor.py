@@ -10,31 +10,11 @@ import numpy as np
 from onnx_scatterx.equivalence.core import lookups
 from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, multiply, number
 from onnx_scatterx.equivalence.core.logic import at_most, choose
-from onnx_scatterx.equivalence.core.terms import Term, variable
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, step, variable
 
 Coordinates = tuple[Term, ...]
 
-
-class UnsupportedError(Exception):
-    """An operation that the judge does not model; the message names it."""
-
-
-@dataclass
-class Allowance:
-    """How many more elements may be examined for a pair of models."""
-
-    left: int = 0
-
-
-ELEMENTS = 400_000
-allowance = Allowance(ELEMENTS)
-
-
-def spend() -> None:
-    """Examine one more element; UnsupportedError if that is one too many."""
-    allowance.left -= 1
-    if allowance.left < 0:
-        raise UnsupportedError("too many elements")
+ELEMENT = 20  # steps for an element
 
 
 @dataclass(eq=False)
@@ -70,7 +50,7 @@ class Tensor:
         key = tuple(coordinates)
         found = self._known.get(key)
         if found is None:
-            spend()
+            step(ELEMENT)
             found = self.define(key)
             self._known[key] = found
             for watcher in self.watchers:

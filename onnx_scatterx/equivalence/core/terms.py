@@ -11,9 +11,10 @@ simplified with that, so a question must never use a coordinate for anything els
 
 from __future__ import annotations
 
-import itertools
-import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Sort = Literal["integer", "condition", "data"]
@@ -21,8 +22,15 @@ Monomial = tuple["Term", ...]
 
 LARGEST_SIZE = 2**31 - 1
 
-_count = itertools.count()
-_known: weakref.WeakValueDictionary[tuple[Any, ...], Term] = weakref.WeakValueDictionary()
+STEPS = 12_000_000
+
+
+class UnsupportedError(Exception):
+    """An operation that the judge does not model; the message names it."""
+
+
+class LimitError(UnsupportedError):
+    """The work that is allowed for a pair of models, or for one question, is spent."""
 
 
 class Term:
@@ -32,7 +40,7 @@ class Term:
     ``low <= t <= high``.
     """
 
-    __slots__ = ("__weakref__", "args", "data", "high", "low", "number", "op", "sort")
+    __slots__ = ("args", "data", "high", "low", "number", "op", "sort")
 
     op: str
     args: tuple[Term, ...]
@@ -47,8 +55,57 @@ class Term:
             return "(" + " + ".join(f"{c}*{list(m)}" if m else str(c) for m, c in self.data) + ")"
         if not self.args:
             return str(self.data) if self.data is not None else self.op
-        name = self.data[0] if self.op in ("read", "apply") else self.op
+        name = self.data[0] if self.op == "apply" else self.op
         return f"{name}({', '.join(map(repr, self.args))})"
+
+
+@dataclass
+class Table:
+    """All terms of one pair of models, numbered in the order of their creation.
+
+    A pair has a table of its own, so that nothing depends on what was judged before. ``left`` are
+    the steps that may still be taken, of ``steps``: a term that is looked up is a step.
+    """
+
+    steps: int = STEPS
+    left: int = STEPS
+    known: dict[tuple[Any, ...], Term] = field(default_factory=dict)
+
+
+_permanent = Table()  # the constants of the modules, which are in every table
+_now: ContextVar[Table] = ContextVar("_now", default=_permanent)
+
+
+@contextmanager
+def new_table(steps: int = STEPS) -> Iterator[Table]:
+    """Create terms in a new table, with a limit on the steps."""
+    table = Table(steps, steps, dict(_permanent.known))
+    token = _now.set(table)
+    try:
+        yield table
+    finally:
+        _now.reset(token)
+
+
+@contextmanager
+def share(steps: int) -> Iterator[None]:
+    """Allow at most so many steps for a part of the work."""
+    table = _now.get()
+    own = min(steps, table.left)
+    kept = table.left - own
+    table.left = own
+    try:
+        yield
+    finally:
+        table.left = kept + max(table.left, 0)
+
+
+def step(count: int = 1) -> None:
+    """Take some steps; LimitError if these are too many."""
+    table = _now.get()
+    table.left -= count
+    if table.left < 0 and table is not _permanent:
+        raise LimitError(f"limit of steps reached ({table.steps:,} for a pair of models)")
 
 
 def make(
@@ -60,17 +117,21 @@ def make(
     high: int = 0,
 ) -> Term:
     """Return the term, always the same object for the same parts."""
+    step()
+    known = _now.get().known
     key = (op, args, data, sort, low, high)
-    found = _known.get(key)
+    found = known.get(key)
     if found is None:
         found = Term()
         found.op, found.args, found.data, found.sort = op, args, data, sort
-        found.low, found.high, found.number = low, high, next(_count)
-        _known[key] = found
+        found.low, found.high, found.number = low, high, len(known)
+        known[key] = found
     return found
 
 
-def variable(name: str, low: int = 0, high: int = LARGEST_SIZE, limit: Term | None = None) -> Term:
+def variable(
+    name: Hashable, low: int = 0, high: int = LARGEST_SIZE, limit: Term | None = None
+) -> Term:
     """Return an integer with any value in its interval, below the limit if there is one."""
     if limit is not None:
         high = min(high, max(limit.high - 1, low))
@@ -79,9 +140,12 @@ def variable(name: str, low: int = 0, high: int = LARGEST_SIZE, limit: Term | No
 
 
 def apply(
-    name: str, args: Iterable[Term], sort: Sort = "data", low: int = 0, high: int = 0
+    name: Hashable, args: Iterable[Term], sort: Sort = "data", low: int = 0, high: int = 0
 ) -> Term:
-    """Return the value of an otherwise unknown function."""
+    """Return the value of an otherwise unknown function.
+
+    Its name is a tuple if anything in it comes from a file: so no two functions have one name.
+    """
     return make("apply", tuple(args), (name,), sort, low, high)
 
 
@@ -104,6 +168,7 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
         if term in seen:
             continue
         seen.add(term)
+        step()
         yield term
         stack.extend(term.args)
 

@@ -17,8 +17,8 @@ from onnx_scatterx.equivalence.core.arithmetic import (
 from onnx_scatterx.equivalence.core.division import divide
 from onnx_scatterx.equivalence.core.logic import at_most, choose, equal, negation
 from onnx_scatterx.equivalence.core.reading import Node, dtype_name
-from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError, tensor_of
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Tensor, tensor_of
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.types import constant, sort_of
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, scalar

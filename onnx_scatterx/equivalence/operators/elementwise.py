@@ -30,8 +30,8 @@ from onnx_scatterx.equivalence.core.logic import (
     negation,
 )
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.equivalence.core.types import float_constant, range_of, sort_of, wrapped
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting

@@ -5,8 +5,8 @@ from __future__ import annotations
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number, scale
 from onnx_scatterx.equivalence.core.logic import TRUE, at_most, below, both, choose, equal, implies
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator, positive
 

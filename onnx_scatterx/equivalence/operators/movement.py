@@ -14,8 +14,8 @@ from onnx_scatterx.equivalence.core.arithmetic import (
 from onnx_scatterx.equivalence.core.division import modulo
 from onnx_scatterx.equivalence.core.logic import below, choose, equal
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.creation import sizes_of

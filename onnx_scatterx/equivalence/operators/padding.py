@@ -14,8 +14,8 @@ from onnx_scatterx.equivalence.core.arithmetic import (
 )
 from onnx_scatterx.equivalence.core.logic import at_most, below, both, choose, equal, implies
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.types import constant, sort_of
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import (

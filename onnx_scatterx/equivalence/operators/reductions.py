@@ -25,8 +25,14 @@ from onnx_scatterx.equivalence.core.logic import (
 )
 from onnx_scatterx.equivalence.core.masks import View
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError, tensor_of
-from onnx_scatterx.equivalence.core.terms import LARGEST_SIZE, Term, apply, variable
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, tensor_of
+from onnx_scatterx.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    variable,
+)
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.core.world import World

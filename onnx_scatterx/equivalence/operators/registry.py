@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, number
 from onnx_scatterx.equivalence.core.logic import equal
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
 
 Inputs = Sequence[Tensor | None]

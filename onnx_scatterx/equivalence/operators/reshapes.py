@@ -7,8 +7,8 @@ from onnx_scatterx.equivalence.core.division import divide, exact_quotient
 from onnx_scatterx.equivalence.core.logic import at_most, below, choose, equal, negation
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.reshaping import Dims, remapped
-from onnx_scatterx.equivalence.core.tensor import Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term
+from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
 

@@ -20,8 +20,8 @@ from onnx_scatterx.equivalence.core.logic import (
     implies,
 )
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, UnsupportedError
-from onnx_scatterx.equivalence.core.terms import Term, substitute
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.elementwise import binary
 from onnx_scatterx.equivalence.operators.gathers import counted_from_front, need_in_range

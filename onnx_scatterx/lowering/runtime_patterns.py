@@ -1,0 +1,186 @@
+"""What ONNX Runtime's optimizer does around nodes that move elements, beside quantizers.
+
+Under its default options, ONNX Runtime moves DequantizeLinear down and QuantizeLinear up past
+Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
+beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
+each of its faults, with the smallest model that shows it. Every pass that writes or removes nodes
+asks ``obstacle``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.lift.element_moves import operands_of
+from onnx_scatterx.lift.quantization import QUANTIZERS, Quantization, is_quantizer, quantization_of
+from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.text.quantized import OnFloats
+
+MEASURED = "1.32"
+"""The version of ONNX Runtime that showed each pattern; others are taken to do the same."""
+
+_TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
+
+
+class Pattern(NamedTuple):
+    """A fault of ONNX Runtime: the smallest model that shows it, and its effect."""
+
+    model: str  # in ONNX's text form; its default outputs differ from those without optimizations
+    loads: bool = True  # under default options
+
+
+_MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
+    g ({1}[4] x) => (float[2] y)
+    <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
+        a = DequantizeLinear ({3})
+        c = Slice (a, b, e)
+        y = Neg (c) }}"""
+PATTERNS: dict[OnFloats, tuple[Pattern, ...]] = {
+    OnFloats.RETYPED: (
+        Pattern(_MOVED_DOWN.format(13, "int8", "", "x, s")),
+        Pattern(_MOVED_DOWN.format(19, "int32", "", "x, s")),
+    ),
+    OnFloats.REJECTED: (
+        Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
+        Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
+        Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
+    ),
+    OnFloats.INEXACT: (
+        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
+            g (uint8[4] x) => (uint8[2] y)
+            <float s = {0}, uint8 z = {3}, int64[1] b = {0}, int64[1] e = {2}> {
+                a = DequantizeLinear (x, s, z)
+                c = Slice (a, b, e)
+                y = QuantizeLinear (c, s, z) }"""),
+    ),
+    OnFloats.MOVED: (
+        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
+            g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) <float s = {0.5}, uint8 z = {3}> {
+                y = Neg (x)
+                t = Transpose (y)
+                q = QuantizeLinear (t, s, z)
+                w = DequantizeLinear (q, s, z) }"""),
+    ),
+}
+"""The faults, by the reason that a report gives."""
+
+
+class Known(NamedTuple):
+    """What is known of the values of a graph."""
+
+    scope: Scope
+    constants: Constants
+
+    def dtype(self, value: ir.Value) -> ir.DataType | None:
+        """Return the element type of a value, None if it is unknown."""
+        found = self.scope.values.get(value)
+        return value.dtype if found is None else found.dtype
+
+    def array(self, value: ir.Value) -> np.ndarray | None:
+        """Return the array that a value is in every run, None if it is unknown."""
+        stored, computed = self.constants.array(value), self.scope.values.get(value)
+        return computed.constant if stored is None and computed is not None else stored
+
+
+def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
+    """Return why a node that moves elements must be kept, if it has quantizers beside it."""
+    if not operands_of(node):
+        return None
+    above, below = reached(node, up=True), reached(node, up=False)
+    if not all(map(is_exact(known), (*above, *below))):
+        return OnFloats.INEXACT
+    for quantizer in above:
+        fault = _moved_down(quantizer, known)
+        if fault is not None:
+            return fault
+    if below and _is_given_out_between(node):
+        return OnFloats.MOVED
+    return None
+
+
+def _moved_down(node: ir.Node, known: Known) -> OnFloats | None:
+    """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
+
+    They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
+    which ONNX Runtime writes from operator set 21 on. int32 cannot be quantized.
+    """
+    (integers, scale), zero = node.inputs[:2], node.inputs[2:3]
+    dtype = None if integers is None else known.dtype(integers)
+    has_zero = bool(zero) and zero[0] is not None
+    says_type = known.scope.opsets.get("", 0) >= _TYPED and node.domain == ""
+    if dtype == ir.DataType.INT32:
+        return OnFloats.REJECTED if has_zero or says_type else OnFloats.RETYPED
+    scales = None if scale is None else known.array(scale)
+    if scales is not None and scales.size > 1:
+        return None  # it is not moved
+    if not has_zero and not says_type and dtype != ir.DataType.UINT8:
+        return OnFloats.RETYPED
+    if has_zero and says_type and dtype in (None, ir.DataType.INT8):
+        return OnFloats.REJECTED
+    return OnFloats.REJECTED if dtype is None else None
+
+
+def _is_given_out_between(node: ir.Node) -> bool:
+    """Return whether an output of the graph is moved further and then quantized."""
+    stack, seen = [node], {node}
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        readers = [u.node for v in here.outputs for u in v.uses() if u.idx in operands_of(u.node)]
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        if given_out and any(reached(reader, up=False) for reader in readers):
+            return True
+        stack += [n for n in dict.fromkeys(readers) if n not in seen]
+        seen.update(readers)
+    return False
+
+
+def reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
+    """Return the quantizers whose elements reach a node through others that move them.
+
+    If not ``up``, return the quantizers that the node's elements reach.
+    """
+    found, seen, stack = [], {node}, [node]
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        if up:
+            given = (here.inputs[i] for i in operands_of(here))
+            near = [v.producer() for v in given if v is not None]
+        else:
+            near = [u.node for v in here.outputs for u in v.uses()]
+        for other in near:
+            if is_quantizer(other, "DequantizeLinear" if up else "QuantizeLinear"):
+                assert other is not None
+                found.append(other)
+            elif other is not None and other not in seen and operands_of(other):
+                seen.add(other)
+                stack.append(other)
+    return found
+
+
+def has_quantizers(graph: ir.Graph) -> bool:
+    """Return whether a graph itself has quantizers."""
+    return any(is_quantizer(node, *QUANTIZERS) for node in graph)
+
+
+def is_exact(known: Known) -> Callable[[ir.Node], bool]:
+    """Ask whether quantizers of a scale undo each other, as far as that is known."""
+
+    def ask(node: ir.Node) -> bool:
+        found = described(node, known)
+        return found is None or found.is_exact
+
+    return ask
+
+
+def described(node: ir.Node, known: Known) -> Quantization | None:
+    """Return the parameters of a quantizer, if they are known."""
+    value = node.inputs[0]
+    return None if value is None else quantization_of(node, known.array, known.dtype(value))

@@ -1,0 +1,150 @@
+"""ONNX Runtime's optimizer beside quantizers: each pattern, as the installed version shows it."""
+
+import itertools
+import os
+
+import onnx
+import onnx_ir as ir
+import onnxruntime
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx import Reason
+from onnx_scatterx.analysis.convergence import interpret
+from onnx_scatterx.lowering.runtime_patterns import MEASURED, PATTERNS, Known, Pattern, obstacle
+from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.text.quantized import OnFloats
+from tests.helpers.pair import SESSIONS, agree, rejections
+from tests.helpers.quantized import whole_range
+from tests.helpers.support import assert_sound, nodes, optimize, parse
+
+_ALL = [(why, pattern) for why, patterns in PATTERNS.items() for pattern in patterns]
+
+
+def shows(model: onnx.ModelProto) -> str:
+    """Return what default options do to a model that loads without them: nothing, or a fault."""
+    plain, default = SESSIONS
+    try:
+        session = plain(model)
+    except rejections():
+        return ""
+    try:
+        other = default(model)
+    except rejections():
+        return "it does not load"
+    given = whole_range(model, 0, 1, 2)
+    same = all(agree(session.run(None, feed), other.run(None, feed)) for feed in given)
+    return "" if same else "other numbers"
+
+
+@pytest.mark.parametrize(("why", "pattern"), _ALL)
+def test_the_installed_version_shows_a_pattern(why: OnFloats, pattern: Pattern) -> None:
+    found = shows(onnx.parser.parse_model(pattern.model))
+    if not onnxruntime.__version__.startswith(f"{MEASURED}."):
+        pytest.skip(f"ONNX Runtime {onnxruntime.__version__} shows {found or 'it no longer'}")
+    assert found == ("other numbers" if pattern.loads else "it does not load"), why
+
+
+def test_every_reason_to_keep_a_scatter_has_a_pattern() -> None:
+    assert {why for why in OnFloats if why.keeps_scatter} == set(PATTERNS)
+
+
+_LONG = bool(os.environ.get("EXAMPLES"))
+_OPSETS = range(10, 24) if _LONG else (10, 13, 20, 21, 23)
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
+_MOVES = {
+    "Concat": "Concat <axis = 0> (a, a)",
+    "Expand": "Expand (a, shape)",
+    "Gather": "Gather (a, i)",
+    "Identity": "Identity (a)",
+    "Reshape": "Reshape (a, flat)",
+    "Slice": "Slice (a, b, e)",
+    "Transpose": "Transpose (a)",
+    "Where": "Where (m, a, one)",
+}
+_ENDS = ("y = Neg (c)", "y = Identity (c)", "y = Neg (c) w = Shape (c)", "y = Neg (c) w = Abs (a)")
+
+
+@pytest.mark.parametrize("opset", _OPSETS)
+def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
+    """All types and nodes: if the module knows no fault, the installed version has none."""
+    ends = _ENDS if _LONG else _ENDS[:1]
+    for integers, zero, axis, end, op in itertools.product(
+        _TYPES, ("", ", z"), (0, 3), ends, _MOVES
+    ):
+        if axis and opset < 13:
+            continue
+        kind = f"[{axis}]" if axis else ""
+        point = 0 if integers == "int32" else 3
+        model = parse(
+            f"""g ({integers}[4, 3] x) => (float y{", w" * ("w =" in end)})
+            <float{kind} s = {{{", ".join(["0.5", "0.25", "0.75"][: axis or 1])}}},
+             {integers}{kind} z = {{{", ".join([str(point)] * (axis or 1))}}}, float one = {{1}},
+             int64[3] shape = {{2, 4, 3}}, int64[2] i = {{2, 0}}, int64[2] flat = {{-1, 2}},
+             int64[1] b = {{0}}, int64[1] e = {{2}}, bool[3] m = {{1, 0, 1}}> {{
+                a = DequantizeLinear {"<axis = 1>" if axis else ""} (x, s{zero})
+                c = {_MOVES[op]}
+                {end} }}""",
+            opset,
+            min(10, opset),
+        )
+        for value in model.graph.output:
+            value.type.Clear()
+        original = ir.from_proto(model)
+        scope = interpret(original).scopes[original.graph]
+        known = Known(scope, Constants(scope, set()))
+        why = obstacle(original.graph[1], known)
+        found = shows(model)
+        assert why or not found, (opset, integers, zero, axis, op, found)
+
+
+_WRITE = """g (TYPE[4, 3] x, float[2, 3] u) => (float[4, 3] y)
+    <int64[2, 1] i = {1, 2}, float s = {0.5}> {
+        a = DequantizeLinear (x, s)
+        c = ScatterND (a, i, u)
+        y = Neg (c) }"""
+_READ = """g (TYPE[4, 3] x) => (float[2, 3] y) <int64[2] i = {1, 2}, float s = {0.5}> {
+    a = DequantizeLinear (x, s)
+    c = Gather (a, i)
+    y = Neg (c) }"""
+
+
+@pytest.mark.parametrize("target", ["standard", "qnn", "tract"])
+@pytest.mark.parametrize(("integers", "opset"), [("int8", 19), ("int32", 20), ("int32", 21)])
+@pytest.mark.parametrize("text", [_WRITE, _READ])
+def test_a_type_that_is_lost(text: str, integers: str, opset: int, target: str) -> None:
+    """Without a zero point, ONNX Runtime makes uint8 behind a Slice, or does not load it."""
+    model = parse(text.replace("TYPE", integers), opset, 10)
+    reads = text is _READ
+    report = onnx_scatterx.inspect(model, target=target, reads=reads)
+    (entry,) = report.gathers if reads else report.scatters
+    made = optimize(model, target=target, reads=reads)
+    kept = {"ScatterND", "Gather"} & {node.op_type for node in nodes(made)}
+    if target == "tract":
+        assert not kept
+        return
+    assert kept
+    assert entry.reason is Reason.QUANTIZER
+    assert_sound(model, *whole_range(model, 0, 1), target=target, reads=reads, left=None)
+
+
+@pytest.mark.parametrize(("integers", "opset"), [("uint8", 19), ("int8", 21)])
+@pytest.mark.parametrize("text", [_WRITE, _READ])
+def test_a_type_that_is_not_lost(text: str, integers: str, opset: int) -> None:
+    model = parse(text.replace("TYPE", integers), opset, 10)
+    reads = text is _READ
+    made = optimize(model, reads=reads)
+    assert not {"ScatterND", "Gather"} & {node.op_type for node in nodes(made)}
+    assert_sound(model, *whole_range(model, 0, 1), reads=reads, left=None)
+
+
+def test_another_form_of_a_gather_is_not_written_behind_a_type_that_is_lost() -> None:
+    text = _READ.replace("=> (", "=> (float[2, 3] w, ").replace(" x)", " x, float[2, 3] v)")
+    text = text.replace("y = Neg", "w = ScatterND (v, k, v) y = Neg")
+    text = text.replace("<int64[2] i", "<int64[2, 1] k = {0, 1}, int64[2] i")
+    target = "standard, avoid = ['Gather']"
+    for integers, left in (("int8", 1), ("uint8", 0)):
+        model = parse(text.replace("TYPE", integers))
+        made = optimize(model, target=target)
+        assert [n.op_type for n in nodes(made)].count("Gather") == left
+        assert_sound(model, *whole_range(model, 0, 1), target=target)
