@@ -157,7 +157,8 @@ def example(name: str, row: Row, batch: int) -> Example:
 def export(name: str, row: Row, how: str, path: Path) -> None:
     """Write the export of a row; weights above 2 GB, or of dynamo, lie beside it."""
     exporter, _, dynamic = how.partition("_")
-    traced = example(name, row, 2 if dynamic else 1)
+    # For the dynamo exporter a size of 1 is a constant.
+    traced = example(name, row, 2 if how == "dynamo_dynamic" else 1)
     sizes = {n: traced.sizes.get(n, {}) for n in traced.inputs} if dynamic else None
     torch.manual_seed(0)
     module = traced.module().eval()
