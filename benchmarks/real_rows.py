@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 HOWS = ("ts", "ts_dynamic", "dynamo", "dynamo_dynamic")
-KINDS = ("words", "ones", "noise", "image", "mask", "steps")
+KINDS = ("words", "ones", "noise", "image", "mask", "bits", "steps")
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ ROWS: dict[str, Row] = {
         result="pred_masks"),
     "mask2former_swin_tiny": Row("Mask2FormerForUniversalSegmentation",
         image("height=512 width=512"), result="masks_queries_logits"),
-    "tapas_base": Row("TapasModel", words(512, token_type_ids="mask batch=1 length=512 7"),
+    "tapas_base": Row("TapasModel", words(512, token_type_ids="bits batch=1 length=512 7"),
         stack(12, 768, 3072, 12, 30522)),
     "vit_mae_base": Row("ViTMAEModel", image("224 224"), {"hidden_size": 768, "mask_ratio": 0.75}),
     "groupvit": Row("GroupViTModel", {**image("224 224"), "input_ids": "words 1 77",
