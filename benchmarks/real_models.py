@@ -87,8 +87,8 @@ def drawn(row: Row, text: str, batch: int) -> Tensor:
         return torch.randint(3, row.config.get("vocab_size", 30), shape)
     if kind == "ones":
         return torch.ones(shape, dtype=torch.int64)
-    if kind == "mask":
-        return torch.rand(shape) < 0.2
+    if kind in ("mask", "bits"):
+        return (torch.rand(shape) < 0.2).to(torch.bool if kind == "mask" else torch.int64)
     return torch.randn(shape) if kind == "noise" else torch.rand(shape)
 
 
@@ -118,12 +118,10 @@ def built(row: Row) -> nn.Module:
     for _ in range(1, config.num_hidden_layers):
         layers.append(copy.deepcopy(layers[0], dict(shared)))
     for i, layer in enumerate(layers):
-        for part in layer.modules():
-            if hasattr(part, "layer_idx"):
-                part.layer_idx = i
-    for part in model.modules():
-        if hasattr(part, "config"):
-            part.config = config
+        for part in (part for part in layer.modules() if hasattr(part, "layer_idx")):
+            part.layer_idx = i
+    for part in (part for part in model.modules() if hasattr(part, "config")):
+        part.config = config
     return model
 
 
@@ -137,13 +135,10 @@ def example(name: str, row: Row, batch: int) -> Example:
         config = configured(row, getattr(transformers, row.model).config_class)
         return architectures.step(lambda: built(row), config, heads, width)
     inputs = {n: drawn(row, text, batch) for n, text in row.inputs.items()}
-    if row.model == "TapasModel":
-        inputs["token_type_ids"] = inputs["token_type_ids"].long()
     sizes = {n: dims(text)[2] for n, text in row.inputs.items()}
 
     def build() -> nn.Module:
-        own = globals().get(row.model) or getattr(sources, row.model, None)
-        if own is not None:
+        if own := globals().get(row.model, getattr(sources, row.model, None)):
             return own(**row.config)
         if row.model.startswith("timm:"):
             import timm
@@ -157,15 +152,13 @@ def example(name: str, row: Row, batch: int) -> Example:
 def export(name: str, row: Row, how: str, path: Path) -> None:
     """Write the export of a row; weights above 2 GB, or of dynamo, lie beside it."""
     exporter, _, dynamic = how.partition("_")
-    traced = example(name, row, 2 if dynamic else 1)
+    # For the dynamo exporter a size of 1 is a constant.
+    traced = example(name, row, 2 if how == "dynamo_dynamic" else 1)
     sizes = {n: traced.sizes.get(n, {}) for n in traced.inputs} if dynamic else None
     torch.manual_seed(0)
     module = traced.module().eval()
-    options: dict[str, Any] = {
-        "input_names": list(traced.inputs),
-        "output_names": list(traced.outputs),
-        "opset_version": OPSETS[exporter],
-    }
+    names = {"input_names": list(traced.inputs), "output_names": list(traced.outputs)}
+    options: dict[str, Any] = {**names, "opset_version": OPSETS[exporter], "verbose": False}
     arguments = tuple(tensor.clone() for tensor in traced.inputs.values())
     if exporter == "ts":
         options["dynamic_axes"] = sizes
@@ -173,6 +166,4 @@ def export(name: str, row: Row, how: str, path: Path) -> None:
         auto = tuple(dict.fromkeys(axes, torch.export.Dim.AUTO) for axes in sizes.values())
         options["dynamic_shapes"] = (auto,) if isinstance(module, First) else auto
     with torch.no_grad():
-        torch.onnx.export(
-            module, arguments, path, dynamo=exporter == "dynamo", verbose=False, **options
-        )
+        torch.onnx.export(module, arguments, path, dynamo=exporter == "dynamo", **options)

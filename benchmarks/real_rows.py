@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 HOWS = ("ts", "ts_dynamic", "dynamo", "dynamo_dynamic")
-KINDS = ("words", "ones", "noise", "image", "mask", "steps")
+KINDS = ("words", "ones", "noise", "image", "mask", "bits", "steps")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,12 @@ def stack(layers: int, width: int, inner: int, heads: int, vocabulary: int, **mo
     return {**dict(sizes), "vocab_size": vocabulary, **more}
 
 
+def detector(name: str, stages: str) -> Row:
+    """Return a detector on stages of a ResNet-50, at 800 x 1066."""
+    backbone = {"backbone_config": f"ResNetConfig:{stages}"}
+    return Row(f"{name}ForObjectDetection", image("800 1066"), backbone, "pred_boxes")
+
+
 def speech(name: str) -> Row:
     """Return an encoder of 12 layers, on 10 s at 16 kHz with masked steps."""
     inputs = {"input_values": "noise batch=1 160000", "mask_time_indices": "mask batch=1 499"}
@@ -96,17 +102,19 @@ GRANITE |= {"num_local_experts": 32, "num_experts_per_tok": 8}
 OLMOE = stack(16, 2048, 1024, 16, 50304, num_experts=64, num_experts_per_tok=8)
 QWEN_MOE = stack(24, 2048, 5632, 16, 151936, num_experts=60, num_experts_per_tok=4)
 QWEN_MOE |= {"moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632}
+RWKV = {"num_hidden_layers": 12, "hidden_size": 768, "vocab_size": 50277, "use_cache": False}
+XLSTM = RWKV | {"num_hidden_layers": 32, "hidden_size": 4096, "vocab_size": 50304}
 QUIET = {"noise_scale": 0.0, "noise_scale_duration": 0.0}  # so that runs can be compared
-PHOTO, BOXES = image("800 1066"), "pred_boxes"
+BOXES = "pred_boxes"
+TOKENS = {"input_ids": "words batch=1 length=128"}
 TURNED = dict.fromkeys(("cos", "sin"), "noise time=1024 64")
 CHAINED = {"x": "noise batch=1 rows=256 64", "u": "noise batch=1 64 64"}
 SOUND = {"input_features": "noise batch=1 time=1000 80", "attention_mask": "ones batch=1 time=1000"}
 
+# fmt: off
 ROWS: dict[str, Row] = {
-    **{
-        f"mvitv2_{size}": Row(f"timm:mvitv2_{size}", image("224 224"))
-        for size in ("tiny", "small", "base")
-    },
+    **{f"mvitv2_{size}": Row(f"timm:mvitv2_{size}", image("224 224"))
+       for size in ("tiny", "small", "base")},
     **{f"longformer_{n}": Row("LongformerModel", words(n), LONGFORMER) for n in (1024, 4096)},
     "led_4096": labelled("LEDForConditionalGeneration", LED, input_ids="words batch=1 length=4096"),
     "rotary_1024": Row("RotaryInterleaved", {"x": "noise batch=1 8 time=1024 64", **TURNED}),
@@ -120,102 +128,46 @@ ROWS: dict[str, Row] = {
     "swinv2_cr_tiny": free("swinv2_cr_tiny_224", 224),
     "s3_tiny": free("swin_s3_tiny_224", 224),
     "volo_d1": Row("timm:volo_d1_224", image("224 224")),
-    "bigbird_4096": Row(
-        "BigBirdModel", words(4096), stack(12, 768, 3072, 12, 50358, block_size=64)
-    ),
-    "rwkv_169m": Row(
-        "RwkvModel",
-        {"input_ids": "words batch=1 length=128"},
-        {"num_hidden_layers": 12, "hidden_size": 768, "vocab_size": 50277, "use_cache": False},
-    ),
-    "xlstm_7b": Row(
-        "xLSTMModel",
-        {"input_ids": "words batch=1 length=128"},
-        {"num_hidden_layers": 32, "hidden_size": 4096, "vocab_size": 50304, "use_cache": False},
-        tied="blocks",
-    ),
+    "bigbird_4096": Row("BigBirdModel", words(4096), stack(12, 768, 3072, 12, 50358)),
+    "rwkv_169m": Row("RwkvModel", TOKENS, RWKV),
+    "xlstm_7b": Row("xLSTMModel", TOKENS, XLSTM, tied="blocks"),
     "t5_base": labelled("T5ForConditionalGeneration", T5),
     "bart_base": labelled("BartForConditionalGeneration", pairs(6, 6, 768, 12, vocab_size=50265)),
     "marian": labelled("MarianMTModel", pairs(6, 6, 512, 8, **MARIAN)),
-    "whisper_small": labelled(
-        "WhisperForConditionalGeneration",
-        pairs(12, 12, 768, 12, vocab_size=51865),
-        input_features="noise batch=1 80 3000",
-    ),
-    "pegasus_x_base": labelled(
-        "PegasusXForConditionalGeneration",
-        pairs(12, 12, 768, 12, vocab_size=96103, block_size=512),
-        input_ids="words batch=1 length=4096",
-    ),
-    "speech_to_text_small": labelled(
-        "Speech2TextForConditionalGeneration", pairs(12, 6, 256, 4, vocab_size=10000), **SOUND
-    ),
+    "whisper_small": labelled("WhisperForConditionalGeneration",
+        pairs(12, 12, 768, 12, vocab_size=51865), input_features="noise batch=1 80 3000"),
+    "pegasus_x_base": labelled("PegasusXForConditionalGeneration",
+        pairs(12, 12, 768, 12, vocab_size=96103), input_ids="words batch=1 length=4096"),
+    "speech_to_text_small": labelled("Speech2TextForConditionalGeneration",
+        pairs(12, 6, 256, 4, vocab_size=10000), **SOUND),
     "wav2vec2_base": speech("Wav2Vec2Model"),
     "hubert_base": speech("HubertModel"),
     "wavlm_base": speech("WavLMModel"),
     "vits": Row("VitsModel", words(100), {"vocab_size": 38, "hidden_size": 192, **QUIET}),
     "rt_detr_r50": Row("RTDetrForObjectDetection", image("640 640"), {"num_queries": 300}, BOXES),
     "d_fine_l": Row("DFineForObjectDetection", image("640 640"), {"num_queries": 300}, BOXES),
-    **{
-        f"{title}_r50": Row(
-            f"{name}ForObjectDetection", PHOTO, {"backbone_config": f"ResNetConfig:{stages}"}, BOXES
-        )
-        for title, name, stages in (
-            ("detr", "Detr", "stage4"),
-            ("conditional_detr", "ConditionalDetr", "stage4"),
-            ("deformable_detr", "DeformableDetr", "stage2,stage3,stage4"),
-        )
-    },
-    "sam_vit_base": Row(
-        "SamModel",
-        {**image("1024 1024"), "input_points": "noise batch=1 1 2 2"},
-        result="pred_masks",
-    ),
-    "mask2former_swin_tiny": Row(
-        "Mask2FormerForUniversalSegmentation",
-        image("height=512 width=512"),
-        result="masks_queries_logits",
-    ),
-    "tapas_base": Row(
-        "TapasModel",
-        words(512, token_type_ids="mask batch=1 length=512 7"),
-        stack(12, 768, 3072, 12, 30522),
-    ),
+    "detr_r50": detector("Detr", "stage4"),
+    "conditional_detr_r50": detector("ConditionalDetr", "stage4"),
+    "deformable_detr_r50": detector("DeformableDetr", "stage2,stage3,stage4"),
+    "sam_vit_base": Row("SamModel", {**image("1024 1024"), "input_points": "noise batch=1 1 2 2"},
+        result="pred_masks"),
+    "mask2former_swin_tiny": Row("Mask2FormerForUniversalSegmentation",
+        image("height=512 width=512"), result="masks_queries_logits"),
+    "tapas_base": Row("TapasModel", words(512, token_type_ids="bits batch=1 length=512 7"),
+        stack(12, 768, 3072, 12, 30522)),
     "vit_mae_base": Row("ViTMAEModel", image("224 224"), {"hidden_size": 768, "mask_ratio": 0.75}),
-    "groupvit": Row(
-        "GroupViTModel",
-        {**image("224 224"), "input_ids": "words 1 77", "attention_mask": "ones 1 77"},
-        result="logits_per_image",
-    ),
+    "groupvit": Row("GroupViTModel", {**image("224 224"), "input_ids": "words 1 77",
+        "attention_mask": "ones 1 77"}, result="logits_per_image"),
     "granite_moe_1b": Row("GraniteMoeModel", words(128), GRANITE, tied="layers"),
     "olmoe_7b": Row("OlmoeModel", words(128), OLMOE, tied="layers"),
     "qwen_moe_14b": Row("Qwen2MoeModel", words(128), QWEN_MOE, tied="layers"),
-    "smollm2_360m_caches": Row(
-        "LlamaModel",
-        {"cache": "steps 1 5 2048 64"},
-        stack(32, 960, 2560, 15, 49152, num_key_value_heads=5),
-        tied="layers",
-    ),
-    "qwen2_500m_caches": Row(
-        "Qwen2Model",
-        {"cache": "steps 1 2 2048 64"},
-        stack(24, 896, 4864, 14, 151936, num_key_value_heads=2),
-        tied="layers",
-    ),
-    **{
-        name: Row("model_sources")
-        for name in (
-            *(
-                "yolox_640",
-                "yolox_1280",
-                "pose_640",
-                "pose_1280",
-                "cache_step",
-                "prefill",
-                "rotary",
-            ),
-            *("swin_mask", "pillars", "experts", "masked_pooling", "segment_sums", "decoder"),
-            "letterbox_4k",
-        )
-    },
+    "smollm2_360m_caches": Row("LlamaModel", {"cache": "steps 1 5 2048 64"},
+        stack(32, 960, 2560, 15, 49152, num_key_value_heads=5), tied="layers"),
+    "qwen2_500m_caches": Row("Qwen2Model", {"cache": "steps 1 2 2048 64"},
+        stack(24, 896, 4864, 14, 151936, num_key_value_heads=2), tied="layers"),
+    **{name: Row("model_sources") for name in (
+        "yolox_640", "yolox_1280", "pose_640", "pose_1280", "cache_step", "prefill", "rotary",
+        "swin_mask", "pillars", "experts", "masked_pooling", "segment_sums", "decoder",
+        "letterbox_4k")},
 }
+# fmt: on

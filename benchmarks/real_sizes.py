@@ -15,45 +15,41 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx.parser
+from apart import apart
 from real_rows import HOWS, ROWS
+
+import onnx_scatterx
 
 ROOT = Path(__file__).parents[1]
 
+Step = Callable[..., dict[str, Any]]
 FORMS = ("model", "onnxsim", "onnxslim")  # the export, and what simplifiers make of it
-GIB, CPU_SECONDS = 9, 1200  # of one step
 PAGE = ROOT / "docs" / "real_sizes.md"
+NUMBERS = ("nodes", "scatters", "limits", "seconds", "MB")
 NO_SIZE = "no symbolic size"
 TINY = '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) {y = Neg (x)}'
 BEGINS = "<!-- the results begin: benchmarks/real_sizes.py writes them -->\n"
 
 
-def loaded(path: Path) -> Any:
-    """Return a model without its external data."""
-    import onnx
-
-    return onnx.load(path, load_external_data=False)
-
-
-def counted(path: Path) -> dict[str, int]:
+def counted(path: str | Path) -> dict[str, int]:
     """Return how many nodes and scatters the graph of a file has."""
-    nodes = loaded(path).graph.node
-    kinds = ("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
-    return {"nodes": len(nodes), "scatters": sum(node.op_type in kinds for node in nodes)}
+    kinds = [node.op_type for node in onnx.load(path, load_external_data=False).graph.node]
+    return {"nodes": len(kinds), "scatters": sum("Scatter" in kind for kind in kinds)}
 
 
 def export(name: str, how: str, folder: str) -> dict[str, Any]:
     """Export a row, and draw the inputs of the comparison."""
-    import numpy as np
     import real_models
     import torch
 
@@ -70,8 +66,6 @@ def export(name: str, how: str, folder: str) -> dict[str, Any]:
 
 def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
     """Write what a simplifier makes of a file."""
-    import onnx
-
     if tool == "onnxsim":
         import onnxsim
 
@@ -81,20 +75,16 @@ def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
 
         model = onnxslim.slim(source)
     onnx.save(model, target, save_as_external_data=model.ByteSize() > 2**31 - 2**20)
-    return counted(Path(target))
+    return counted(target)
 
 
 def optimize(source: str, target: str) -> dict[str, Any]:
     """Optimize a file; return CPU seconds, the peak of memory, and what is left."""
-    import onnx.parser
-
-    import onnx_scatterx
 
     def seconds() -> float:
         used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         return sum(u.ru_utime + u.ru_stime for u in used)
 
-    onnx_scatterx.optimize(onnx.parser.parse_model(TINY))  # all modules are imported
     before = seconds()
     result = onnx_scatterx.optimize(source, target="standard")
     spent = seconds() - before
@@ -102,16 +92,12 @@ def optimize(source: str, target: str) -> dict[str, Any]:
     result.save(target)
     kept = Counter(s.reason.value for s in result.report.scatters if s.reason is not None)
     limits = sum(n for why, n in kept.items() if "limit of" in why)
-    after = counted(Path(target))
-    return {
-        "before": counted(Path(source)), "after": after, "limits": limits, "kept": dict(kept),
-        "seconds": round(spent, 2), "mb": peak,
-    }  # fmt: skip
+    sizes = {"before": counted(source), "after": counted(target), "MB": peak}
+    return {**sizes, "limits": limits, "kept": dict(kept), "seconds": round(spent, 2)}
 
 
 def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
     """Run both files; return the largest difference, by the largest number, for both options."""
-    import numpy as np
     import onnxruntime as ort
 
     given = np.load(feeds)
@@ -131,39 +117,13 @@ def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
 
 def difference(a: Any, b: Any) -> float:
     """Return 0 for equal bits; else the largest difference by the largest number of ``a``."""
-    import numpy as np
-
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return float("inf")
     if a.tobytes() == b.tobytes():
-        return 0.0
-    x, y = a.astype(np.float64), b.astype(np.float64)
-    if not np.array_equal(np.isfinite(x), np.isfinite(y)):
+        return 0.0 if (a.shape, a.dtype) == (b.shape, b.dtype) else float("inf")
+    finite = np.isfinite(a)
+    if a.shape != b.shape or not np.array_equal(finite, np.isfinite(b)):
         return float("inf")
-    apart = np.abs(np.where(np.isfinite(x), x - y, 0)).max(initial=0)
-    return float(apart / max(np.abs(np.where(np.isfinite(x), x, 0)).max(initial=0), 1e-30))
-
-
-STEPS = {step.__name__: step for step in (export, simplify, optimize, compare)}
-
-
-def apart(step: str, *arguments: str | Path) -> dict[str, Any]:
-    """Do a step in a process of its own; return what it found, or how it failed."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (GIB << 30, GIB << 30))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-
-    command = [sys.executable, __file__, "--step", step, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
-    lines = done.stdout.splitlines()
-    if done.returncode == 0 and lines:
-        return dict(json.loads(lines[-1]))
-    if done.returncode in (-9, -24):
-        return {"failed": f"{step}: more than {CPU_SECONDS} s of CPU time, or too much memory"}
-    told = [line for line in done.stderr.splitlines() if line[:1].isalpha() and ": " in line]
-    told = told or [f"ended with status {done.returncode}"]
-    return {"failed": f"{step}: {told[-1]}".replace(str(ROOT), "")[:160].replace("|", "/")}
+    x, y = a[finite].astype(np.float64), b[finite].astype(np.float64)
+    return float(np.abs(x - y).max(initial=0) / max(np.abs(x).max(initial=0), 1e-30))
 
 
 def version() -> str:
@@ -174,118 +134,99 @@ def version() -> str:
     return found.hexdigest()[:12]
 
 
-class Results:
-    """What is known of a row; each new fact is written at once."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "results.json"
-        self.known = json.loads(self.path.read_text()) if self.path.exists() else {}
-
-    def find(self, key: str, version: str, step: str, *arguments: str | Path) -> dict[str, Any]:
-        """Return what a step found, doing it if it was not done with this version."""
-        found = self.known.get(key)
-        if found is None or found["version"] != version:
-            found = apart(step, *arguments) | {"version": version}
-            self.known[key] = found
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(self.known, indent=1))
-            print(self.path.parent.name, key, found, flush=True)
-        return dict(found)
+def known(row: Path) -> dict[str, Any]:
+    """Return the results of a row, by export, form and step."""
+    path = row / "results.json"
+    return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
-def measure(name: str, how: str, cache: Path, code: str) -> None:
+def find(folder: Path, key: str, code: str, step: Step, *arguments: str) -> dict[str, Any]:
+    """Return what a step found, doing it if it was not done with this version of the package."""
+    results, key = known(folder.parent), f"{folder.name} {key}"
+    if results.get(key, {}).get("version") != code:
+        method = "forkserver" if step is export else "fork"
+        results[key] = apart(method, step, *arguments) | {"version": code}
+        (folder.parent / "results.json").write_text(json.dumps(results, indent=1))
+        print(folder.parent.name, key, results[key], flush=True)
+    return dict(results[key])
+
+
+def measure(folder: Path, code: str) -> None:
     """Do all that is still to do for one export of a row."""
-    results, folder = Results(cache / name), cache / name / how
     folder.mkdir(parents=True, exist_ok=True)
-    found = results.find(f"{how} export", "", "export", name, how, folder)
-    if "failed" in found:
-        return
-    for form in FORMS if found["scatters"] else FORMS[:1]:
-        source, target = folder / f"{form}.onnx", folder / f"{form}_optimized.onnx"
+    found = find(folder, "export", "", export, folder.parent.name, folder.name, str(folder))
+    for form in FORMS if found.get("scatters") else FORMS[: "nodes" in found]:
+        source, target = (str(folder / f"{form}{end}") for end in (".onnx", "_optimized.onnx"))
         if form != "model":
-            made = results.find(
-                f"{how} {form} made", "", "simplify", form, folder / "model.onnx", source
+            made = find(
+                folder, f"{form} made", "", simplify, form, str(folder / "model.onnx"), source
             )
             if "failed" in made:
                 continue
-        done = results.find(f"{how} {form}", code, "optimize", source, target)
+        done = find(folder, form, code, optimize, source, target)
         if found["scatters"] and form != "onnxsim" and "failed" not in done:
-            feeds = folder / "feeds.npz"
-            results.find(f"{how} {form} run", code, "compare", source, target, feeds)
+            find(folder, f"{form} run", code, compare, source, target, str(folder / "feeds.npz"))
         for written in folder.glob(f"{form}_optimized.onnx*"):
             written.unlink()
 
 
-def cells(known: dict[str, Any], how: str) -> str:
-    """Return the columns of one export: each cell has the three forms."""
-    forms: list[dict[str, Any]] = [
-        known.get(f"{how} {form} made", {}) | known.get(f"{how} {form}", {}) for form in FORMS
-    ]
+def cells(found: dict[str, Any], how: str) -> list[str]:
+    """Return the columns of one export."""
 
-    def joined(show: Callable[[dict[str, Any]], object]) -> str:
-        return " / ".join(
-            "" if not f else "-" if "before" not in f else str(show(f)) for f in forms
-        )
+    def joined(part: str) -> str:
+        """Return a number of the three forms; "-" is a form that failed."""
+        shown = []
+        for form in FORMS:
+            of = found.get(f"{how} {form} made", {}) | found.get(f"{how} {form}", {})
+            if part in NUMBERS[:2] and "before" in of:
+                shown.append(f"{of['before'][part]} → {of['after'][part]}")
+            else:
+                shown.append(str(of.get(part, "-" if of else "")))
+        return " / ".join(shown)
 
-    def ran(form: str) -> str:
-        run = known.get(f"{how} {form} run", {})
+    def ran(run: dict[str, Any]) -> str:
         if "default" not in run:
             return "-" if run else ""
-        alike = run["default"] == run["off"] == 0
-        return "equal" if alike else f"{run['default']:.0e}, {run['off']:.0e}"
+        apart = [f"{run[options]:.0e}" for options in ("default", "off")]
+        return "equal" if apart == ["0e+00"] * 2 else ", ".join(apart)
 
-    columns = (
-        how.replace("_", ", "),
-        joined(lambda f: f"{f['before']['nodes']} → {f['after']['nodes']}"),
-        joined(lambda f: f"{f['before']['scatters']} → {f['after']['scatters']}"),
-        *(joined(lambda f, part=part: f[part]) for part in ("limits", "seconds", "mb")),  # type: ignore[misc]
-        f"{ran('model')} / {ran('onnxslim')}",
-    )
-    return " | ".join(columns)
+    runs = [ran(found.get(f"{how} {form} run", {})) for form in (FORMS[0], FORMS[2])]
+    return [*map(joined, NUMBERS), " / ".join(runs)]
 
 
 def page(cache: Path, code: str) -> str:
     """Return the tables of all results in the cache."""
     rows, plain, failed, good = [], [], [], []
-    for name in ROWS:
-        known = Results(cache / name).known
-        for how in HOWS:
-            named, export = f"{name}, {how.replace('_', ', ')}", known.get(f"{how} export")
-            good += [f for form in FORMS if "before" in (f := known.get(f"{how} {form}", {}))]
-            if export is None:
-                failed.append(f"- {named}: not made yet")
-            elif export.get("scatters"):
-                rows.append(f"| {name} | {cells(known, how)} |")
-            elif "nodes" in export:
-                plain.append(f"{named} ({export['nodes']} nodes)")
-            failed += [
-                f"- {named}, {key.split(maxsplit=1)[1]}: {found['failed']}"
-                for key, found in known.items()
-                if key.split()[0] == how and found.get("failed", NO_SIZE) != NO_SIZE
-            ]
+    for name, how in itertools.product(ROWS, HOWS):
+        found, title = known(cache / name), f"{name}, {how.replace('_', ', ')}"
+        own = {key.removeprefix(f"{how} "): f for key, f in found.items() if key.split()[0] == how}
+        good += [own[form] for form in FORMS if "before" in own.get(form, {})]
+        bad = {key: f["failed"] for key, f in own.items() if "failed" in f}
+        failed += [f"- {title}, {key}: {why}" for key, why in bad.items() if why != NO_SIZE]
+        export = own.get("export", {"failed": ""})
+        if not own:
+            failed.append(f"- {title}: not made yet")
+        elif export.get("scatters"):
+            rows.append(f"| {title} | {' | '.join(cells(found, how))} |")
+        elif "nodes" in export:
+            plain.append(f"{title} ({export['nodes']} nodes)")
     slow = [f for f in good if f["seconds"] > max(10, f["before"]["nodes"] / 1000)]
     before, after = (sum(f[part]["scatters"] for f in good) for part in ("before", "after"))
-    kept = Counter({why: 0 for f in good for why in f["kept"]})
-    for f in good:
-        kept.update(f["kept"])
-    old = sum(f["version"] != code for f in good)
-    slowest = max((f["seconds"] for f in good), default=0)
-    heads = ("model", "export", "nodes", "scatters", "limits", "seconds", "MB", "runs")
-    return "\n".join(
-        [
-            f"- {len(good)} files; {old} of them were optimized by an older version",
-            f"- {before} scatters before, {after} after",
-            f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
-            *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
-            f"- {len(slow)} files took longer than 10 s and 1 ms a node; the longest {slowest} s",
-            f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}",
-            *rows,
-            f"\n## Exports without a scatter\n\n{'; '.join(plain)}",
-            "\n## What failed\n",
-            *failed,
-            "",
-        ]
-    )
+    kept = sum((Counter(f["kept"]) for f in good), Counter())
+    heads = ["model, export", *NUMBERS, "runs"]
+    lines = [
+        f"- {len(good)} files; {sum(f['version'] != code for f in good)} of an older version",
+        f"- {before} scatters before, {after} after",
+        f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
+        *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
+        f"- {len(slow)} files took more than 10 s and more than 1 ms a node",
+        f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}",
+        *rows,
+        f"\n## Exports without a scatter\n\n{'; '.join(plain)}",
+        "\n## What failed, or is not made yet\n",
+        *failed,
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -295,16 +236,12 @@ def main() -> None:
     parser.add_argument("--how", nargs="+", default=list(HOWS), choices=HOWS)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "real_sizes"))
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
-    parser.add_argument("--step", nargs="+", metavar="ARGUMENT", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.step:
-        print(json.dumps(STEPS[args.step[0]](*args.step[1:])))
-        return
     code = version()
     if not args.page:
-        for name in args.only:
-            for how in args.how:
-                measure(name, how, args.cache, code)
+        onnx_scatterx.optimize(onnx.parser.parse_model(TINY))  # now all modules are imported
+        for name, how in itertools.product(args.only, args.how):
+            measure(args.cache / name / how, code)
     head, _, _ = PAGE.read_text(encoding="utf-8").partition(BEGINS)
     PAGE.write_text(f"{head}{BEGINS}\n{page(args.cache, code)}", encoding="utf-8")
 
