@@ -93,7 +93,7 @@ def test_assumptions_of_the_user_are_facts() -> None:
         found = onnx_scatterx.verify(before, after, samples=2, prove=True, assume=assume)
         assert found.proof is not None
         assert found.proof.proven, found
-        assert "i >= 0" in found.proof.assumed
+        assert "i >= 0" in found.proof.promised
 
 
 def test_contiguous_numbers_are_known_from_the_first() -> None:

@@ -58,7 +58,7 @@ def _mask(a: Tensor, world: World) -> View:
         return (
             as_condition(x)
             if x.sort == "integer"
-            else apply(f"Cast {a.dtype} bool", (x,), "condition")
+            else apply(("Cast", a.dtype, ("bool",)), (x,), "condition")
         )
 
     return world.masks.view(a.shape, at)
