@@ -42,6 +42,9 @@ class DryRun:
     too_many_dims: dict[str, None] = field(default_factory=dict)
     given_rank: int = 0  # the largest rank of a value that was read
     written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
+    steps: dict[ir.Value, tuple[str, Sequence[ir.Value | None]]] = field(default_factory=dict)
+    """For each output that was written on trial: the operator, and its inputs."""
+    result: ir.Value | None = None
     _values: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -74,6 +77,7 @@ class DryRun:
         self.read(v for v in present if not self.made(v))
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         self._values.add(output)
+        self.steps[output] = op, inputs
         self.nodes += 1
         self.written[key] = output
         return output

@@ -9,6 +9,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.scalar_load import scalar_load
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
@@ -18,10 +19,12 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
+from onnx_scatterx.lowering.runtime_patterns import has_quantizers, in_integers
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.terms import Symbol, Term
+from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _WORTH = 32  # nodes that removing one scatter may cost
@@ -61,6 +64,10 @@ class RewriteRound:
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
         self.existing_views = provenance.existing_views()
+        self.changed_by_runtime: dict[ir.Value, OnFloats] = {}
+        """Why ONNX Runtime would change the value of the last plan."""
+        self._is_strict = False
+        self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 
     def plan(self, value: ir.Value) -> Plan | Refusal:
@@ -104,9 +111,9 @@ class RewriteRound:
             copies=self.copies,
         )
         found = planner.best(Region.of(mosaic))
-        if isinstance(found, Plan) and value.is_graph_output():
-            trial = self.writer.dry_run(found.write, as_output=True)
-            found = trial if isinstance(trial, Refusal) else found
+        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
+            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
+            found = self._refused(value, trial) or found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
             return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
@@ -163,7 +170,12 @@ class RewriteRound:
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
         with self.writer.at(node):
-            return self._rewriting_at(lifted)
+            self._is_strict = True
+            found = self._rewriting_at(lifted)
+            if isinstance(found, Refusal) and node.outputs[0] in self.changed_by_runtime:
+                self._is_strict = False
+                found = self._rewriting_at(lifted)
+            return found
 
     def _rewriting_at(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
@@ -223,13 +235,28 @@ class RewriteRound:
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):
-            output = scatter.node.outputs[0].is_graph_output()
-            trial = self.writer.dry_run(found.write, as_output=output)
+            (output,) = scatter.node.outputs
+            trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
+            refused = self._refused(output, trial)
             if isinstance(trial, Refusal):
                 return trial
+            if refused is not None:
+                return refused
             inputs = tuple(trial.inputs)
             return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
+
+    def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
+        """Return why a plan for a value is not written, after a dry run of it."""
+        if isinstance(trial, Refusal):
+            return trial
+        found = in_integers(value, trial, self.context.known) if self._quantized else None
+        if found is None:
+            self.changed_by_runtime.pop(value, None)
+            return None
+        self.changed_by_runtime[value] = found
+        required = self.context.target.onnxruntime or self._is_strict
+        return Refusal(Reason.QUANTIZER, found) if required else None
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
         """Return the result of a Shape or Size of a removable value, if it is known otherwise.

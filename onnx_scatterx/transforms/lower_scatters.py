@@ -134,6 +134,9 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         for node, scatter in lifted.items()
         if scatter.refusal is not None and node not in selection.rewritings
     }
+    for node, why in refused.items():
+        if why is not None and isinstance(why.detail, OnFloats):
+            node.meta[QUANTIZED] = why.detail
     refusals = {
         node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
         for node in lifted
