@@ -17,9 +17,10 @@ class OnFloats(enum.Enum):
     AXIS = "elements move along the axis of the scales"
     PLAN = "the scatter is removed only on floats"
     REJECTED = "ONNX Runtime rejects a Slice or Transpose after DequantizeLinear of int8"
+    LIMIT = "the limit of steps was reached"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
 
     @property
     def keeps_scatter(self) -> bool:
         """Whether ONNX Runtime would compute other values if the scatter were removed."""
-        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED)
+        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED, OnFloats.LIMIT)

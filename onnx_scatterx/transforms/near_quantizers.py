@@ -10,7 +10,8 @@ import onnx_ir as ir
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats
 
 _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
@@ -22,6 +23,14 @@ def obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
     Under its default options, ONNX Runtime moves, adds and removes quantizers beside nodes that
     move elements, but not beside scatters.
     """
+    try:
+        with budget().of_part(LIMITS.scatter_steps):
+            return _obstacle(node, context)
+    except LimitError:
+        return OnFloats.LIMIT
+
+
+def _obstacle(node: ir.Node, context: GraphContext) -> OnFloats | None:
     above, below = reached(node, up=True), reached(node, up=False)
     if not all(map(is_exact(context), (*above, *below))):
         return OnFloats.INEXACT
