@@ -17,6 +17,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.made_values import MadeValues
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 _OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
@@ -71,7 +72,7 @@ class DryRun:
 
         Equal nodes have equal ``key``.
         """
-        budget().work(2)
+        budget().work(PRICES.trial)
         present = [v for v in inputs if v is not None]
         self._require_kernel(op, present, dtype)
         self.read(v for v in present if not self.made(v))

@@ -20,7 +20,8 @@ from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.quantization import QUANTIZERS, Quantization, is_quantizer, quantization_of
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats
 
 MEASURED = "1.32"
@@ -120,6 +121,14 @@ def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
+    try:
+        with budget().of_part(LIMITS.scatter_steps):
+            return _obstacle(node, known)
+    except LimitError:
+        return OnFloats.LIMIT
+
+
+def _obstacle(node: ir.Node, known: Known) -> OnFloats | None:
     above, below = reached(node, up=True), reached(node, up=False)
     if not all(map(is_exact(known), (*above, *below))):
         return OnFloats.INEXACT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -23,8 +23,9 @@ from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
 from onnx_scatterx.mosaic.scattered import scattered
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
 
 
@@ -89,13 +90,25 @@ class Provenance:
             return
         reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
-            budget().work(8 + len(node.inputs))
             if is_scatter(node):
-                self._scatter(node)
-            elif node.domain != "" or node.op_type not in MOVES:
-                continue
-            elif node in reached:
-                self._move(node)
+                self._within(node, self._scatter)
+            elif node.domain == "" and node.op_type in MOVES and node in reached:
+                self._within(node, self._move)
+
+    def _within(self, node: ir.Node, work: Callable[[ir.Node], None]) -> None:
+        """Do the work for a node within its limit; if it is reached, the outputs are sources."""
+        spending = budget()
+        try:
+            with spending.of_part(LIMITS.scatter_steps):
+                spending.work(PRICES.move + len(node.inputs))
+                work(node)
+                return
+        except (LimitError, RecursionError) as error:
+            why = spending.refusal(error)
+        if is_scatter(node):
+            self.scatters[node] = Lifted(node, None, why)
+        else:
+            self.unmoved[node] = why
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
         """Name the spent budget in a refusal, if a question about a scatter ran out of it."""

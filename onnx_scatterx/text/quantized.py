@@ -20,6 +20,7 @@ class OnFloats(enum.Enum):
     RETYPED = "ONNX Runtime makes uint8 of what DequantizeLinear without a zero point reads"
     INTEGER_KERNEL = "ONNX Runtime would compute a node beside it in integers, and round otherwise"
     ONE_SCALE = "ONNX Runtime takes a Where between quantizers for one of a single scale"
+    LIMIT = "the limit of steps was reached"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
 
     def __str__(self) -> str:
@@ -34,6 +35,6 @@ class OnFloats(enum.Enum):
 _KEPT = frozenset(
     {
         *(OnFloats.INEXACT, OnFloats.RETYPED, OnFloats.REJECTED, OnFloats.MOVED),
-        *(OnFloats.INTEGER_KERNEL, OnFloats.ONE_SCALE),
+        *(OnFloats.INTEGER_KERNEL, OnFloats.ONE_SCALE, OnFloats.LIMIT),
     }
 )
