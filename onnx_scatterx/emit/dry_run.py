@@ -116,9 +116,11 @@ class DryRun:
             key: object = (*array,)
             value = self.drafts.get(key)
             if value is None:
-                value = self.drafts[key] = self._constant(np.asarray(array, np.int64), None)
+                value = self.drafts[key] = self._constant(_integers(array), None)
+        elif dtype in (None, ir.DataType.INT64):
+            value = self._constant(_integers(array), dtype)
         else:
-            value = self._constant(np.asarray(array, None if dtype else np.int64, order="C"), dtype)
+            value = self._constant(np.asarray(array, order="C"), dtype)
         self._values.add(value)
         return value
 
@@ -137,3 +139,11 @@ class DryRun:
     def made(self, value: ir.Value) -> bool:
         """Return whether a value was written on trial."""
         return value in self._values
+
+
+def _integers(array: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return an array as int64, or refuse a number that int64 does not hold."""
+    found = np.asarray(array, order="C")
+    if found.dtype.kind in "uO" and any(not -(1 << 63) <= int(n) < 1 << 63 for n in found.flat):
+        raise RefusedError(Reason.UNKNOWN_SIZE, "a number beyond int64")
+    return found.astype(np.int64, copy=False)

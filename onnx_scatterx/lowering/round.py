@@ -163,7 +163,8 @@ class RewriteRound:
             return False
         asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
         alone = next((found for found in asked if isinstance(found, Plan)), None)
-        return alone is not None and before.cost + alone.cost < whole.cost
+        is_cut = not absorbed[scatter.data] <= absorbed[output]  # so the data are written anyway
+        return alone is not None and alone.cost + (0 if is_cut else before.cost) < whole.cost
 
     def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
         """Return the rule that writes a scatter which fills no boxes, and its plan.

@@ -84,7 +84,7 @@ def _planned(context: GraphContext) -> _Planned:
         and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
         and why.keeps_scatter
     }
-    split_before: dict[ir.Node, None] = {}
+    split_before: dict[ir.Node, int] = {}
     while True:
         found = Provenance(
             context.graph,
