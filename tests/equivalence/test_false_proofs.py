@@ -120,7 +120,9 @@ def test_two_spellings_of_one_operator_set(order: tuple[str, str]) -> None:
     other = onnx.ModelProto()
     other.CopyFrom(one)
     del other.opset_import[:]
-    other.opset_import.extend(onnx.helper.make_opsetid(d, v) for d, v in zip(order, (18, 12)))
+    other.opset_import.extend(
+        onnx.helper.make_opsetid(d, v) for d, v in zip(order, (18, 12), strict=True)
+    )
     unproven(one, other, "names the operator set 'ai.onnx' twice")
 
 
