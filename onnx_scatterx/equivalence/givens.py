@@ -60,7 +60,7 @@ def take(
     world: World,
 ) -> None:
     """Add the givens to the facts; givens about absent names are ignored."""
-    by_text = {shown(key): size for key, size in reversed(sizes.items())}
+    by_text = {shown(key): size for key, size in sizes.items()}
     by_text |= {key: size for key, size in sizes.items() if isinstance(key, str)}
     for one in given:
         bound = by_text.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)

@@ -27,6 +27,12 @@ BELIEVED = {
     *("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Softmax", "Trilu"),
 }
 
+_REFUSED = (
+    *(onnx.shape_inference.InferenceError, onnx.defs.SchemaError),
+    *(KeyError, TypeError, ValueError),
+)
+"""What ONNX raises for a node that is not valid, or of whose inputs nothing is known."""
+
 
 def is_tensor(dtype: str) -> bool:
     return dtype not in ("sequence_type", "optional_type", "map_type", "sparse_tensor_type", "None")
@@ -81,7 +87,7 @@ def inferred(
             constants,
             opset_imports=[onnx.helper.make_opsetid("", node.version)],
         )
-    except (onnx.shape_inference.InferenceError, onnx.defs.SchemaError, ValueError, TypeError):
+    except _REFUSED:
         return {}
     result: dict[str, tuple[str, list[Term | None] | None]] = {}
     for name, kind in found.items():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.equivalence.building import Builder, Scope
+from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
@@ -17,6 +17,7 @@ from onnx_scatterx.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.equivalence.core.solver import ALL, PAIR, Answer
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import STEPS, Term, UnsupportedError, share
+from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
 from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dims
@@ -194,8 +195,10 @@ class Trial:
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
-        self.builder.run(node, self.second, self._tried)
+        known = self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
         self._prove_requirements(node)
+        if not known and node.standard:
+            self._note(node)
         for name in node.outputs:
             mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
             if mine is None or theirs is None or mine is theirs:
@@ -204,6 +207,16 @@ class Trial:
             self.regions.append(Region(name, answer))
             if answer:
                 self.second[name] = theirs
+
+    def _note(self, node: Node) -> None:
+        """Note what is assumed of the floats that a new node computes."""
+        made = self.second.get(node.outputs[0])
+        if made is None or sort_of(made.dtype) != "data" or made.dtype == "string":
+            return
+        if node.op == "Where":
+            self.world.assume("the sign of a zero does not count where a new Where chooses floats")
+        elif node.op in COMPUTING:
+            self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:
         """Compare a pair that is only a guess: it has its own share of the work."""

@@ -14,6 +14,7 @@ from onnx_scatterx.verification.array_diff import ArrayDifference
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.proof import Proof
 
+SOLVER = "of the solver"
 _SHOWN = 5
 
 
@@ -33,6 +34,8 @@ class Draw:
         if self.flavour == "given":
             return f"feed {-self.number}"
         sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        if self.flavour == SOLVER:
+            return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
         return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
 
 

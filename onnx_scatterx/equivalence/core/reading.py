@@ -361,7 +361,7 @@ def _nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes
     plain.doc_string = ""
     for graph in ([plain.g] if plain.HasField("g") else []) + list(plain.graphs):
         _rename(graph, {}, captured)
-    return plain.SerializeToString(deterministic=True)
+    return bytes(plain.SerializeToString(deterministic=True))
 
 
 def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, str]) -> None:
