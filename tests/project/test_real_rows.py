@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from real_rows import KINDS, ROWS, Row, dims
+from real_rows import KINDS, ROWS, Row, dims  # type: ignore[import-not-found]
 
 SOURCES = "".join(
     (Path(__file__).parents[2] / path).read_text(encoding="utf-8")
