@@ -34,7 +34,6 @@ from onnx_scatterx.equivalence.core.terms import (
 )
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.givens import SizeKey
 from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
@@ -45,8 +44,16 @@ _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDiv
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 
+SizeKey = str | tuple[str, int]
+"""A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
+
 Scope = dict[str, Tensor]
 Equal = Callable[[Tensor, Tensor], bool]
+
+
+def shown(key: SizeKey) -> str:
+    """Return how a size is printed."""
+    return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
 
 
 @dataclass

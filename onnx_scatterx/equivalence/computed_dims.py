@@ -1,6 +1,6 @@
 """The output dims of operators whose contents are not modelled, by formulas for any size.
 
-Conv, pools, TopK, Einsum and Resize, as ONNX Runtime computes them.
+Conv, pools, MatMul, TopK, Einsum and Resize, as ONNX Runtime computes them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.world import World
+from onnx_scatterx.equivalence.operators import broadcasting
 
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 
@@ -26,11 +27,22 @@ def computed_dims(
         return None
     if node.op == "TopK":
         return _chosen(inputs, node)
+    if node.op == "MatMul":
+        return _multiplied(inputs, world)
     if node.op == "Einsum":
         return _einsum(inputs, node)
     if node.op == "Resize":
         return _resized(inputs, node)
     return _slid_over(node, inputs, world)
+
+
+def _multiplied(inputs: Sequence[Tensor | None], world: World) -> tuple[Term, ...] | None:
+    """Return the dims of a product of matrices, whose other axes are broadcast."""
+    a, b = inputs
+    if a is None or b is None or b.dims is None or a.rank < 2 or b.rank < 2:
+        return None
+    outer = broadcasting.shape([a.shape[:-2], b.shape[:-2]], world, "MatMul: the shapes fit")
+    return (*outer, a.shape[-2], b.shape[-1])
 
 
 def _einsum(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, ...] | None:

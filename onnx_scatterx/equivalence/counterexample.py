@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import ml_dtypes
 import numpy as np
 
+from onnx_scatterx.equivalence.building import SizeKey, shown
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import at_most, both, equal, negation
@@ -15,7 +16,6 @@ from onnx_scatterx.equivalence.core.solver import Model
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import sort_of
-from onnx_scatterx.equivalence.givens import SizeKey, shown
 from onnx_scatterx.equivalence.judge import Judgement
 
 _SMALL = (2, 4, 9)

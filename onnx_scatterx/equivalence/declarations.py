@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from onnx_scatterx.equivalence.building import Builder, Scope
+from onnx_scatterx.equivalence.building import Builder, Scope, SizeKey
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import equal
 from onnx_scatterx.equivalence.core.reading import Declared, Graph
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.givens import SizeKey
 
 
 def fixed_by(

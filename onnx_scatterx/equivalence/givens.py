@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from onnx_scatterx.equivalence.building import SizeKey, shown
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, subtract
 from onnx_scatterx.equivalence.core.division import modulo
 from onnx_scatterx.equivalence.core.logic import TRUE, at_most, below, both, equal, negation
@@ -21,15 +22,6 @@ _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
     "==": equal,
     "!=": lambda a, b: negation(equal(a, b)),
 }
-
-
-SizeKey = str | tuple[str, int]
-"""A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
-
-
-def shown(key: SizeKey) -> str:
-    """Return how a size is printed."""
-    return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ BELIEVED = {
 }
 
 _REFUSED = (
-    *(onnx.shape_inference.InferenceError, onnx.defs.SchemaError),
+    *(onnx.shape_inference.InferenceError, onnx.defs.SchemaError, onnx.checker.ValidationError),
     *(KeyError, TypeError, ValueError),
 )
 """What ONNX raises for a node that is not valid, or of whose inputs nothing is known."""

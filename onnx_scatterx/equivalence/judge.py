@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope
+from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope, SizeKey
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
@@ -21,7 +21,7 @@ from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
 from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dims
-from onnx_scatterx.equivalence.givens import Given, SizeKey, take
+from onnx_scatterx.equivalence.givens import Given, take
 from onnx_scatterx.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]

@@ -11,12 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import z3
 
+from onnx_scatterx.equivalence.building import SizeKey, shown
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.reading import Source
 from onnx_scatterx.equivalence.core.solver import ALL
 from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, walk
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.equivalence.givens import Given, SizeKey, shown
+from onnx_scatterx.equivalence.givens import Given
 from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]

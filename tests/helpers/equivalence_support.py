@@ -80,7 +80,7 @@ def assert_follows(
     expected = run(model, feed)
     with deep():
         world, builder, graph, inputs, scope = _built(model)
-        assert not builder.opaque, builder.unmodelled
+        assert not builder.opaque, builder.opaque[0].reason
         given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         given += more(world)
         assert world.solver.satisfiable(given).status == "refuted", "the facts exclude this run"

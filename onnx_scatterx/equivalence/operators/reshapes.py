@@ -77,7 +77,11 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
             rest.append(d)
         else:
             left.remove(match)
-    if allowzero and not all(d.low > 0 or world.known(below(ZERO, d)) for d in (*left, *rest)):
+    if (
+        allowzero
+        and not world.known(below(ZERO, product))
+        and not all(world.known(below(ZERO, d)) for d in (*left, *rest))
+    ):
         raise UnsupportedError("Reshape with an open size and one that may be 0")
     total, part = multiply(*left), multiply(*rest)
     if part is ONE:
