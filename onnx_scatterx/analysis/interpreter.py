@@ -41,12 +41,14 @@ from onnx_scatterx.ir.graphs import (
 )
 from onnx_scatterx.symbolic.budget import (
     LimitError,
+    PartSpentError,
     SpentError,
     TooLargeError,
     budget,
     own_budget,
 )
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.prove import Facts
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
@@ -132,9 +134,10 @@ class Interpreter:
         live = live_nodes(inner)
         for node in inner:
             try:
-                budget().work(4 + len(node.inputs) + len(node.outputs))
-                self._node(node, scope, node in live)
-            except TooLargeError:
+                with budget().of_part(LIMITS.scatter_steps):
+                    budget().work(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
+                    self._node(node, scope, node in live)
+            except (TooLargeError, PartSpentError):
                 self._forget_node(node, scope)
             except SpentError:
                 forget(inner, scope, self.scopes, node)
@@ -167,7 +170,8 @@ class Interpreter:
                     scope.values[value] = of_tensor(value.const_value)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
-                self._node(node, scope, live=False)
+                with budget().of_part(LIMITS.scatter_steps):
+                    self._node(node, scope, live=False)
             except LimitError:
                 self._forget_node(node, scope)
             scope.values.update(known)

@@ -144,6 +144,8 @@ def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
     dims: list[int | str] = []
     for d in given.shape:
         constant = d.constant
+        if constant is not None and constant >= 1 << 63:
+            constant = None  # no tensor has it, and a TypeProto cannot hold it
         name = f"d{len(names)}"
         for known, t in names.items():
             if t is d:

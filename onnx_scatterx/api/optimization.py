@@ -13,13 +13,14 @@ from onnx_scatterx.api.inspection import about_model, opened_ir
 from onnx_scatterx.api.result import Result
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError, VerifyError
+from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.pipeline import optimize_ir
+from onnx_scatterx.reports.report import TargetError
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
@@ -187,7 +188,7 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.verification import verify
+    from onnx_scatterx.verification import DifferenceError, verify
 
     observer.stage("verifying")
     options = {

@@ -100,7 +100,7 @@ def add_draws(command: argparse.ArgumentParser) -> None:
         "--prove",
         action="store_true",
         help="prove by a solver that the outputs are the same for every size and input; exit with "
-        "1 if there is no proof",
+        "3 if there is no answer",
     )
 
 

@@ -95,7 +95,7 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
             f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2
         )
     if summary.unproven:
-        return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 1)
+        return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
     violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
     if args.strict and violating:
         count = f"{len(violating)} of {len(summary.outcomes)} models"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.reports.report import Report
     from onnx_scatterx.verification import Verification
 
-_DONE, _NO, _FAILED = 0, 1, 2
+_DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
 
 
 def strict_status(args: argparse.Namespace, report: Report) -> int:
@@ -64,7 +64,8 @@ def answer(verification: Verification | None, consequence: str = "") -> int:
     if verification.same:
         if verification.proof is None or verification.proof.proven:
             return _DONE
-        return print_error("not proven, though no drawn input shows a difference", _NO)
+        said = str(verification.proof).split("\n")[0].partition(" (")[0]
+        return print_error(f"{said}; no run shows a difference", _UNKNOWN)
     if verification.conclusive:
         return print_error(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import onnx
 
 from onnx_scatterx.equivalence.computed_dims import computed_dims
@@ -14,16 +13,20 @@ from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, below
 from onnx_scatterx.equivalence.core.masks import most
 from onnx_scatterx.equivalence.core.reading import (
+    Body,
+    Contents,
+    Declared,
     Graph,
-    Input,
     Node,
     constant_of,
-    dtype_name,
+    contents,
+    declared,
     node_of,
 )
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor, constant
 from onnx_scatterx.equivalence.core.terms import (
     LARGEST_SIZE,
+    LimitError,
     Term,
     UnsupportedError,
     apply,
@@ -31,9 +34,14 @@ from onnx_scatterx.equivalence.core.terms import (
 )
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.world import Debt, World
+from onnx_scatterx.equivalence.givens import SizeKey
 from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
+from onnx_scatterx.equivalence.operators.scatterx import scatterx
+
+_INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
+"""What an operator raises whose attributes or inputs make no sense."""
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 
@@ -48,6 +56,15 @@ class Opaque:
     node: Node
     read: tuple[Tensor | None, ...]
     outputs: list[Tensor]
+    reason: str
+
+
+@dataclass
+class Fallback:
+    """The result of a function, and what it needs to run."""
+
+    result: Tensor
+    debts: list[Debt]
 
 
 @dataclass
@@ -60,53 +77,68 @@ class Builder:
     """
 
     world: World
-    sizes: dict[str, Term] = field(default_factory=dict)
+    sizes: dict[SizeKey, Term] = field(default_factory=dict)
     made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
     whole: set[str] = field(default_factory=set)
-    fixed: dict[str, int] = field(default_factory=dict)
+    fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
-    unmodelled: dict[str, str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
-    _constants: dict[tuple[Any, ...], Tensor] = field(default_factory=dict)
+    branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
+    _constants: dict[Contents, Tensor] = field(default_factory=dict)
 
-    def constant(self, array: np.ndarray, dtype: str) -> Tensor:
+    def constant(self, content: Contents) -> Tensor:
         """Return a constant, the same tensor for the same contents."""
-        content = repr(array.tolist()) if array.dtype == object else array.tobytes()
-        key = (dtype, array.shape, content)
-        if key not in self._constants:
-            self._constants[key] = constant(array, dtype)
-        return self._constants[key]
+        if content not in self._constants:
+            dtype, dims = content.dtype, tuple(map(integer, content.shape))
+            name = ("constant", content)
+            made = (
+                Tensor(dtype, dims, lambda at: apply(name, at, sort_of(dtype), *range_of(dtype)))
+                if content.array is None
+                else constant(content.array, dtype)
+            )
+            made.stored = True
+            self._constants[content] = made
+        return self._constants[content]
 
-    def input(self, declared: Input) -> Tensor:
+    def input(self, stated: Declared) -> Tensor:
         """Return an input: each element is unknown, and so is each dim, with or without a name."""
-        name, dtype = declared.name, declared.dtype
+        name, dtype = stated.name, stated.dtype
         low, high = range_of(dtype)
+        if not is_tensor(dtype):
+            raise UnsupportedError(f"the input {name!r} is not a tensor")
 
         def define(at: Coordinates) -> Term:
-            return apply(f"input {name}", at, sort_of(dtype), low, high)
+            return apply(("input", name), at, sort_of(dtype), low, high)
 
-        if declared.dims is None or not is_tensor(dtype):
+        if stated.dims is None:
             return Tensor(dtype, None, define)
-        dims = [self._size(d, name, axis) for axis, d in enumerate(declared.dims)]
+        dims = [self._size(d, name, axis) for axis, d in enumerate(stated.dims)]
         return Tensor(dtype, tuple(dims), define)
+
+    def key(self, dim: str | None, name: str, axis: int) -> SizeKey:
+        """Return the key of a size that is not a number."""
+        return dim if dim and self.trusted else (name, axis)
 
     def _size(self, dim: int | str | None, name: str, axis: int) -> Term:
         if isinstance(dim, int):
             return integer(dim)
-        key = dim if dim and self.trusted else f"{name}[{axis}]"
-        if key in self.fixed:
-            return integer(self.fixed[key])
+        key = self.key(dim, name, axis)
         if dim and key in self.sizes:
             self.world.assume("dims of inputs with the same name have the same size")
-        self.world.assume("every axis is shorter than 2^31")
-        return self.sizes.setdefault(key, variable(f"size {key}", 0, LARGEST_SIZE))
+        if key not in self.sizes:
+            if key in self.fixed:
+                self.sizes[key] = integer(self.fixed[key])
+            else:
+                self.world.assume("every axis is shorter than 2^31")
+                self.sizes[key] = variable(("size", key), 0, LARGEST_SIZE)
+        return self.sizes[key]
 
     def scope(self, graph: Graph, inputs: Scope) -> Scope:
         """Return the values that a graph starts with."""
         scope = dict(inputs)
-        for name, (array, dtype) in graph.constants.items():
-            scope[name] = self.constant(array, dtype)
+        for name, content in graph.constants.items():
+            scope[name] = self.constant(content)
         return scope
 
     def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
@@ -115,16 +147,19 @@ class Builder:
         With ``equal``, an unmodelled node may be the same as an earlier one whose inputs are
         proven equal.
         """
-        if node.draws and (node.op != "Dropout" or _trains(node, scope)):
-            raise UnsupportedError(f"{node.op}: a model that draws at random")
         content = constant_of(node)
         if content is not None:
-            scope[node.outputs[0]] = self.constant(*content)
+            scope[node.outputs[0]] = self.constant(content)
             return True
+        for name in (*node.inputs, *node.captured):
+            if name and name not in scope:
+                raise UnsupportedError(f"{name!r} is read before it is computed")
+        if node.draws and (node.op != "Dropout" or _trains(node, scope)):
+            raise UnsupportedError(f"{node.op}: a model that draws at random")
         inputs = tuple(scope[n] if n else None for n in node.inputs)
         while inputs and inputs[-1] is None:
             inputs = inputs[:-1]
-        captured = tuple(scope[n] for n in node.captured if n in scope)
+        captured = tuple(scope[n] for n in node.captured)
         key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
         found = self.made.get(key)
         if found is None:
@@ -139,6 +174,19 @@ class Builder:
                 scope[name] = tensor
         return known
 
+    def fallback(self, body: Body, inputs: Sequence[Tensor | None]) -> Fallback:
+        """Return the result of a function that runs in the place of a ScatterX, and its debts."""
+        world = self.world
+        owing, debts = world.owing, world.debts
+        world.owing, world.debts = True, []
+        scope = {n: t for n, t in zip(body.inputs, inputs, strict=False) if t is not None}
+        try:
+            for node in body.nodes:
+                self.run(node, scope)
+            return Fallback(scope[body.output], world.debts)
+        finally:
+            world.owing, world.debts = owing, debts
+
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
     ) -> list[Tensor]:
@@ -149,23 +197,30 @@ class Builder:
                 branch = self._branch(node, inputs, scope, equal)
                 if branch is not None:
                     return branch
+            if node.scatterx:
+                return scatterx(node, inputs, self.world)
             if operator is not None:
                 return self._taken_whole(node, operator(node, inputs, self.world))
+        except LimitError:
+            raise
+        except _INVALID as error:
+            reason = f"{node.op}, which is not valid: {type(error).__name__}"
+            del self.world.debts[debts:]
         except UnsupportedError as error:
             reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
             del self.world.debts[debts:]
-        captured = tuple(scope.get(n) for n in node.captured)  # the same names: it is the same text
+        captured = tuple(scope[n] for n in node.captured)
         read = (*inputs, *captured)
         if equal is not None:
             for other in self.opaque:
                 if other.node.kind == node.kind and _alike(other.read, read, equal):
+                    if any(_packed(a, b) for a, b in zip(other.read, read, strict=True)):
+                        self.world.assume(f"{node.op} is the same for a constant that is computed")
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
         outputs = self._unknown(node, inputs)
-        for name in node.outputs:
-            self.unmodelled[name] = reason
-        self.opaque.append(Opaque(node, read, outputs))
+        self.opaque.append(Opaque(node, read, outputs, reason))
         return outputs
 
     def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:
@@ -174,7 +229,7 @@ class Builder:
         (output,) = outputs
         if sort_of(output.dtype) != "data":
             return outputs
-        name = f"{node.op} whole {len(self.made)}"
+        name = ("whole", len(self.made))
         return [Tensor(output.dtype, output.dims, lambda at: apply(name, at))]
 
     def _branch(
@@ -194,10 +249,11 @@ class Builder:
         graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
         inner = dict(scope)
         for initializer in graph.initializer:
-            array = np.asarray(onnx.numpy_helper.to_array(initializer))
-            inner[initializer.name] = self.constant(array, dtype_name(initializer.data_type))
+            inner[initializer.name] = self.constant(contents(initializer))
         for proto in graph.node:
             self.run(node_of(proto, {"": node.version}), inner, equal)
+        stated = map(declared, (*graph.value_info, *graph.output))
+        self.branches += [(v, inner[v.name]) for v in stated if v.name in inner]
         return [inner[o.name] for o in graph.output]
 
     def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
@@ -206,9 +262,9 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            slid = computed_dims(node, inputs) if node.standard else None
-            if dims is not None and slid is not None:
-                dims = [d or own for d, own in zip(dims, slid, strict=True)]
+            slid = computed_dims(node, inputs, self.world) if node.standard else None
+            if slid is not None:
+                dims = list(slid)
             low, high = range_of(dtype)
             along = pointing(node, k, inputs)
             if along is not None:
@@ -217,12 +273,12 @@ class Builder:
             def define(
                 at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
             ) -> Term:
-                return apply(f"{node.op} {mark} {k}", at, sort_of(dtype), low, high)
+                return apply(("opaque", mark, k), at, sort_of(dtype), low, high)
 
             known: tuple[Term, ...] | None = None
             if dims is not None:
                 known = tuple(
-                    d or apply(f"size {node.op} {mark} {k} {axis}", (), "integer", 0, LARGEST_SIZE)
+                    d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
             outputs.append(Tensor(dtype, known, define))
@@ -246,6 +302,11 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
     if any((a is None) != (b is None) for a, b in pairs):
         return False
     return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+
+
+def _packed(a: Tensor | None, b: Tensor | None) -> bool:
+    """Return whether a runtime may prepare an operand in one model only: a constant of a file."""
+    return a is not None and b is not None and a.stored != b.stored
 
 
 def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from onnx_scatterx.equivalence.core.solver import Model
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import sort_of
+from onnx_scatterx.equivalence.givens import SizeKey, shown
 from onnx_scatterx.equivalence.judge import Judgement
 
 _SMALL = (2, 4, 9)
@@ -73,7 +74,7 @@ def _smallest(judgement: Judgement, comparison: Comparison) -> Model | None:
 def _feeds(
     judgement: Judgement, model: Model, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], Feeds]]:
-    sizes = {name: int(model.value(d)) for name, d in judgement.sizes.items()}
+    sizes = {shown(key): int(model.value(d)) for key, d in judgement.sizes.items()}
     shapes: dict[str, tuple[int, ...]] = {}
     for name, tensor in judgement.inputs.items():
         if tensor.dims is None:
@@ -117,17 +118,24 @@ def _drawn(
     return rng.integers(0, _BELOW, shape).astype(kind)
 
 
-def possible_sizes(judgement: Judgement, most: int, count: int) -> Iterator[Mapping[str, int]]:
-    """Yield sizes, none above ``most``, that the facts allow: no two the same."""
-    solver = judgement.world.solver
+def possible_sizes(judgement: Judgement, count: int) -> Iterator[Mapping[SizeKey, int]]:
+    """Yield small sizes that the facts allow, no two the same.
+
+    If the facts allow it, the sizes differ from each other and from 1: an axis of size 1, or two of
+    one size, hide what is wrong.
+    """
+    solver, dims = judgement.world.solver, list(judgement.sizes.values())
+    small = [at_most(d, integer(len(dims) + 3)) for d in dims]
+    different = [negation(equal(a, b)) for a, b in itertools.combinations(dims, 2)]
+    several = [at_most(integer(2), d) for d in dims]
+    wishes = ([*several, *different], several, [at_most(integer(1), d) for d in dims])
     excluded: list[Term] = []
-    wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
-    wanted += [at_most(integer(1), d) for d in judgement.sizes.values()]
     for _ in range(count):
-        answer = solver.satisfiable([*wanted, *excluded])
-        if answer.model is None:
+        answers = (solver.satisfiable([*small, *wish, *excluded]) for wish in wishes)
+        model = next((a.model for a in answers if a.model is not None), None)
+        if model is None:
             return
-        found = {n: int(answer.model.value(d)) for n, d in judgement.sizes.items()}
+        found = {n: int(model.value(d)) for n, d in judgement.sizes.items()}
         yield found
         same = [equal(d, integer(found[n])) for n, d in judgement.sizes.items()]
         excluded.append(negation(both(*same)))

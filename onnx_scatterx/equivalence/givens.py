@@ -23,6 +23,15 @@ _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
+SizeKey = str | tuple[str, int]
+"""A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
+
+
+def shown(key: SizeKey) -> str:
+    """Return how a size is printed."""
+    return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
+
+
 @dataclass(frozen=True)
 class Given:
     """A property of a size, or of every element of an integer input.
@@ -45,20 +54,25 @@ class Given:
 
 
 def take(
-    given: Iterable[Given], sizes: Mapping[str, Term], inputs: Mapping[str, Tensor], world: World
+    given: Iterable[Given],
+    sizes: Mapping[SizeKey, Term],
+    inputs: Mapping[str, Tensor],
+    world: World,
 ) -> None:
     """Add the givens to the facts; givens about absent names are ignored."""
+    by_text = {shown(key): size for key, size in sizes.items()}
+    by_text |= {key: size for key, size in sizes.items() if isinstance(key, str)}
     for one in given:
-        bound = sizes.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
+        bound = by_text.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
         if bound is None:
             continue
-        size, tensor = sizes.get(one.name), inputs.get(one.name)
+        size, tensor = by_text.get(one.name), inputs.get(one.name)
         if size is not None:
             world.solver.assume(_condition(one, size, bound))
-            world.assume(str(one))
+            world.promised[str(one)] = None
         elif tensor is not None and sort_of(tensor.dtype) == "integer" and tensor.dims is not None:
             world.hold(tensor, _fact_of(one, tensor, bound))
-            world.assume(str(one))
+            world.promised[str(one)] = None
 
 
 def _condition(given: Given, value: Term, bound: Term) -> Term:

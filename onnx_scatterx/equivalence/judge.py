@@ -5,24 +5,24 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-import numpy as np
-import onnx
-
-from onnx_scatterx.equivalence.building import Builder, Scope, names_of
+from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
-from onnx_scatterx.equivalence.core.lookups import Lookup
-from onnx_scatterx.equivalence.core.reading import Node, read
-from onnx_scatterx.equivalence.core.solver import ALL, Answer
+from onnx_scatterx.equivalence.core.reading import Graph, Node, Source, read
+from onnx_scatterx.equivalence.core.solver import ALL, PAIR, Answer
 from onnx_scatterx.equivalence.core.tensor import Tensor
-from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
+from onnx_scatterx.equivalence.core.terms import STEPS, Term, UnsupportedError, share
+from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
-from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.givens import Given, take
+from onnx_scatterx.equivalence.core.world import Debt, World
+from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dims
+from onnx_scatterx.equivalence.givens import Given, SizeKey, take
+from onnx_scatterx.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
@@ -40,8 +40,10 @@ class Region:
 class Judgement:
     """The result for two models: for each output, each region and each debt.
 
-    ``owed`` are the requirements of the second model that were not proven. ``facts`` says whether
-    all facts can hold at once ("refuted": they can).
+    ``owed`` are the requirements of the second model that were not proven, ``stated`` are dims that
+    a model states and that do not follow from its inputs, and ``fallbacks`` says why functions that
+    run in the place of ScatterX may give something else. ``facts`` says whether all facts can hold
+    at once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
     """
 
     outputs: dict[str, Comparison]
@@ -51,66 +53,75 @@ class Judgement:
     assumed: tuple[str, ...]
     world: World
     inputs: Scope
-    sizes: dict[str, Term]
+    sizes: dict[SizeKey, Term]
+    stated: list[str]
+    fallbacks: list[str]
+    fixed: dict[SizeKey, int]
+    builder: Builder
     seconds: float = 0.0
-    unmodelled: dict[str, str] = field(default_factory=dict)
 
 
 def judge(
-    before: onnx.ModelProto,
-    after: onnx.ModelProto,
+    before: Source,
+    after: Source,
     *,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[SizeKey, int] | None = None,
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
     budget: int = ALL,
     progress: Progress | None = None,
+    beside: Path | None = None,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair.
+    External data of a message lie in the directory ``beside``.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
         world.solver.budget = budget
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
-        return _judge(before, after, builder, given, progress)
+        return _judge(read(before, beside), read(after, beside), builder, given, progress)
 
 
 def _judge(
-    before: onnx.ModelProto,
-    after: onnx.ModelProto,
+    one: Graph,
+    other: Graph,
     builder: Builder,
     given: Sequence[Given],
     progress: Progress | None,
 ) -> Judgement:
     start = time.monotonic()
-    one, other = read(before), read(after)
-    if sorted(map(repr, one.inputs)) != sorted(map(repr, other.inputs)):
-        raise UnsupportedError("the models declare different inputs")
-    if _contents(one.defaults) != _contents(other.defaults):
+    if one.defaults != other.defaults:
         raise UnsupportedError("the models have different defaults for inputs")
     if one.outputs != other.outputs:
         raise UnsupportedError("the models give different outputs")
+    fixed = fixed_by(one.inputs, other.inputs, builder)
+    builder.fixed |= fixed
     world = builder.world
-    old = names_of(one.nodes)
-    builder.whole = {k[2][0] for k in old & names_of(other.nodes) if k[2]}
+    pairs = paired(one, other)
+    builder.whole = _whole(one, other, pairs)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
-    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), old)
+    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):
         builder.run(node, trial.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
+    branches = len(builder.branches)
     world.owing = True
     for done, node in enumerate(other.nodes):
         trial.take(node)
         if progress is not None and done % 4 == 0:
             progress(len(one.nodes) + done, total)
-    outputs = {name: trial.output(name) for name in one.outputs}
+    outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
+    stated = wrong_dims(one, trial.first, builder.branches[:branches], world, "first", names=False)
+    names = builder.trusted
+    stated += wrong_dims(other, trial.second, builder.branches, world, "second", names=names)
+    fallbacks = trial.fallbacks(one, trial.first) + trial.fallbacks(other, trial.second)
     return Judgement(
         outputs,
         trial.regions,
@@ -120,13 +131,23 @@ def _judge(
         world,
         inputs,
         builder.sizes,
+        stated,
+        list(dict.fromkeys(fallbacks)),
+        fixed,
+        builder,
         time.monotonic() - start,
-        builder.unmodelled,
     )
 
 
-def _contents(arrays: Mapping[str, tuple[np.ndarray, str]]) -> dict[str, Hashable]:
-    return {name: (a.shape, Lookup.of(a, dtype)) for name, (a, dtype) in arrays.items()}
+def _whole(one: Graph, other: Graph, pairs: Mapping[str, str]) -> set[str]:
+    """Return the values of the first model that both models seem to compute by the same node."""
+    old = {(n.kind, n.inputs, n.captured, n.outputs) for n in one.nodes}
+
+    def named(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(pairs.get(n, n) for n in names)
+
+    new = {(n.kind, named(n.inputs), named(n.captured), named(n.outputs)) for n in other.nodes}
+    return {key[3][0] for key in old & new if key[3]}
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
@@ -147,70 +168,108 @@ def _possible(world: World, sizes: list[Term]) -> Answer:
 class Trial:
     """The second model, node by node, compared with the first.
 
-    If a value is not proven to equal that of the first model, the judge continues as if it were, so
-    that each region is judged alone. ``doubts`` names the values that depend on that, and why.
+    A pair of values that is proven to be the same is a cut: the judge goes on with the value of
+    the first model. If it is not proven, the second model keeps its own.
     """
 
     world: World
     builder: Builder
     first: Scope
     second: Scope
-    old: set[tuple[object, ...]]
+    pairs: Mapping[str, str]
     regions: list[Region] = field(default_factory=list)
     owed: list[tuple[str, Comparison]] = field(default_factory=list)
-    doubts: dict[str, Comparison] = field(default_factory=dict)
     _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
     _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
-    def same(self, a: Tensor, b: Tensor) -> Comparison:
-        """Return whether two tensors are the same, asked once."""
+    def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
+        """Return whether two tensors are the same; a guess is asked once."""
         if a is b:
             return SAME
         key = (id(a), id(b))
-        if key not in self._compared:
-            self._compared[key] = compare(a, b, self.world)
+        found = self._compared.get(key)
+        if found is None or (found.status == "open" and not guessed):
+            found = self._compared[key] = compare(a, b, self.world)
             self._alive.append((a, b))
-        return self._compared[key]
+        return found
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
-        self.builder.run(node, self.second, lambda a, b: bool(self.same(a, b)))
+        known = self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
         self._prove_requirements(node)
-        doubted = [n for n in (*node.inputs, *node.captured) if n in self.doubts]
-        if doubted:  # it was run on the first model's value: whether it runs on its own is open
-            doubt = self.doubts[doubted[0]]
-            self.owed.append((doubt.why, doubt))
-            for output in node.outputs:
-                self.doubts.setdefault(output, doubt)
+        if not known and node.standard:
+            self._note(node)
         for name in node.outputs:
-            mine, theirs = self.second.get(name), self.first.get(name)
+            mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
             if mine is None or theirs is None or mine is theirs:
                 continue
-            answer = self.same(theirs, mine)
-            if (node.kind, node.inputs, node.outputs) not in self.old:
-                self.regions.append(Region(name, answer))
-            if not answer:
-                self.doubts.setdefault(name, answer)
-            self.second[name] = theirs
+            answer = self._tried(theirs, mine)
+            self.regions.append(Region(name, answer))
+            if answer:
+                self.second[name] = theirs
+
+    def _note(self, node: Node) -> None:
+        """Note what is assumed of the floats that a new node computes."""
+        made = self.second.get(node.outputs[0])
+        if made is None or sort_of(made.dtype) != "data" or made.dtype == "string":
+            return
+        if node.op == "Where":
+            self.world.assume("the sign of a zero does not count where a new Where chooses floats")
+        elif node.op in COMPUTING:
+            self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
+
+    def _tried(self, a: Tensor, b: Tensor) -> Comparison:
+        """Compare a pair that is only a guess: it has its own share of the work."""
+        solver = self.world.solver
+        kept = solver.budget
+        solver.budget = min(kept, solver.spent + PAIR)
+        try:
+            with share(STEPS // 20):
+                return self.same(a, b, guessed=True)
+        finally:
+            solver.budget = kept
 
     def _prove_requirements(self, node: Node) -> None:
         """Prove a node's requirements; each proven one is a fact from then on."""
-        for debt in self.world.debts:
-            if debt.condition is FALSE:
-                self.owed.append((debt.what, Comparison("open", debt.what)))
-                continue
-            answer = proven(debt.condition, self.world, debt.what)
+        debts, self.world.debts = self.world.debts, []
+        for debt in debts:
+            answer = settled(debt, self.world)
             if not answer:
-                self.owed.append((f"{debt.what} (for {node.outputs[0]!r})", answer))
+                what = (
+                    debt.what
+                    if debt.condition is FALSE
+                    else f"{debt.what} (for {node.outputs[0]!r})"
+                )
+                self.owed.append((what, answer))
             elif not coordinates(debt.condition):
                 self.world.solver.assume(debt.condition)
-        self.world.debts.clear()
 
-    def output(self, name: str) -> Comparison:
-        """Return whether an output is the same."""
-        if name in self.doubts:
-            return self.doubts[name]
-        return self.same(self.first[name], self.second[name])
+    def fallbacks(self, graph: Graph, scope: Scope) -> list[str]:
+        """Return why functions of a model may give something else than the kernel of ScatterX."""
+        found = []
+        for node in graph.nodes:
+            body = graph.bodies.get(node.domain) if node.scatterx else None
+            if body is None:
+                continue
+            inputs = [scope[n] if n else None for n in node.inputs]
+            try:
+                made = self.builder.fallback(body, inputs)
+                answers = [(d.what, settled(d, self.world)) for d in made.debts]
+                answers.append(("its result", self.same(scope[node.outputs[0]], made.result)))
+            except UnsupportedError as error:
+                answers = [(str(error), Comparison("open"))]
+            found += [what for what, answer in answers if not answer]
+        return found
+
+
+def settled(debt: Debt, world: World) -> Comparison:
+    """Return whether a requirement is proven."""
+    if debt.condition is FALSE:
+        return Comparison("open", debt.what)
+    try:
+        return proven(debt.condition, world, debt.what)
+    except UnsupportedError as error:
+        return Comparison("open", str(error))
 
 
 @contextlib.contextmanager

@@ -5,24 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import onnx
+import z3
 
 from onnx_scatterx.equivalence.comparing import Comparison
+from onnx_scatterx.equivalence.core.reading import Source
 from onnx_scatterx.equivalence.core.solver import ALL
-from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table
+from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, walk
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.equivalence.givens import Given
+from onnx_scatterx.equivalence.givens import Given, SizeKey, shown
 from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
-Kind = Literal["proven", "proven for sizes", "refuted", "unknown"]
+Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 """Runs both models on sizes and inputs; says how they differ, None if they do not."""
 
-_LARGEST, _COMBINATIONS = 4, 4
+_COMBINATIONS = 4
 _SHOWN = 4
+_MARKED = ("opaque", "opaque size")
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,18 @@ class Verdict:
 class Proof:
     """The verdicts on the outputs of two models.
 
-    ``assumed`` are a proof's assumptions. If no proof was found for all sizes, ``sizes`` are those
-    for which one was found. ``refutation`` says how the models differ on ``inputs``, which were
-    run. ``regions`` counts the values that both models name and compute differently, and ``proven``
-    how many of them were proven to be the same.
+    ``promised`` are the statements about the inputs that the user made, ``assumed`` a proof's other
+    assumptions. ``fixed`` are the sizes that only the second model has as numbers. If no proof was
+    found for all sizes, ``sizes`` are those for which one was found. ``refutation`` says how the
+    models differ on ``inputs``, which were run, and ``contradicted`` whether a proof was found all
+    the same. ``regions`` counts the pairs of values that were tried, and ``proven_regions`` how
+    many of them were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
     assumed: tuple[str, ...] = ()
+    promised: tuple[str, ...] = ()
+    fixed: Mapping[str, int] = field(default_factory=dict)
     sizes: tuple[Mapping[str, int], ...] = ()
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
@@ -55,12 +62,16 @@ class Proof:
     proven_regions: int = 0
     seconds: float = 0.0
     questions: int = 0
+    solver: str = field(default_factory=lambda: f"Z3 {z3.get_version_string()}")
+    contradicted: bool = False
 
     @property
     def kind(self) -> Kind:
         """What is known of all outputs together."""
         kinds = {v.kind for v in self.outputs.values()}
-        order: tuple[Kind, ...] = ("refuted", "unknown", "proven for sizes")
+        order: tuple[Kind, ...] = (
+            *("refuted", "unknown", "proven for sizes", "proven for the kernel"),
+        )
         return next((k for k in order if k in kinds), "proven")
 
     @property
@@ -72,9 +83,7 @@ class Proof:
         return self.proven
 
     def __str__(self) -> str:
-        lines = [_SAID[self.kind]]
-        if self.kind == "proven for sizes":
-            lines[0] += f" ({self._sizes()})"
+        lines = [self._headline()]
         if self.refutation is not None:
             lines.append(f"  {self.refutation}")
         alike: dict[str, list[str]] = {}
@@ -84,13 +93,28 @@ class Proof:
         for text, names in list(alike.items())[:_SHOWN]:
             shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
             lines.append(f"  {shown} {text}")
-        if self.assumed and self.kind in ("proven", "proven for sizes"):
+        if self.assumed and self.kind.startswith("proven"):
             lines.append("  assumed: " + "; ".join(self.assumed))
+        if self.contradicted:
+            lines.append("  a proof was found, and a run contradicts it: " + REPORT)
         return "\n".join(lines)
 
-    def _sizes(self) -> str:
-        named = (", ".join(f"{n} = {k}" for n, k in one.items()) for one in self.sizes)
-        return "; ".join(named)
+    def _headline(self) -> str:
+        kind, fixed = self.kind, _named(self.fixed)
+        if kind == "refuted":
+            return "refuted: the models differ"
+        if kind == "unknown":
+            return f"not proven (by {self.solver}): no answer, neither that they differ"
+        if kind == "proven for sizes":
+            sizes = f"only for {'; '.join(map(_named, self.sizes))}"
+        else:
+            sizes = f"for {fixed}, which the second model has fixed" if fixed else "for all sizes"
+        said = f"proven the same, {sizes} and all inputs on which the first model runs"
+        if self.promised:
+            said += f", if {', '.join(self.promised)}"
+        if kind == "proven for the kernel":
+            said += ": for the kernel, not for the fallback"
+        return said
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the inputs as plain data."""
@@ -98,6 +122,9 @@ class Proof:
             "answer": self.kind,
             "outputs": {n: {"answer": v.kind, "why": v.why} for n, v in self.outputs.items()},
             "assumed": list(self.assumed),
+            "promised": list(self.promised),
+            "fixed": dict(self.fixed),
+            "solver": self.solver,
             "sizes": [dict(one) for one in self.sizes],
             "refutation": self.refutation,
             "regions": {"all": self.regions, "proven": self.proven_regions},
@@ -105,26 +132,27 @@ class Proof:
         }
 
 
-_SAID = {
-    "proven": "proven the same, for all sizes and all inputs on which the first model runs",
-    "proven for sizes": "proven the same, for some sizes and all inputs",
-    "refuted": "refuted: the models differ",
-    "unknown": "not proven",
-}
+REPORT = "please report this, with both models"
+
+
+def _named(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def prove(
-    before: onnx.ModelProto,
-    after: onnx.ModelProto,
+    before: Source,
+    after: Source,
     *,
     replay: Replay | None = None,
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
     budget: int = ALL,
     progress: Progress | None = None,
+    beside: Path | None = None,
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
+    A model is a path or a message; external data of a message lie in the directory ``beside``.
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
     has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``budget``
     is Z3's limit of work.
@@ -139,21 +167,22 @@ def prove(
       assumed: every axis is shorter than 2^31
     """
     with deep(), new_table():
-        return _prove(before, after, replay, given, distrust_dims, budget, progress)
+        return _prove(before, after, replay, given, distrust_dims, budget, progress, beside)
 
 
 def _prove(
-    before: onnx.ModelProto,
-    after: onnx.ModelProto,
+    before: Source,
+    after: Source,
     replay: Replay | None,
     given: Sequence[Given],
     distrust_dims: bool,
     budget: int,
     progress: Progress | None,
+    beside: Path | None,
 ) -> Proof:
     start = time.monotonic()
 
-    def judged(sizes: Mapping[str, int] | None = None) -> Judgement:
+    def judged(sizes: Mapping[SizeKey, int] | None = None) -> Judgement:
         return judge(
             before,
             after,
@@ -162,19 +191,18 @@ def _prove(
             distrust_dims=distrust_dims,
             budget=budget,
             progress=progress if sizes is None else None,
+            beside=beside,
         )
 
-    names = [o.name for o in before.graph.output]
     try:
         judgement = judged()
     except UnsupportedError as error:
-        spent = time.monotonic() - start
-        return Proof({n: Verdict("unknown", str(error)) for n in names}, seconds=spent)
+        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     outputs = verdicts(judgement)
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = {}
     sizes: tuple[Mapping[str, int], ...] = ()
-    if any(v.kind != "proven" for v in outputs.values()):
+    if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
         if replay is not None:
             refutation, inputs = _refuted(judgement, replay)
         if refutation is not None:
@@ -191,6 +219,8 @@ def _prove(
     return Proof(
         outputs,
         judgement.assumed,
+        tuple(judgement.world.promised),
+        {shown(key): n for key, n in judgement.fixed.items()},
         sizes,
         refutation,
         inputs,
@@ -213,7 +243,11 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
             found[name] = Verdict("unknown", _doubt(judgement, comparison))
         elif judgement.owed:
             what, open_ = judgement.owed[0]
-            found[name] = Verdict("unknown", _reason(open_.status, what))
+            found[name] = Verdict("unknown", _reason(judgement, open_, what))
+        elif judgement.stated:
+            found[name] = Verdict("unknown", judgement.stated[0])
+        elif judgement.fallbacks:
+            found[name] = Verdict("proven for the kernel", judgement.fallbacks[0])
         else:
             found[name] = Verdict("proven")
     return found
@@ -221,13 +255,23 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
 
 def _doubt(judgement: Judgement, comparison: Comparison) -> str:
     """Return why an output is not proven: unmodelled operators first, as all else follows."""
-    known = set(judgement.unmodelled.values())
+    known = {o.reason for o in judgement.builder.opaque}
     unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
-    return next(unmodelled, _reason(comparison.status, comparison.why))
+    return next(unmodelled, _reason(judgement, comparison, comparison.why))
 
 
-def _reason(status: str, what: str) -> str:
-    return f"a counterexample that did not reproduce: {what}" if status == "differ" else what
+def _reason(judgement: Judgement, comparison: Comparison, what: str) -> str:
+    """Return why a comparison is open, with the operators that are not modelled in its question."""
+    opaque = judgement.builder.opaque
+    named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
+    marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in _MARKED}
+    needed = dict.fromkeys(opaque[mark].reason for mark in sorted(marks))
+    needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
+    if comparison.status != "differ":
+        return what + needs
+    if not needs and named:
+        needs = "; it needs elements that runs may not give"
+    return f"a counterexample that did not reproduce: {what}{needs}"
 
 
 def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
@@ -239,13 +283,12 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
 
 
 def _proven_sizes(
-    judgement: Judgement, judged: Callable[[Mapping[str, int]], Judgement]
+    judgement: Judgement, judged: Callable[[Mapping[SizeKey, int]], Judgement]
 ) -> Iterator[Mapping[str, int]]:
     """Yield the sizes of those tried for which everything is proven."""
-    for sizes in list(possible_sizes(judgement, _LARGEST, _COMBINATIONS)):
+    for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
         with new_table():
             one = judged(sizes)
-        if one.facts.status == "proven":
-            continue
-        if all(v.kind == "proven" for v in verdicts(one).values()):
-            yield sizes
+            kinds = {v.kind for v in verdicts(one).values()}
+        if one.facts.status != "proven" and kinds == {"proven"}:
+            yield {shown(key): size for key, size in sizes.items()}

@@ -47,6 +47,11 @@ _MERGED = {
 """Messages of which single fields are replaced; others are replaced as a whole."""
 
 
+_COMPUTED = {"NodeProto", "ValueInfoProto"}
+_SAID = {"doc_string", "metadata_props"}
+"""What is said of a value or a node: it holds for one of the same name that replaces it."""
+
+
 class Original:
     """The message that a model was read from; the model must not have changed since.
 
@@ -122,11 +127,11 @@ class Original:
 
 def _merge(message: Any, before: Any, after: Any) -> None:
     """Replace in a message all in which ``after`` differs from ``before``."""
-    of_value = message.DESCRIPTOR.name == "ValueInfoProto"
     for field in message.DESCRIPTOR.fields:
         name = field.name
-        if of_value and name != "type":
-            continue  # what is said of a value counts for the one that replaces it
+        if message.DESCRIPTOR.name in _COMPUTED and name in _SAID:
+            _add_missing(message, after, name)
+            continue
         if hasattr(getattr(message, name), "extend"):
             _merge_repeated(message, before, after, name)
         elif field.message_type is not None:
@@ -137,6 +142,15 @@ def _merge(message: Any, before: Any, after: Any) -> None:
                 setattr(message, name, getattr(after, name))
             else:
                 message.ClearField(name)
+
+
+def _add_missing(message: Any, after: Any, name: str) -> None:
+    """Add what the passes say of a value or a node to what was said before."""
+    if name == "metadata_props":
+        there = {entry.key for entry in message.metadata_props}
+        message.metadata_props.extend(e for e in after.metadata_props if e.key not in there)
+    elif after.HasField(name) and not message.HasField(name):
+        setattr(message, name, getattr(after, name))
 
 
 def _merge_repeated(message: Any, before: Any, after: Any, name: str) -> None:

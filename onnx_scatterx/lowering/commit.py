@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
@@ -74,6 +75,10 @@ class Commit:
         work: Term | None = None,
     ) -> None:
         w, scope = self._writer, self._round.context.scope
+        changed = self._round.changed_by_runtime.get(value)
+        if changed is not None:
+            for node in gone:
+                node.meta[QUANTIZED] = changed
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
             metadata[WORK] = work_text(work)

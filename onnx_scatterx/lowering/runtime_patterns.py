@@ -4,28 +4,42 @@ Under its default options, ONNX Runtime moves DequantizeLinear down and Quantize
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
 beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
 each of its faults, with the smallest model that shows it. Every pass that writes or removes nodes
-asks ``obstacle``.
+asks ``obstacle`` about a node that it replaces, and ``in_integers`` about the nodes for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.quantization import QUANTIZERS, Quantization, is_quantizer, quantization_of
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that showed each pattern; others are taken to do the same."""
 
 _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
+
+
+_MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+"""Past these ONNX Runtime moves quantizers; it removes Identity."""
+_ALONE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
+"""These are computed in integers behind DequantizeLinear, without a QuantizeLinear behind them."""
+_OF_ONE = {
+    *("ArgMax", "AveragePool", "Clip", "GlobalAveragePool", "LeakyRelu", "ReduceMax", "ReduceMin"),
+    *("Relu", "Resize", "Sigmoid", "Softmax"),
+}
+_IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
+"""Between quantizers these are computed in integers."""
 
 
 class Pattern(NamedTuple):
@@ -41,6 +55,14 @@ _MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
         a = DequantizeLinear ({3})
         c = Slice (a, b, e)
         y = Neg (c) }}"""
+_BETWEEN = """<ir_version: 8, opset_import: ["" : 13]>
+    g (uint8[4, 64] u, uint8[4, 64] v, bool[4, 64] m) => (uint8[4, 64] y)
+    <float{0} r = {{{2}}}, float{0} s = {{{3}}}, float{0} t = {{{4}}}> {{
+        a = DequantizeLinear {1} (u, r)
+        b = DequantizeLinear {1} (v, s)
+        c = {5}
+        y = QuantizeLinear {1} (c, t) }}"""
+_SCALES = "0.5, 0.25, 0.75, 1", "1, 1, 0.25, 0.5", "0.25, 1, 0.5, 0.75"
 PATTERNS: dict[OnFloats, tuple[Pattern, ...]] = {
     OnFloats.RETYPED: (
         Pattern(_MOVED_DOWN.format(13, "int8", "", "x, s")),
@@ -50,6 +72,13 @@ PATTERNS: dict[OnFloats, tuple[Pattern, ...]] = {
         Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
         Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
         Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
+    ),
+    OnFloats.INTEGER_KERNEL: (
+        Pattern(_BETWEEN.format("", "", "0.05", "0.05", "0.1", "Add (a, b)")),
+        Pattern(_BETWEEN.format("", "", "0.05", "0.3", "0.9", "Mul (a, b)")),
+    ),
+    OnFloats.ONE_SCALE: (
+        Pattern(_BETWEEN.format("[4]", "<axis = 0>", *_SCALES, "Where (m, a, b)"), loads=False),
     ),
     OnFloats.INEXACT: (
         Pattern("""<ir_version: 8, opset_import: ["" : 13]>
@@ -92,6 +121,14 @@ def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
+    try:
+        with budget().of_part(LIMITS.scatter_steps):
+            return _obstacle(node, known)
+    except LimitError:
+        return OnFloats.LIMIT
+
+
+def _obstacle(node: ir.Node, known: Known) -> OnFloats | None:
     above, below = reached(node, up=True), reached(node, up=False)
     if not all(map(is_exact(known), (*above, *below))):
         return OnFloats.INEXACT
@@ -126,6 +163,85 @@ def _moved_down(node: ir.Node, known: Known) -> OnFloats | None:
     return OnFloats.REJECTED if dtype is None else None
 
 
+def in_integers(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
+    """Return why nodes that were written on trial must not replace a value.
+
+    ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
+    with these, what stands before them meets what reads the value.
+    """
+    producer = value.producer()
+    if producer is None or trial.result is None:
+        return None
+    op, inputs = _before_moves(trial.result, trial)
+    if op == "DequantizeLinear":
+        readers = reached(producer, up=False, of=_computes)
+        found = any(_is_between(n.op_type, n.inputs, n, trial) for n in readers)
+        return OnFloats.INTEGER_KERNEL if found else None
+    if op not in _IN_INTEGERS or not _is_between(op, inputs, producer, trial):
+        return None
+    if op != "Where":
+        return OnFloats.INTEGER_KERNEL
+    scales = [*_dequantizers(inputs[1:], trial), *reached(producer, up=False)]
+    return None if all(_has_one_scale(n, known) for n in scales) else OnFloats.ONE_SCALE
+
+
+def _computes(node: ir.Node) -> bool:
+    return node.op_type in _IN_INTEGERS and node.domain == ""
+
+
+def _before_moves(value: ir.Value, trial: DryRun) -> tuple[str, Sequence[ir.Value | None]]:
+    """Return the operator that stands before nodes past which quantizers move, and its inputs."""
+    while True:
+        budget().work(1)
+        op, inputs = _step(value, trial)
+        first = inputs[0] if op in _MOVED_PAST and inputs else None
+        if first is None:
+            return op, inputs
+        value = first
+
+
+def _step(value: ir.Value, trial: DryRun) -> tuple[str, Sequence[ir.Value | None]]:
+    """Return the operator that computes a value, and its inputs."""
+    node = value.producer()
+    return trial.steps.get(value) or (("", ()) if node is None else (node.op_type, node.inputs))
+
+
+def _is_between(
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, trial: DryRun
+) -> bool:
+    """Return whether a node reads DequantizeLinear, and QuantizeLinear reads ``last``.
+
+    ``last`` is the node whose output is replaced, or the node itself.
+    """
+    data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
+    below = op in _ALONE or (last is not None and bool(reached(last, up=False)))
+    return below and all(_dequantizers([v], trial) for v in data)
+
+
+def _dequantizers(values: Sequence[ir.Value | None], trial: DryRun) -> list[ir.Node]:
+    """Return the quantizers whose floats may reach values, some of which are written on trial."""
+    found, seen, stack = [], set(values), list(values)
+    while stack:
+        value = stack.pop()
+        budget().work(1)
+        node = None if value is None else value.producer()
+        if value is not None and value in trial.steps:
+            near = list(trial.steps[value][1])
+        elif node is not None and is_quantizer(node, "DequantizeLinear"):
+            found.append(node)
+            continue
+        else:
+            near = [] if node is None else [node.inputs[i] for i in operands_of(node)]
+        stack += [v for v in near if v not in seen]
+        seen.update(near)
+    return found
+
+
+def _has_one_scale(node: ir.Node, known: Known) -> bool:
+    scale = None if node.inputs[1] is None else known.array(node.inputs[1])
+    return scale is not None and scale.size == 1
+
+
 def _is_given_out_between(node: ir.Node) -> bool:
     """Return whether an output of the graph is moved further and then quantized."""
     stack, seen = [node], {node}
@@ -141,11 +257,16 @@ def _is_given_out_between(node: ir.Node) -> bool:
     return False
 
 
-def reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
+def reached(
+    node: ir.Node, *, up: bool, of: Callable[[ir.Node], bool] | None = None
+) -> list[ir.Node]:
     """Return the quantizers whose elements reach a node through others that move them.
 
-    If not ``up``, return the quantizers that the node's elements reach.
+    If not ``up``, return the quantizers that the node's elements reach, or other nodes, ``of``
+    which it is asked.
     """
+    op = "DequantizeLinear" if up else "QuantizeLinear"
+    of = of or (lambda other: is_quantizer(other, op))
     found, seen, stack = [], {node}, [node]
     while stack:
         here = stack.pop()
@@ -156,10 +277,11 @@ def reached(node: ir.Node, *, up: bool) -> list[ir.Node]:
         else:
             near = [u.node for v in here.outputs for u in v.uses()]
         for other in near:
-            if is_quantizer(other, "DequantizeLinear" if up else "QuantizeLinear"):
-                assert other is not None
+            if other is None:
+                continue
+            if of(other):
                 found.append(other)
-            elif other is not None and other not in seen and operands_of(other):
+            elif other not in seen and operands_of(other):
                 seen.add(other)
                 stack.append(other)
     return found

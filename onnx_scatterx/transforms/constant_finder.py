@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, MOVING, ROUNDED, NodeRunner
 
@@ -114,7 +115,7 @@ def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:
     elements = _elements(value, scope)
     if elements is None or elements > LIMITS.elements:
         return None
-    array = found.constant
+    array = within_limits(lambda: found.constant)
     if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
         return None
     return array

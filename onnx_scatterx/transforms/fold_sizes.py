@@ -16,6 +16,7 @@ constants are still computed at run time.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import onnx_ir as ir
 
@@ -27,7 +28,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import budget, within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.constant_finder import ConstantFinder
@@ -65,7 +66,7 @@ class FoldSizes(Pass):
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
                     known = interpret(job.model, distrust_dims=True)
-                if misread_node(known) is not None:
+                if within_limits(partial(_is_read_well, known)) is not True:
                     return modified
                 folded, more = folding.fold(known)
                 inlined = not more and inline_sized_functions(job)
@@ -76,6 +77,10 @@ class FoldSizes(Pass):
         if job.settings.fix:
             declare_known(job.model, known)
         return modified
+
+
+def _is_read_well(known: Knowledge) -> bool:
+    return misread_node(known) is None
 
 
 class _Folding:

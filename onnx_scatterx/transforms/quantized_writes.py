@@ -20,7 +20,8 @@ from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.runtime_patterns import described, is_exact, reached
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
@@ -41,14 +42,21 @@ def quantized_writes(
     for node in places:
         if node in taken or not is_scatter(node):
             continue
-        above, below = reached(node, up=True), reached(node, up=False)
-        if not above or not below or not all(map(is_exact(context.known), (*above, *below))):
-            continue
         try:
-            write = _Search(context, node).run()
+            with budget().of_part(LIMITS.scatter_steps):
+                above, below = reached(node, up=True), reached(node, up=False)
+                if (
+                    not above
+                    or not below
+                    or not all(map(is_exact(context.known), (*above, *below)))
+                ):
+                    continue
+                write = _Search(context, node).run()
         except _StaysError as error:
             why[node] = error.why
             continue
+        except LimitError:
+            continue  # the write is kept on floats
         write.nodes.sort(key=places.__getitem__)
         taken.update(write.nodes)
         found.append(write)

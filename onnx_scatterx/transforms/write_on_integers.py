@@ -58,11 +58,11 @@ class WriteOnIntegers(Pass):
 
 def _in_graph(job: Job, context: GraphContext) -> bool:
     """Do the writes of one graph on integers, if there are any."""
+    writes, why = quantized_writes(context)
     try:
-        writes, why = quantized_writes(context)
         better = _better_on_floats(job, context, writes)
     except (LimitError, RecursionError):
-        return False  # the writes are kept on floats
+        writes, better = [], []  # they are kept on floats
     for node, reason in why.items():
         node.meta[QUANTIZED] = reason
     integers = {n for write in writes if write not in better for n in write.scatters}

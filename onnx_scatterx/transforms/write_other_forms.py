@@ -14,11 +14,12 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.convergence import interpret
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, obstacle
+from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, in_integers, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget
@@ -97,12 +98,16 @@ def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
         if asks and obstacle(node, known) is not None:
             continue
         (value,) = node.outputs
+
+        def may(trial: DryRun, old: ir.Value = value) -> bool:
+            return not asks or in_integers(old, trial, known) is None
+
         found = scope.values.get(value)
         dtype = value.dtype if found is None else found.dtype
         made = len(writer.made)
         with writer.at(node, value.name):
             try:
-                result = writer.instead_of(node, dtype)
+                result = writer.instead_of(node, dtype, may=may)
             except _CANNOT:
                 result = None
             if result is None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import ir_tensors, to_proto
-from onnx_scatterx.ir.save import MESSAGE_LIMIT
-from onnx_scatterx.verification.result import Draw
+from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.verification.session_pair import Comparison
 
 if TYPE_CHECKING:
-    from onnx_scatterx.equivalence.givens import Given
+    from onnx_scatterx.equivalence.core.reading import Source
+    from onnx_scatterx.equivalence.givens import Given as Fact
     from onnx_scatterx.equivalence.proof import Proof
 
 _NUMBER = -(1 << 30)  # of the draws that a solver made
@@ -35,14 +35,17 @@ def needed() -> None:
 
 
 def proven(
-    first: ir.Model,
-    second: ir.Model,
+    before: AnyModel,
+    after: AnyModel,
     comparison: Comparison,
     assumed: Iterable[Clause],
     distrust_dims: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
-    """Return a solver's verdict on two models; its counterexamples are run."""
+    """Return a solver's verdict on two models; its counterexamples are run.
+
+    The prover reads the files itself. Only what the user assumes is a fact.
+    """
     from onnx_scatterx.equivalence.proof import prove
 
     count = 0
@@ -51,42 +54,54 @@ def proven(
         nonlocal count
         count += 1
         seen = len(comparison.found)
-        comparison.one(Draw(_NUMBER + count, sizes, "of the solver", feeds))
+        comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
         return str(comparison.found[seen]) if len(comparison.found) > seen else None
 
+    one, other = Given.of(before), Given.of(after)
     return prove(
-        _whole(first),
-        _whole(second),
+        _source(one),
+        _source(other),
         replay=replay,
         given=givens(assumed),
         distrust_dims=distrust_dims,
         progress=progress,
+        beside=one.directory or other.directory,
     )
 
 
-def _whole(model: ir.Model) -> onnx.ModelProto:
-    """Return a model with all its data inside."""
-    tensors = list(ir_tensors(model))
-    if sum(t.nbytes for t in tensors) > MESSAGE_LIMIT:
-        raise VerifyError("a model of more than 2 GB cannot be proven")
-    if any(isinstance(t, ir.ExternalTensor) for t in tensors):
-        model = ir.external_data.load_to_model(cloned(model))
-    return to_proto(model)
+def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
+    """Return a proof after the runs: refuted if they differ, which no proof may be."""
+    if not differences or proof.kind == "refuted":
+        return proof
+    from onnx_scatterx.equivalence.proof import Verdict
+
+    return replace(
+        proof,
+        outputs={name: Verdict("refuted") for name in proof.outputs},
+        refutation=str(differences[0]),
+        inputs=differences[0].draw.feeds,
+        contradicted=proof.kind == "proven",
+    )
 
 
-def givens(assumed: Iterable[Clause]) -> Sequence[Given]:
+def _source(given: Given) -> Source:
+    """Return a model as the prover reads it: the file itself, if there is one."""
+    return to_proto(given.model) if isinstance(given.model, ir.Model) else given.model
+
+
+def givens(assumed: Iterable[Clause]) -> Sequence[Fact]:
     """Return clauses in the judge's form.
 
     That no two elements are equal, or that they are sorted, is omitted.
     """
-    from onnx_scatterx.equivalence.givens import Given
+    from onnx_scatterx.equivalence.givens import Given as Fact
 
     found = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
-            found.append(Given(name, c.sign, c.bound, c.modulus))
+            found.append(Fact(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:
-            found.append(Given(name, ">=", 0))
+            found.append(Fact(name, ">=", 0))
         if "contiguous" in assumption.properties:
-            found.append(Given(name, "contiguous"))
+            found.append(Fact(name, "contiguous"))
     return found

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.visible import in_lines
 from onnx_scatterx.verification.array_diff import ArrayDifference
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.proof import Proof
 
+SOLVER = "of the solver"
 _SHOWN = 5
 
 
@@ -32,6 +34,8 @@ class Draw:
         if self.flavour == "given":
             return f"feed {-self.number}"
         sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        if self.flavour == SOLVER:
+            return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
         return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
 
 
@@ -217,3 +221,18 @@ def _jsonable(value: object) -> object:
     if isinstance(value, tuple):
         return [_jsonable(item) for item in value]
     return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
+
+
+class DifferenceError(ScatterXError):
+    """An optimized model gives other outputs than the original, or they could not be compared.
+
+    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
+    raises this error.
+    """
+
+    def __init__(self, message: str, verification: Verification) -> None:
+        super().__init__(message)
+        self.verification = verification
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.verification)

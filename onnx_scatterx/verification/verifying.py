@@ -24,7 +24,7 @@ from onnx_scatterx.verification.interface import (
     require_same_names,
 )
 from onnx_scatterx.verification.narrowing import narrowed, narrowing
-from onnx_scatterx.verification.proving import needed, proven
+from onnx_scatterx.verification.proving import judged, needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.sample_source import SampleSource
 from onnx_scatterx.verification.session_pair import Comparison
@@ -67,7 +67,8 @@ def verify(
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
             `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
-            assumptions in the metadata of the second model are added.
+            assumptions in the metadata of the second model are added for the runs; for a proof
+            they are no facts.
         feeds: inputs to run before the random ones, by name.
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.
@@ -136,10 +137,13 @@ def verify(
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
         if prove:
-            proof = proven(looked_at, second, comparison, assumed, distrust_dims, proving)
+            promised = at_sizes(clauses(assume), fixed)
+            proof = proven(before, after, comparison, promised, distrust_dims, proving)
         if source is not None:
             comparison.many(source, samples, progress)
     result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    if proof is not None:
+        proof = judged(proof, result.differences)
     return replace(result, proof=proof, fixed=dict(fixed.symbols))
 
 

@@ -80,7 +80,7 @@ def test_verify_refutes_by_a_run() -> None:
     assert found.proof is not None
     assert found.proof.kind == "refuted"
     assert found.proof.inputs["x"].shape[0] > 3000
-    assert "of the solver; N = " in str(found)
+    assert "inputs of the solver (N = " in str(found)
 
 
 def test_assumptions_of_the_user_are_facts() -> None:
@@ -93,7 +93,7 @@ def test_assumptions_of_the_user_are_facts() -> None:
         found = onnx_scatterx.verify(before, after, samples=2, prove=True, assume=assume)
         assert found.proof is not None
         assert found.proof.proven, found
-        assert "i >= 0" in found.proof.assumed
+        assert "i >= 0" in found.proof.promised
 
 
 def test_contiguous_numbers_are_known_from_the_first() -> None:
@@ -133,11 +133,55 @@ def test_an_unproven_answer_is_false(tmp_path: Path, capsys: pytest.CaptureFixtu
     double = "{ e = Softmax(x) n = Neg(e) y = Neg(n) }"
     after = saved(parse(text.replace("{ y = Softmax(x) }", double)), tmp_path / "b.onnx")
     assert main(["verify", before, after, "--samples", "2"]) == 0
-    assert main(["verify", before, after, "--samples", "2", "--prove"]) == 1
+    assert main(["verify", before, after, "--samples", "2", "--prove"]) == 3
     printed = capsys.readouterr()
     assert "not proven" in printed.out
     assert "the same, bit for bit, on 2" in printed.out
     assert "not proven" in printed.err
+
+
+def test_promises_of_the_second_model_are_no_facts() -> None:
+    """A model that says of itself that N is at most 0 is not the same as every model."""
+    text = "g (int64[N] x) => (int64[M] y) { y = %s (x) }"
+    before, after = parse(text % "Neg"), parse(text % "Abs")
+    after.metadata_props.add(key="onnx_scatterx.assumes", value='{"N": "<= 0"}')
+    found = onnx_scatterx.verify(before, after, samples=2, prove=True)
+    assert found.proof is not None
+    assert found.proof.kind == "refuted"
+
+
+def test_a_run_that_contradicts_a_proof_refutes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the prover had a fault: the answer is that of the run, and it asks for a report."""
+    from onnx_scatterx.equivalence import proof
+
+    def wrong(*_: object, **__: object) -> proof.Proof:
+        return proof.Proof({"y": proof.Verdict("proven")})
+
+    monkeypatch.setattr(proof, "prove", wrong)
+    text = "g (float[N] x) => (float[M] y) { y = %s (x) }"
+    found = onnx_scatterx.verify(parse(text % "Neg"), parse(text % "Abs"), samples=5, prove=True)
+    assert found.proof is not None
+    assert found.proof.kind == "refuted"
+    assert found.to_dict()["proof"]["answer"] == "refuted"
+    assert "please report this" in str(found)
+
+
+def test_the_prover_reads_the_files_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the loader of the optimizer makes of a file is not what is judged."""
+    from onnx_scatterx.equivalence import proof
+
+    given: list[Any] = []
+
+    def noted(before: Any, after: Any, **_: object) -> proof.Proof:
+        given.extend((before, after))
+        return proof.Proof({"y": proof.Verdict("proven")})
+
+    monkeypatch.setattr(proof, "prove", noted)
+    paths = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
+    for path in paths:
+        saved(parse(ROWS), path)
+    onnx_scatterx.verify(*paths, samples=1, prove=True)
+    assert given == paths
 
 
 def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

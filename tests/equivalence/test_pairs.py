@@ -47,7 +47,7 @@ def test_a_box_written_by_hand_is_proven_where_they_do_not() -> None:
     given = [Given("T", ">=", 2)]
     found = prove(one, other, replay=replayed(one, other), given=given)
     assert found.proven, found
-    assert "T >= 2" in found.assumed
+    assert "T >= 2" in found.promised
 
 
 MASK = """g (float[B, T, 4] x, bool[B, T] m, float v) => (float[B, T, 4] z)

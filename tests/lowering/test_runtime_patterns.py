@@ -3,6 +3,7 @@
 import itertools
 import os
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 import onnxruntime
@@ -148,3 +149,62 @@ def test_another_form_of_a_gather_is_not_written_behind_a_type_that_is_lost() ->
         made = optimize(model, target=target)
         assert [n.op_type for n in nodes(made)].count("Gather") == left
         assert_sound(model, *whole_range(model, 0, 1), target=target)
+
+
+_SUM = """g (uint8[4, 8] x, uint8[4, 8] u) => (uint8[4, 8] y)
+    <int64[4, 1] i = {0, 1, 2, 3}, float r = {0.05}, float s = {0.05}, float t = {0.1}> {
+        a = DequantizeLinear (x, r)
+        b = DequantizeLinear (u, s)
+        c = ScatterND <reduction = "add"> (a, i, b)
+        y = QuantizeLinear (c, t) }"""
+_PER_CHANNEL = """g (uint8[4, 3] x, uint8[1, 3] u, int64[1, 1] i) => (uint8[4, 3] y)
+    <float[3] s = {0.5, 0.25, 0.75}, float t = {0.5}> {
+        a = DequantizeLinear <axis = 1> (x, s)
+        b = DequantizeLinear (u, t)
+        c = ScatterND (a, i, b)
+        y = QuantizeLinear <axis = 1> (c, s) }"""
+_BARRIER = """g (uint8[4, 3] x, uint8[3, 4] u) => (uint8[4, 3] y)
+    <int64[2] i = {1, 0}, float s = {0.05}, float t = {0.1}> {
+        a = DequantizeLinear (x, s)
+        b = DequantizeLinear (u, t)
+        k = Shape (a)
+        z = ConstantOfShape (k)
+        w = NonZero (z)
+        c = ScatterND (z, j, a)
+        d = Transpose (c)
+        e = Mul (d, b)
+        f = Transpose (e)
+        y = QuantizeLinear (f, t) }"""
+_BARRIER = _BARRIER.replace("        w = NonZero (z)\n", "").replace(
+    "int64[2] i = {1, 0}", "int64[4, 1] j = {0, 1, 2, 3}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (_SUM, OnFloats.INTEGER_KERNEL),
+        (_SUM.replace("add", "mul"), OnFloats.INTEGER_KERNEL),
+        (_BARRIER, OnFloats.INTEGER_KERNEL),
+        (_BARRIER.replace("Mul (d, b)", "Sigmoid (d)"), OnFloats.INTEGER_KERNEL),
+    ],
+)
+def test_a_node_that_would_be_computed_in_integers(text: str, why: OnFloats) -> None:
+    model = parse(text)
+    for target in ("standard", "scatterx"):
+        assert_sound(model, *whole_range(model, *range(4)), target=target)
+    (entry,) = onnx_scatterx.inspect(model, target="standard").scatters
+    assert entry.reason is Reason.QUANTIZER
+    assert entry.quantized == f"on floats: {why.value}"
+    (entry,) = onnx_scatterx.inspect(model, target="tract").scatters
+    assert entry.reason is None
+    assert entry.quantized == f"on floats: {why.value}"
+
+
+def test_a_where_of_several_scales_is_written_otherwise_if_possible() -> None:
+    model = parse(_PER_CHANNEL)
+    given = [{**feed, "i": np.array([[2]])} for feed in whole_range(model, 0, 1)]
+    assert_sound(model, *given, left=0)
+    (entry,) = onnx_scatterx.inspect(model, target="tract").scatters
+    assert entry.written == ("Where",)
+    assert entry.quantized == f"on floats: {OnFloats.ONE_SCALE.value}"

@@ -82,14 +82,20 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def affine(array: np.ndarray) -> tuple[int, ...] | None:
     """Return the step of an array along each axis, if that is the same everywhere."""
-    wide = array.astype(object) if array.dtype == np.uint64 else array.astype(np.int64)
-    first = int(wide.reshape(-1)[0])
-    steps, made = [], np.full(array.shape, first, wide.dtype)
+    first = int(array.reshape(-1)[0])
+    steps = []
     for axis, n in enumerate(array.shape):
         at = [0] * array.ndim
         at[axis] = 1
-        steps.append(int(wide[tuple(at)]) - first if n > 1 else 0)
+        steps.append(int(array[tuple(at)]) - first if n > 1 else 0)
+    if array.dtype == np.uint64 and int(array.max()) >= 2**62:
+        return None
+    furthest = abs(first) + sum(abs(s) * n for s, n in zip(steps, array.shape, strict=True))
+    if furthest >= 2**62:  # beyond that, NumPy's integers wrap around
+        return None
+    made = np.full(array.shape, first, np.int64)
+    for axis, (step, n) in enumerate(zip(steps, array.shape, strict=True)):
         shape = [1] * array.ndim
         shape[axis] = n
-        made = made + steps[-1] * np.arange(n).reshape(shape)
-    return tuple(steps) if np.array_equal(made, wide) else None
+        made = made + step * np.arange(n, dtype=np.int64).reshape(shape)
+    return tuple(steps) if np.array_equal(made, array.astype(np.int64)) else None

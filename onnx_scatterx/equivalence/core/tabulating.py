@@ -13,30 +13,34 @@ _LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
 
 
 def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
-    """Return an integer on a grid of coordinates; None if it depends on anything else."""
+    """Return an integer on a grid of coordinates; None if it depends on anything else.
+
+    The numbers are Python's, which do not wrap around.
+    """
     if term in grid:
         return grid[term]
     match term.op:
         case "integer":
-            return np.asarray(term.data) if abs(term.data) < 2**62 else None
+            return np.asarray(term.data, object)
         case "polynomial":
             atoms = {a: tabulated(a, grid) for a in term.args}
-            total = np.zeros((), np.int64)
+            total = np.asarray(0, object)
             for monomial, coefficient in term.data:
-                product = np.asarray(coefficient)
+                product = np.asarray(coefficient, object)
                 for atom in monomial:
                     value = atoms[atom]
                     if value is None:
                         return None
-                    product = product * value
-                total = total + product
-            return total if term.low > -(2**62) and term.high < 2**62 else None
+                    product = np.asarray(product * value, object)
+                total = np.asarray(total + product, object)
+            return total
         case "lookup":
             index = tabulated(term.args[0], grid)
             if index is None or term.sort != "integer":
                 return None
             array = term.data.array
-            return np.asarray(array[np.clip(index, 0, len(array) - 1)].astype(np.int64))
+            inside = np.clip(index, 0, len(array) - 1).astype(np.int64)
+            return np.asarray(array[inside].astype(object))
     return None
 
 
@@ -61,7 +65,7 @@ def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None
     sizes = list(box.values())
     if not 0 < np.prod(sizes, dtype=object) <= _LONGEST:
         return None
-    grid = dict(zip(box, np.indices(sizes), strict=True))
+    grid = dict(zip(box, np.indices(sizes).astype(object), strict=True))
     tables = [tabulated(column, grid) for column in columns]
     found = [np.broadcast_to(t, sizes).ravel() for t in tables if t is not None]
     if len(found) < len(columns) or any(f.min() < 0 for f in found):
@@ -70,7 +74,7 @@ def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None
     whole = int(np.prod(extents, dtype=object))
     if whole > _LARGEST:
         return None
-    flat = np.ravel_multi_index(found, extents)
+    flat = np.ravel_multi_index([f.astype(np.int64) for f in found], extents)
     last = np.full(whole, -1, np.int64)
     last[flat] = np.arange(len(flat))
     unique = len(np.unique(flat)) == len(flat)

@@ -34,6 +34,7 @@ class World:
     owing: bool = False
     debts: list[Debt] = field(default_factory=list)
     assumed: dict[str, None] = field(default_factory=dict)
+    promised: dict[str, None] = field(default_factory=dict)
     masks: Masks = field(init=False)
     witnesses: Witnesses = field(default_factory=Witnesses)
     _decided: dict[Term, bool | None] = field(default_factory=dict)

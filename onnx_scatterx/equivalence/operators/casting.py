@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from onnx_scatterx.equivalence.core.arithmetic import (
@@ -18,7 +20,7 @@ from onnx_scatterx.equivalence.core.logic import (
 )
 from onnx_scatterx.equivalence.core.reading import Node, dtype_name
 from onnx_scatterx.equivalence.core.tensor import Tensor
-from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.equivalence.core.types import (
     constant,
     float_constant,
@@ -36,12 +38,14 @@ def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     to = dtype_name(node.get("to"))
     if a.dtype == to:
         return [a]
+    if a.dtype == "string":
+        raise UnsupportedError("Cast of strings, which may fail")
     # Small floats saturate or round by attributes, which other types ignore.
-    way = f"{to}{node.kind[3]}" if to.startswith(("float8", "float4")) else to
+    way = (to, node.flavour) if to.startswith(("float8", "float4")) else (to,)
     return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
 
 
-def converted(x: Term, dtype: str, to: str, way: str) -> Term:
+def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
     """Return an element in another type; ``way`` names the conversion."""
     target = sort_of(to)
     low, high = range_of(to)
@@ -54,7 +58,7 @@ def converted(x: Term, dtype: str, to: str, way: str) -> Term:
         zero, one = float_constant(to, 0.0), float_constant(to, 1.0)
         if zero is not None and one is not None:
             return choose(x, one, zero)
-        return choose(x, apply(f"true as {way}", ()), apply(f"false as {way}", ()))
+        return choose(x, apply(("Cast true", way), ()), apply(("Cast false", way), ()))
     if x.sort == "integer":
         if target == "integer":
             return wrapped(x, to)
@@ -62,7 +66,7 @@ def converted(x: Term, dtype: str, to: str, way: str) -> Term:
             return either(below(x, ZERO), below(ZERO, x))
         if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
             return constant(np.dtype(to).type(x.data), to)
-        return apply(f"Cast {dtype} {way}", (x,))
+        return apply(("Cast", dtype, way), (x,))
     if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
         return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
-    return apply(f"Cast {dtype} {way}", (x,), target, low, high)
+    return apply(("Cast", dtype, way), (x,), target, low, high)

@@ -37,6 +37,8 @@ from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
 
+Flavour = tuple[object, ...]
+
 UNARY = (
     *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh"),
     *("Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish"),
@@ -85,10 +87,10 @@ def _known_branch(term: Term, neutral: Term) -> bool:
     return term.op == "choose" and neutral in term.args[1:]
 
 
-def float_binary(name: str, dtype: str, a: Term, b: Term) -> Term:
+def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> Term:
     """Return an operator on two floats, by the identities if they help."""
     sides = {"Mul": (1.0, True), "Add": (-0.0, True), "Sub": (0.0, False)}
-    if name in sides:
+    if name in sides and not flavour:
         value, both_ways = sides[name]
         neutral = float_constant(dtype, value)
         if neutral is not None:
@@ -105,9 +107,9 @@ def float_binary(name: str, dtype: str, a: Term, b: Term) -> Term:
                     for branch, value_of in ((yes, True), (no, False)):
                         rest = _chosen(other, condition, value_of)
                         pair = (branch, rest) if term is a else (rest, branch)
-                        pairs.append(float_binary(name, dtype, *pair))
+                        pairs.append(float_binary(name, flavour, dtype, *pair))
                     return choose(condition, *pairs)
-    return apply(f"{name} {dtype}", (a, b))
+    return apply((name, flavour, dtype), (a, b))
 
 
 def _chosen(term: Term, condition: Term, value: bool) -> Term:
@@ -126,7 +128,7 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
     """Return an operator on two elements of a type."""
     sort = sort_of(dtype)
     if sort == "data":
-        return float_binary(f"{name}{_flavour(node)}", dtype, a, b)
+        return float_binary(name, node.flavour, dtype, a, b)
     if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
         value = INTEGER_BINARY[name](a, b)
         made = wrapped(value, dtype)
@@ -137,11 +139,7 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
                 return value
         return made
     low, high = range_of(dtype)
-    return apply(f"{name}{_flavour(node)} {dtype}", (a, b), sort, low, high)
-
-
-def _flavour(node: Node) -> str:
-    return f" {node.kind[3]}" if node.kind[3] else ""
+    return apply((name, node.flavour, dtype), (a, b), sort, low, high)
 
 
 @operator(*BINARY)
@@ -180,7 +178,7 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         x = a.at(at)
         if x.sort == "integer" and node.op in INTEGER_UNARY:
             return wrapped(INTEGER_UNARY[node.op](x), a.dtype)
-        return apply(f"{node.op}{_flavour(node)} {a.dtype}", (x,), x.sort, low, high)
+        return apply((node.op, node.flavour, a.dtype), (x,), x.sort, low, high)
 
     return [Tensor(a.dtype, a.shape, define)]
 
@@ -199,7 +197,7 @@ def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             if sort_of(dtype) == "integer":
                 made = pick(made, part)
             else:
-                made = apply(f"{node.op} {dtype}", (made, part))
+                made = apply((node.op, (), dtype), (made, part))
         return made
 
     return [Tensor(dtype, dims, define)]
@@ -219,7 +217,7 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             x = x if low is None else maximum(x, low)
             return x if high is None else minimum(x, high)
         there = "".join("-" if t is None else "+" for t in bounds)
-        name = f"Clip{_flavour(node)} {there} {a.dtype}"
+        name = ("Clip", node.flavour, there, a.dtype)
         known = (t for t in bounds if t is not None)
         return apply(name, (x, *known), x.sort, *range_of(a.dtype))
 

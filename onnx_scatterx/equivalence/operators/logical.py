@@ -54,7 +54,7 @@ def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
     """Return a comparison of floats or strings, an otherwise unknown function."""
-    return apply(f"{name} {dtype}", (x, y), "condition")
+    return apply((name, dtype), (x, y), "condition")
 
 
 @operator("Not")
@@ -66,7 +66,7 @@ def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 @operator("IsNaN", "IsInf")
 def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    name = f"{node.op} {node.kind[3]} {a.dtype}"
+    name = (node.op, node.flavour, a.dtype)
     return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
 
 

@@ -58,6 +58,8 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         for k, (d, e) in enumerate(zip(first.shape, t.shape, strict=True)):
             if k != axis:
                 world.need(equal(d, e), "Concat: the other dims agree")
+                if d is not e and not world.owing:
+                    world.assume("Concat joins tensors that agree in all other dims, empty or not")
                 if number(dims[k]) is None and number(e) is not None:
                     dims[k] = e
     ends = [ZERO]

@@ -58,7 +58,7 @@ def _mask(a: Tensor, world: World) -> View:
         return (
             as_condition(x)
             if x.sort == "integer"
-            else apply(f"Cast {a.dtype} bool", (x,), "condition")
+            else apply(("Cast", a.dtype, ("bool",)), (x,), "condition")
         )
 
     return world.masks.view(a.shape, at)
@@ -139,6 +139,8 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if sort_of(a.dtype) != "integer" or len(reduced) > 1:
         raise UnsupportedError(f"{node.op} of other than integers along one axis")
     kept = node.get("keepdims", 1)
+    if any(d.low == 0 for d in a.shape):
+        world.assume(f"{node.op} of an empty tensor has the shape that ONNX states")
     if world.owing:
         exist = both(*(below(ZERO, d) for k, d in enumerate(a.shape) if k not in axes))
         for k in axes:

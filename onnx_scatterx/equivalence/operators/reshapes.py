@@ -37,9 +37,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("Reshape with two open sizes")
     if free:
         others = [d for i, d in enumerate(wanted) if i not in free]
-        if node.get("allowzero", 0) and not world.known(below(ZERO, multiply(*others))):
-            raise UnsupportedError("Reshape with an open size and one that may be 0")
-        wanted[free[0]] = _open(a, others, world)
+        wanted[free[0]] = _open(a, others, world, bool(node.get("allowzero", 0)))
     else:
         world.need(equal(a.size, multiply(*wanted)), "Reshape: the sizes agree")
     return [reshaped(a, tuple(wanted), world)]
@@ -62,10 +60,15 @@ def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
     return choose(zero, own, d)
 
 
-def _open(a: Tensor, others: list[Term], world: World) -> Term:
-    """Return the size for -1: the number of elements divided by the other sizes."""
+def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
+    """Return the size for -1: the number of elements divided by the other sizes.
+
+    With ``allowzero``, ONNX Runtime leaves out sizes of 0 on both sides. Sizes that are on both
+    sides are left out here, whatever they are; of the rest, none may be 0.
+    """
     product = multiply(*others)
-    world.need(negation(equal(product, ZERO)), "Reshape: the open size is determined")
+    if not allowzero:
+        world.need(negation(equal(product, ZERO)), "Reshape: the open size is determined")
     left = list(a.shape)
     rest = []
     for d in others:
@@ -74,6 +77,8 @@ def _open(a: Tensor, others: list[Term], world: World) -> Term:
             rest.append(d)
         else:
             left.remove(match)
+    if allowzero and not all(d.low > 0 or world.known(below(ZERO, d)) for d in (*left, *rest)):
+        raise UnsupportedError("Reshape with an open size and one that may be 0")
     total, part = multiply(*left), multiply(*rest)
     if part is ONE:
         return total

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import onnx
-
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number, subtract
 from onnx_scatterx.equivalence.core.division import modulo
 from onnx_scatterx.equivalence.core.inversion import Inversion, Origin
@@ -22,6 +20,7 @@ from onnx_scatterx.equivalence.core.logic import (
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute
+from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators.elementwise import binary
 from onnx_scatterx.equivalence.operators.gathers import counted_from_front, need_in_range
@@ -35,9 +34,9 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
     if mode == "none":
         return new
     if old.sort == "condition":
-        if mode in ("add", "max"):
-            return either(old, new)
-        return both(old, new)
+        if mode not in ("add", "mul"):
+            raise UnsupportedError(f"{node.op} {mode} of conditions, which never runs")
+        return either(old, new) if mode == "add" else both(old, new)
     if mode in ("add", "mul"):
         return binary({"add": "Add", "mul": "Mul"}[mode], _plain(node), dtype, old, new, world)
     if old.sort == "integer":
@@ -48,7 +47,7 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
 
 
 def _plain(node: Node) -> Node:
-    return Node(node.op, "", (), ("",), {}, node.version, onnx.NodeProto())
+    return Node(node.op, "", (), ("",), {}, node.version, (node.op, "", 0, (), 1))
 
 
 def written(
@@ -62,6 +61,11 @@ def written(
     """Return data with updates written into it."""
     reduces = node.get("reduction", b"none") != b"none"
     if reduces:
+        simple = data.dtype in ("bool", "float32", "float64") or sort_of(data.dtype) == "integer"
+        if not simple:  # ONNX Runtime loads these, and refuses to run most of them
+            raise UnsupportedError(f"a reduction of {data.dtype}")
+        if not inversion.unique and sort_of(data.dtype) == "data":
+            world.assume("updates that collide are reduced in their order")
         inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
 
     def define(at: Coordinates) -> Term:

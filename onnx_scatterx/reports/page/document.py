@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from importlib import resources
+from importlib import metadata, resources
 
 from onnx_scatterx.reports.page.comparison import Comparison
 from onnx_scatterx.reports.page.figures import Figures
@@ -79,9 +79,10 @@ def now() -> datetime:
 
 def version() -> str:
     """Return the version of the package that is installed."""
-    import onnx_scatterx
-
-    return str(getattr(onnx_scatterx, "__version__", "that is not installed"))
+    try:
+        return metadata.version("onnx-scatterx")
+    except metadata.PackageNotFoundError:
+        return "that is not installed"
 
 
 def _file(name: str) -> str:
