@@ -48,7 +48,8 @@ class _Node:
 def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     _check_divisor(a, b)
     floor = a // b
-    return np.add(floor, ((floor < 0) & (floor * b != a)).astype(floor.dtype))
+    up = (floor < 0) & (floor * b != a)
+    return np.asarray(floor + up.astype(floor.dtype))
 
 
 def _check_divisor(a: np.ndarray, b: np.ndarray) -> None:

@@ -22,7 +22,7 @@ COMMANDS = """
 
 
 def broken(place: bytes) -> bytes:
-    content = model().SerializeToString()
+    content = bytes(model().SerializeToString())
     assert place in content
     return content.replace(place, b"\xff" + place[1:])
 
