@@ -125,7 +125,12 @@ def _inferred(call: Call) -> list[TensorValue]:
             data,
             opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
         )
-    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        ValueError,
+    ):
         return unknown  # the node is invalid, and ONNX Runtime will say so
     return [
         _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]

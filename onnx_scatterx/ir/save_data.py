@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,8 +168,13 @@ def _may_have(place: Path, content: Path, writing: Writing) -> bool:
 
 
 def _copy(source: Path, copy: Path) -> None:
-    """Copy a file, by the file system if possible: some share the blocks and copy nothing."""
+    """Copy a file, by the file system if possible: some share the blocks and copy nothing.
+
+    Who may not read the file may not read the copy.
+    """
     with source.open("rb") as old, copy.open("wb") as new:
+        mode = stat.S_IMODE(copy.stat().st_mode)
+        copy.chmod(mode & (os.fstat(old.fileno()).st_mode | stat.S_IRWXU))
         try:
             while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):
                 pass

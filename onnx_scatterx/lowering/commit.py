@@ -85,8 +85,6 @@ class Commit:
         made = len(w.made)
         results = set(w.replaced.values())
         known = self._round.provenance.abstract(value)
-        dtype = known.dtype or value.dtype
-        assert dtype is not None
         with w.at(place, value.name, metadata):
             result = w.resolve(write())
             if _selects_floats(result, results):
@@ -97,6 +95,9 @@ class Commit:
             )
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
+            # If the data come from a node that cannot run, only what is written has a known type.
+            dtype = known.dtype or value.dtype or result.dtype
+            assert dtype is not None
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result

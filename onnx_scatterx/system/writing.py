@@ -78,6 +78,8 @@ class Writing:
         The same claim may be made again. Raises ScatterXError if it is a directory, if its
         directory does not exist, and if it is a file that was read or another one that is written.
         """
+        if "\0" in os.fsdecode(path):
+            raise ScatterXError(f"{path}: the path of {role} has a NUL character")
         if not os.fspath(path):
             raise ScatterXError(f"the path of {role} is empty; name a file")
         place = Path(os.path.realpath(path))
