@@ -120,7 +120,7 @@ class Job:
                     scope,
                     self.settings.rules,
                     self.names,
-                    Constants(scope, self._overridable),
+                    Constants(scope),
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
@@ -138,13 +138,6 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-    @cached_property
-    def _overridable(self) -> set[ir.Value]:
-        graph = self.model.graph
-        if (self.model.ir_version or 0) < 4:
-            return set()
-        return {v for v in graph.inputs if v.name in graph.initializers}
 
 
 def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
