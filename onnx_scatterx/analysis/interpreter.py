@@ -32,6 +32,7 @@ from onnx_scatterx.analysis.operators.generators import of_tensor
 from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.analysis.transfers import MICROSOFT, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import (
     called_function,
     callers_first,
@@ -102,7 +103,8 @@ class Interpreter:
 
     def run(self) -> Knowledge:
         graph = self.model.graph
-        scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
+        opsets, overridable = operator_sets(graph.opset_imports), self.inputs.overridable
+        scope = Scope(opsets, Facts(), self.values, overridable=overridable)
         with own_budget():  # linear in the inputs and the assumptions about them
             self.values.update(self.inputs.learn(scope.facts, self.assumed, self.ruled_out))
         self._visit(graph, scope)
@@ -114,10 +116,9 @@ class Interpreter:
 
     def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
         for value in graph.initializers.values():
-            if value in scope.values and not self.inputs.is_constant(value):
-                continue
-            if value.const_value is not None:
-                scope.values[value] = self.reading.initializer(value)
+            tensor = constant(value, scope.overridable)
+            if tensor is not None:
+                scope.values[value] = self.reading.initializer(value, tensor)
 
     def _joined(self, function: ir.Function) -> Scope:
         with own_budget():  # linear in the calls
@@ -162,12 +163,9 @@ class Interpreter:
             if scope is None:
                 continue
             for value in node.inputs:
-                if (
-                    value is not None
-                    and value not in scope.values
-                    and value.const_value is not None
-                ):
-                    scope.values[value] = of_tensor(value.const_value)
+                tensor = constant(value, scope.overridable)
+                if value is not None and value not in scope.values and tensor is not None:
+                    scope.values[value] = of_tensor(tensor)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
                 with budget().of_part(LIMITS.scatter_steps):

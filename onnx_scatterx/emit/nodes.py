@@ -38,6 +38,7 @@ class NodeWriter(GraphWriter):
         super().__init__(graph, names, constant_nodes=constant_nodes)
         self.target = target
         self.facts = scope.facts
+        self.overridable = scope.overridable
         self.version = scope.opsets.get("", 0)
         self._trial: DryRun | None = None
         limited = target.is_limited or target.static_only

@@ -80,7 +80,7 @@ class Provenance:
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
-        self.constants = Constants(scope, set(graph.inputs)) if constants is None else constants
+        self.constants = Constants(scope) if constants is None else constants
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}

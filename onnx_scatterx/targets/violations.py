@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import called_function
 from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
@@ -70,6 +71,7 @@ class _Checker:
         self.target = target
         self.model = model
         self.knowledge = knowledge
+        self._overridable = overridable(model)
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -148,13 +150,7 @@ class _Checker:
             name = f"{node.domain}.{name}"
         inputs = [None if v is None else self.of(v) for v in node.inputs]
         attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
-        constant = [v is not None and is_constant(v) for v in node.inputs]
+        is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
         outputs = [self.of(v) for v in node.outputs]
         facts = {} if scope is None else {"facts": scope.facts}
-        return Use(name, inputs, outputs, attributes, constant, **facts)
-
-
-def is_constant(value: ir.Value) -> bool:
-    """Return whether a value is an initializer or the output of a Constant."""
-    producer = value.producer()
-    return value.const_value is not None if producer is None else producer.op_type == "Constant"
+        return Use(name, inputs, outputs, attributes, is_constant, **facts)

@@ -12,6 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -30,7 +31,7 @@ class ConstantFinder:
         self.known = Knowledge({}, {}, {})
         self.found: dict[ir.Value, np.ndarray] = {}
         self.made: set[ir.Value] = set()
-        self._inputs = set(model.graph.inputs) if (model.ir_version or 0) >= 4 else set()
+        self._overridable = overridable(model)
         self._runner = runner
         self._runs = 0
         self._bytes = LIMITS.folded_bytes
@@ -117,7 +118,7 @@ class ConstantFinder:
         """Return a constant of the model, if it is small, or a value that was folded."""
         if value in self.found:
             return self.found[value]
-        tensor = None if value in self._inputs else ir.convenience.get_const_tensor(value)
+        tensor = constant(value, self._overridable)
         if tensor is None:
             return None
         if tensor.size > LIMITS.floats and value not in self.made:

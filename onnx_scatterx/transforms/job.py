@@ -126,7 +126,7 @@ class Job:
                     scope,
                     self.settings.rules,
                     self.names,
-                    Constants(scope, self.overridable),
+                    Constants(scope),
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
@@ -144,14 +144,6 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-    @cached_property
-    def overridable(self) -> set[ir.Value]:
-        """The initializers that a caller may give as inputs."""
-        graph = self.model.graph
-        if (self.model.ir_version or 0) < 4:
-            return set()
-        return {v for v in graph.inputs if v.name in graph.initializers}
 
 
 def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:

@@ -64,7 +64,7 @@ class WriteOtherForms(Pass):
                             constant_nodes=function is not None or old,
                             target=target,
                         )
-                        constants = Constants(scope, job.overridable)
+                        constants = Constants(scope)
                         modified |= _in_graph(graph, Known(scope, constants), writer)
         except LimitError:
             pass  # the rest is kept

@@ -7,6 +7,7 @@ read.
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx
@@ -16,7 +17,7 @@ from onnx import helper, numpy_helper
 import onnx_scatterx
 from tests.helpers.examples import scaled
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import assert_sound, sample
+from tests.helpers.support import assert_sound, f32, i64, sample
 
 ENDS = (2**63 - 1, -(2**63), -(2**63 - 1), 2**31 - 1, -(2**31), 2**62)
 SHARDS = 5
@@ -108,9 +109,9 @@ class Chain:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, np.ndarray] = {"nil": np.float32(0)}
+        self.constants: dict[str, np.ndarray] = {"nil": np.zeros((), np.float32)}
 
-    def node(self, op: str, *inputs: str, **attributes: object) -> str:
+    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
         name = f"v{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
         return name
@@ -203,7 +204,7 @@ def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
     base, kind = "x", rng.random()
     if kind > 0.3:
         shape = chain.node("Shape", "x")
-        three = numpy_helper.from_array(np.float32([3]))
+        three = numpy_helper.from_array(f32([3]))
         base = (
             chain.node("Expand", "nil", shape)
             if kind < 0.7
@@ -226,7 +227,7 @@ def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
             helper.make_tensor_value_info("b", onnx.TensorProto.INT64, [1]),
         ],
         [onnx.ValueInfoProto(name=name) for name in outputs],
-        [numpy_helper.from_array(np.asarray(v), n) for n, v in chain.constants.items()],
+        [numpy_helper.from_array(v, n) for n, v in chain.constants.items()],
     )
     opsets = [helper.make_opsetid("", 18)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8), len(set(dims)) == 1
@@ -238,7 +239,7 @@ def feeds(seed: int, square: bool) -> Iterator[Feed]:
         for m in [n] if square else range(6) if n < 3 else (1, 2, 4):
             x = np.arange(1, n * m + 1, dtype=np.float32).reshape(n, m)
             for b in (rng.randint(-3, 3), rng.choice((*ENDS, 0, 9))):
-                yield {"x": x, "u": x + 100, "b": np.int64([b])}
+                yield {"x": x, "u": x + 100, "b": i64([b])}
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

@@ -143,7 +143,7 @@ def tile(request: Request) -> ir.Value | None:
     w, x = request.writer, request.input(0)
     if shape is None or result is None or dtype is None:
         return None
-    tensor = x.const_value
+    tensor = request.constant(x)
     if tensor is not None and math.prod(result) <= _MOST:
         whole = np.broadcast_to(tensor.numpy(), np.broadcast_shapes(shape, result))
         return w.constant(np.ascontiguousarray(whole), dtype)
@@ -173,7 +173,7 @@ def expanded_where(request: Request) -> ir.Value | None:
         return None
     kinds = (ir.DataType.BOOL, dtype, dtype)
     for value, kind, shape in zip(request.inputs, kinds, shapes, strict=True):
-        small = value is not None and value.const_value is not None and math.prod(result) <= _MOST
+        small = request.constant(value) is not None and math.prod(result) <= _MOST
         if shape != result and not (small or _expands(request, kind)):
             return None
     is_float = dtype.is_floating_point()
@@ -199,7 +199,7 @@ def _expands(request: Request, kind: ir.DataType) -> bool:
 def _expanded(
     request: Request, value: ir.Value, kind: ir.DataType, result: tuple[int, ...]
 ) -> ir.Value:
-    w, tensor = request.writer, value.const_value
+    w, tensor = request.writer, request.constant(value)
     if tensor is not None and (math.prod(result) <= _LISTED or not _expands(request, kind)):
         return w.constant(np.ascontiguousarray(np.broadcast_to(tensor.numpy(), result)), kind)
     return w.node("Expand", [value, w.constant(list(result))], kind)
