@@ -86,7 +86,8 @@ class ConstantFinder:
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
-        results = self._runner.run(node, inputs, scope.opsets.get("", 0))
+        stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
+        results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):
