@@ -40,6 +40,7 @@ from onnx_scatterx.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
+from onnx_scatterx.transforms.move_above_quantizers import MoveAboveQuantizers
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
@@ -57,11 +58,13 @@ PIPELINE: tuple[Pass, ...] = (
     CancelTransposes(),
     FoldSizes(),
     WriteOtherForms(),
+    MoveAboveQuantizers(),
     DropDefaultReductions(),
     AttachFallbacks(),
 )
 
-_OF_THE_REST = (FoldSizes, WriteOtherForms)  # they change nodes unrelated to scatters
+_OF_THE_REST = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
+"""They change nodes that are unrelated to scatters."""
 
 
 @fewer_collections()

@@ -20,7 +20,7 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
-from onnx_scatterx.lowering.runtime_patterns import has_quantizers, in_integers
+from onnx_scatterx.lowering.runtime_patterns import has_quantizers, objection
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.symbolic.budget import LimitError, budget
@@ -259,7 +259,7 @@ class RewriteRound:
         """Return why a plan for a value is not written, after a dry run of it."""
         if isinstance(trial, Refusal):
             return trial
-        found = in_integers(value, trial, self.context.known) if self._quantized else None
+        found = objection(value, trial, self.context.known) if self._quantized else None
         if found is None:
             self.changed_by_runtime.pop(value, None)
             return None

@@ -4,7 +4,7 @@ Under its default options, ONNX Runtime moves DequantizeLinear down and Quantize
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
 beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
 each of its faults, with the smallest model that shows it. Every pass that writes or removes nodes
-asks ``obstacle`` about a node that it replaces, and ``in_integers`` about the nodes for it.
+asks ``obstacle`` about a node that it replaces, and ``objection`` about the nodes for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MEASURED = "1.32"
 _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
 
 
-_MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 """Past these ONNX Runtime moves quantizers; it removes Identity."""
 _ALONE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 """These are computed in integers behind DequantizeLinear, without a QuantizeLinear behind them."""
@@ -40,6 +40,13 @@ _OF_ONE = {
 }
 _IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
 """Between quantizers these are computed in integers."""
+
+
+_PACKED = {
+    **dict.fromkeys(("Conv", "ConvTranspose"), (1,)),
+    **dict.fromkeys(("Gemm", "MatMul"), (0, 1)),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2)),
+}
 
 
 class Pattern(NamedTuple):
@@ -117,6 +124,14 @@ class Known(NamedTuple):
         return computed.constant if stored is None and computed is not None else stored
 
 
+def packed(node: ir.Node) -> tuple[int, ...]:
+    """Return the inputs of a node that ONNX Runtime packs if they are constant.
+
+    The last bits of the results then differ.
+    """
+    return _PACKED.get(node.op_type, ()) if node.domain == "" else ()
+
+
 def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
@@ -163,7 +178,12 @@ def _moved_down(node: ir.Node, known: Known) -> OnFloats | None:
     return OnFloats.REJECTED if dtype is None else None
 
 
-def in_integers(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
+def is_rejected(node: ir.Node, known: Known) -> bool:
+    """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
+    return _has_one_scale(node, known) and _moved_down(node, known) is OnFloats.REJECTED
+
+
+def objection(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
     """Return why nodes that were written on trial must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
@@ -172,6 +192,12 @@ def in_integers(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None
     producer = value.producer()
     if producer is None or trial.result is None:
         return None
+    for op, inputs in trial.steps.values():
+        above = _dequantizers(inputs[:1], trial) if op in MOVED_PAST else []
+        for quantizer in above:
+            fault = _moved_down(quantizer, known)
+            if fault is not None or not is_exact(known)(quantizer):
+                return fault or OnFloats.INEXACT
     op, inputs = _before_moves(trial.result, trial)
     if op == "DequantizeLinear":
         readers = reached(producer, up=False, of=_computes)
@@ -194,7 +220,7 @@ def _before_moves(value: ir.Value, trial: DryRun) -> tuple[str, Sequence[ir.Valu
     while True:
         budget().work(1)
         op, inputs = _step(value, trial)
-        first = inputs[0] if op in _MOVED_PAST and inputs else None
+        first = inputs[0] if op in MOVED_PAST and inputs else None
         if first is None:
             return op, inputs
         value = first

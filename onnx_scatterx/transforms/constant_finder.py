@@ -95,7 +95,8 @@ class ConstantFinder:
         if all(dtype is not None and _is_integer(dtype) for dtype in dtypes):
             results = self._integers_of(node, inputs, scope)
         elif node.op_type in COMPUTED:
-            results = self._runner.run(node, inputs, scope.opsets.get("", 0))
+            stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
+            results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):

@@ -27,6 +27,7 @@ from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
+from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import budget, within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -99,8 +100,27 @@ class _Folding:
         Returns whether anything was written, and whether other constants may follow from it.
         """
         computed = self.finder.find(known)
+        self._keep_operands()
         folded = self._write()
         return folded, folded and computed
+
+    def _keep_operands(self) -> None:
+        """Give up floats that a kernel would pack, unless the target lacks what computes them."""
+        found, target = self.finder.found, self.job.settings.target
+        floats = [v for v, array in found.items() if array.dtype.kind == "f"]
+        again = True
+        while again:
+            kept = []
+            for value in floats:
+                node = value.producer()
+                readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+                if all(map(self._goes, readers)) or node is None or not target.has(node.op_type):
+                    continue
+                kept.append(value)
+            for value in kept:
+                del found[value]
+            floats = [v for v in floats if v in found]
+            again = bool(kept)
 
     def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""

@@ -19,7 +19,7 @@ from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, in_integers, obstacle
+from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, objection, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget
@@ -100,7 +100,7 @@ def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
         (value,) = node.outputs
 
         def may(trial: DryRun, old: ir.Value = value) -> bool:
-            return not asks or in_integers(old, trial, known) is None
+            return not asks or objection(old, trial, known) is None
 
         found = scope.values.get(value)
         dtype = value.dtype if found is None else found.dtype

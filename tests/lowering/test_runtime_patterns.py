@@ -209,3 +209,73 @@ def test_a_where_of_several_scales_is_written_otherwise_if_possible() -> None:
     (entry,) = onnx_scatterx.inspect(model, target="tract").scatters
     assert entry.written == ("Where",)
     assert entry.quantized == f"on floats: {OnFloats.ONE_SCALE.value}"
+
+
+def test_a_tensor_beside_the_written_one_is_not_moved_either() -> None:
+    """A Concat puts a write and a DequantizeLinear together, and both would be turned."""
+    model = parse(
+        """g (uint8[2, 3] x, uint8[3, 2] u, int32[1, 3] v) => (float[3, 3] y)
+        <int64[3, 1] i = {0, 1, 2}, float s = {0.5}> {
+            a = DequantizeLinear (x, s)
+            b = Transpose (a)
+            c = DequantizeLinear (u, s)
+            d = ScatterND <reduction = "add"> (b, i, c)
+            e = Transpose (d)
+            f = DequantizeLinear (v, s)
+            h = Concat <axis = 0> (e, f)
+            y = Transpose (h) }"""
+    )
+    assert_sound(model, *whole_range(model, 0, 1))
+
+
+_PRODUCT = """g (float[1, N] x) => (float[1, N] y)
+    <int64 zero = {0}, int64 one = {1}, int64[2] column = {-1, 1}> {
+        s = Shape <start = 1, end = 2> (x)
+        n = Squeeze (s)
+        r = Range (zero, n, one)
+        f = Cast <to = 1> (r)
+        g = Reshape (f, column)
+        h = Mul (g, f)
+        t = Cos (h)
+        y = MatMul (x, t) }"""
+
+
+@pytest.mark.parametrize(("target", "left"), [("standard", 1), ("nnapi", 0)])
+def test_an_operand_that_would_be_packed_is_computed(target: str, left: int) -> None:
+    model = parse(_PRODUCT)
+    result = onnx_scatterx.optimize(model, target=target, fix={"N": 40})
+    assert [node.op_type for node in result.model.graph.node].count("Cos") == left
+    feed = {"x": np.random.default_rng(0).normal(size=(1, 40)).astype(np.float32)}
+    before, after = (SESSIONS[0](m).run(None, feed) for m in (model, result.model))
+    assert agree(before, after) is bool(left)
+
+
+def test_a_product_with_weights_is_folded_as_the_model_computes_it() -> None:
+    text = _PRODUCT.replace("t = Cos (h)", "k = Cos (h) t = MatMul (k, w)")
+    model = parse(
+        text.replace("=> (float[1, N] y)", "=> (float[N, 1] t)").replace(" y = MatMul (x, t)", "")
+    )
+    weights = np.random.default_rng(0).normal(size=(600, 1)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    result = onnx_scatterx.optimize(model, fix={"N": 600})
+    feed = {"x": np.zeros((1, 600), np.float32)}
+    before, after = (SESSIONS[0](m).run(None, feed) for m in (model, result.model))
+    assert agree(before, after)
+
+
+def test_a_shape_that_let_a_model_load_is_folded() -> None:
+    model = parse(
+        """g (int8[N, 3] x) => (int64[2] w, float[3, N] y) <float s = {0.5}, int8 z = {3}> {
+            a = DequantizeLinear (x, s, z)
+            t = Transpose (a)
+            w = Shape (t)
+            y = Sigmoid (t) }""",
+        21,
+        10,
+    )
+    made = onnx_scatterx.optimize(model, fix={"N": 4}).model
+    assert [n.op_type for n in made.graph.node][:2] == ["Transpose", "DequantizeLinear"]
+    feed = {"x": np.arange(-6, 6, dtype=np.int8).reshape(4, 3)}
+    for load in SESSIONS:
+        before, after = (load(m).run(None, feed) for m in (model, made))
+        assert agree(before, after)
