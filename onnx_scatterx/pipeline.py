@@ -81,7 +81,7 @@ def optimize_ir(
     If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
     ``observer`` reports the progress.
     """
-    with command_budget(model):
+    with command_budget(model, settings):
         return _optimized(model, settings, planned, details, observer)
 
 
@@ -157,7 +157,7 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
-    with command_budget(model):
+    with command_budget(model, settings):
         return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
@@ -196,9 +196,9 @@ def _rewritten(
     return with_details(records, job.wiring) if details else records
 
 
-def command_budget(model: ir.Model) -> AbstractContextManager[Budget]:
+def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
     """Return the budget of a command about a model, which all its parts share."""
-    return of_command(LIMITS.steps_of(sum(map(len, all_graphs(model)))))
+    return of_command(settings.effort * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -44,6 +44,7 @@ def optimize(
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
     fix: Fix = ...,
+    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -64,6 +65,7 @@ def optimize(
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
     fix: Fix = ...,
+    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -84,6 +86,7 @@ def optimize(
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
     fix: Fix = None,
+    effort: float = 1,
     verify: bool | Mapping[str, Any] = False,
     strict: bool = False,
     progress: Progress | None = None,
@@ -113,6 +116,8 @@ def optimize(
         fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
             "x": [4, 3, 224, 224]}``: all values that depend only on them are folded, and the result
             is right at these sizes.
+        effort: multiplies the steps that may be taken: by default some 15 seconds of CPU for a
+            model, or a millisecond for each node if that is more.
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
@@ -149,7 +154,15 @@ def optimize(
     observer = Observer(progress, watch)
     with recorded() as read:
         settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
+            target,
+            rules,
+            distrust_dims,
+            assume,
+            deterministic,
+            sizes=sizes,
+            reads=reads,
+            fix=fix,
+            effort=effort,
         )
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given

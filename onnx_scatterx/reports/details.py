@@ -35,7 +35,7 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
 
 
 def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = within_limits(lambda: parts(record, theory=True)) or ()
+    found = within_limits(lambda: list(parts(record, theory=True))) or ()
     return tuple(
         (label, tuple(map(_short, sentences[:_SENTENCES])))
         for label, sentences in found

@@ -148,7 +148,7 @@ class Budget:
     def refusal(self, error: Exception) -> Refusal:
         """Return why a scatter is kept whose part ended with a LimitError or RecursionError."""
         if isinstance(error, SpentError):
-            return Refusal(Reason.MODEL_LIMIT, f"{self.given:.0f} steps")
+            return Refusal(Reason.MODEL_LIMIT, f"{self.given:.0f} steps; --effort 4 allows more")
         return Refusal(Reason.SCATTER_LIMIT, str(error))
 
 

@@ -19,7 +19,7 @@ class Limits:
     model_steps: int = 3_000_000
     """Steps that a command may take for a model: 15 seconds."""
     node_steps: int = 200
-    """Steps that each node of the model adds to these: a millisecond."""
+    """Steps that a command may take for each node, if these are more: a millisecond."""
     scatter_steps: int = 400_000
     """Steps that each analysis of one scatter may take, and that of any other node."""
     question_steps: int = 80_000
@@ -114,7 +114,7 @@ class Limits:
 
     def steps_of(self, nodes: int) -> int:
         """Return the steps that a command may take for a model with this many nodes."""
-        return self.model_steps + self.node_steps * nodes
+        return max(self.model_steps, self.node_steps * nodes)
 
 
 LIMITS = Limits()

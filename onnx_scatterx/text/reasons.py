@@ -73,7 +73,7 @@ _MISSING = {
     Reason.TOO_LARGE: "smaller tensors, or a target that allows larger dense forms",
     Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",
     Reason.SCATTER_LIMIT: "a simpler model: the proofs about the scatter take too many steps",
-    Reason.MODEL_LIMIT: "a smaller model: its proofs take too many steps",
+    Reason.MODEL_LIMIT: "more steps: --effort 4 allows four times as many; or a smaller model",
     Reason.NO_RULE: "a rule for this form; optimize(rules=...) takes rules of your own",
 }
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx import Reason, optimize
+from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.symbolic.budget import (
@@ -156,7 +157,7 @@ def test_wherever_planning_ends_the_model_is_whole(monkeypatch: pytest.MonkeyPat
         for scatter in result.report.scatters:
             if scatter.refusal is not None:
                 assert scatter.refusal.reason is Reason.MODEL_LIMIT
-                assert str(scatter.refusal).endswith(f"({steps} steps)")
+                assert str(scatter.refusal).endswith(f"({steps} steps; --effort 4 allows more)")
     assert found >= {0, 2}
 
 
@@ -271,3 +272,25 @@ def test_wherever_the_planning_of_gathers_ends_the_model_is_kept(name: str) -> N
         onnx.checker.check_model(result.model)
         reasons |= {entry.reason for entry in result.report.entries}
     assert Reason.MODEL_LIMIT in reasons
+
+
+@pytest.mark.parametrize("target", ["standard", "qnn", "scatterx"])
+def test_wherever_a_command_ends_it_says_so(target: str) -> None:
+    """No limit leaves a public function as an error."""
+    model = onnx.parser.parse_model(TWO.replace("EASY", "").replace("LATER", ""))
+    del model.graph.output[1]
+    for steps in (*range(0, 200, 17), *range(200, 4000, 311)):
+        for limits in ({"model_steps": steps, "node_steps": 0}, {"scatter_steps": steps}):
+            with limited(**limits):
+                optimize(model, target=target, fix={"N": 9, "M": 3})
+                optimize(model, target=target, assume="M <= 4", reads=True, deterministic=True)
+                assert explain(model, target=target)
+
+
+def test_effort_multiplies_the_steps() -> None:
+    model = pyramid(1)
+    with limited(model_steps=600, node_steps=0):
+        found = [optimize(model, target="standard", effort=n).report.removed for n in (1, 99)]
+    assert found == [0, 1]
+    with pytest.raises(ScatterXError, match="effort 0"):
+        optimize(model, effort=0)
