@@ -101,8 +101,7 @@ def _judge(
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
-    pairs = paired(one, other)
-    builder.whole = _whole(one, other, pairs)
+    pairs, builder.whole = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
@@ -139,17 +138,6 @@ def _judge(
         builder,
         time.monotonic() - start,
     )
-
-
-def _whole(one: Graph, other: Graph, pairs: Mapping[str, str]) -> set[str]:
-    """Return the values of the first model that both models seem to compute by the same node."""
-    old = {(n.kind, n.inputs, n.captured, n.outputs) for n in one.nodes}
-
-    def named(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(pairs.get(n, n) for n in names)
-
-    new = {(n.kind, named(n.inputs), named(n.captured), named(n.outputs)) for n in other.nodes}
-    return {key[3][0] for key in old & new if key[3]}
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
