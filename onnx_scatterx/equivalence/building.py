@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -314,8 +314,3 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
 def _packed(a: Tensor | None, b: Tensor | None) -> bool:
     """Return whether a runtime may prepare an operand in one model only: a constant of a file."""
     return a is not None and b is not None and a.stored != b.stored
-
-
-def names_of(nodes: Iterable[Node]) -> set[tuple[Any, ...]]:
-    """Return a key of the function that a node computes: its operation, on which names."""
-    return {(n.kind, n.inputs, n.outputs) for n in nodes}

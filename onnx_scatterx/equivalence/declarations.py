@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 from onnx_scatterx.equivalence.building import Builder, Scope, SizeKey
 from onnx_scatterx.equivalence.core.arithmetic import integer
-from onnx_scatterx.equivalence.core.logic import equal
 from onnx_scatterx.equivalence.core.reading import Declared, Graph
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
@@ -46,20 +45,19 @@ def fixed_by(
     return fixed
 
 
-def wrong_dims(
+def wrong_dim(
     graph: Graph,
     scope: Scope,
     branches: Iterable[tuple[Declared, Tensor]],
     world: World,
     which: str,
     names: bool,
-) -> list[str]:
-    """Return a line for each dim that a model states, and that does not follow from its inputs.
+) -> str | None:
+    """Return the first dim that a model states and that was not proven to follow from its inputs.
 
     If ``names`` is true, dims of one name must be one size; the inputs give it first.
     """
     known: dict[str, Term] = {}
-    wrong: list[str] = []
     stated = [(s, scope[s.name]) for s in (*graph.inputs, *graph.declared) if s.name in scope]
     for one, tensor in (*stated, *branches):
         if one.dims is None:
@@ -67,7 +65,7 @@ def wrong_dims(
         what = f"the {which} model states of {one.name!r}"
         if tensor.dims is None or len(tensor.dims) != len(one.dims):
             if any(isinstance(d, int) for d in one.dims):
-                wrong.append(f"{what} a rank that was not proven")
+                return f"{what} a rank that was not proven"
             continue
         for axis, (dim, d) in enumerate(zip(one.dims, tensor.dims, strict=True)):
             expected: Term | None = None
@@ -75,10 +73,6 @@ def wrong_dims(
                 expected = integer(dim)
             elif dim and names:
                 expected = known.setdefault(dim, d)
-            if expected is not None and not _equal(expected, d, world):
-                wrong.append(f"{what} that axis {axis} has size {dim}, which was not proven")
-    return wrong
-
-
-def _equal(a: Term, b: Term, world: World) -> bool:
-    return a is b or world.solver.follows(equal(a, b))
+            if expected is not None and not world.same(expected, d):
+                return f"{what} that axis {axis} has size {dim}, which was not proven"
+    return None

@@ -20,7 +20,7 @@ from onnx_scatterx.equivalence.core.terms import STEPS, Term, UnsupportedError, 
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dims
+from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dim
 from onnx_scatterx.equivalence.givens import Given, take
 from onnx_scatterx.equivalence.matching import paired
 
@@ -40,9 +40,9 @@ class Region:
 class Judgement:
     """The result for two models: for each output, each region and each debt.
 
-    ``owed`` are the requirements of the second model that were not proven, ``stated`` are dims that
-    a model states and that do not follow from its inputs, and ``fallbacks`` says why functions that
-    run in the place of ScatterX may give something else. ``facts`` says whether all facts can hold
+    ``owed`` are the requirements of the second model that were not proven. ``stated`` is a dim that
+    a model states and that was not proven. ``fallback`` says why a function that runs in the place
+    of ScatterX may give something else. ``facts`` says whether all facts can hold
     at once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
     """
 
@@ -54,8 +54,8 @@ class Judgement:
     world: World
     inputs: Scope
     sizes: dict[SizeKey, Term]
-    stated: list[str]
-    fallbacks: list[str]
+    stated: str | None
+    fallback: str | None
     fixed: dict[SizeKey, int]
     builder: Builder
     seconds: float = 0.0
@@ -101,8 +101,7 @@ def _judge(
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
-    pairs = paired(one, other)
-    builder.whole = _whole(one, other, pairs)
+    pairs, builder.whole = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
@@ -118,10 +117,12 @@ def _judge(
         if progress is not None and done % 4 == 0:
             progress(len(one.nodes) + done, total)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    stated = wrong_dims(one, trial.first, builder.branches[:branches], world, "first", names=False)
-    names = builder.trusted
-    stated += wrong_dims(other, trial.second, builder.branches, world, "second", names=names)
-    fallbacks = trial.fallbacks(one, trial.first) + trial.fallbacks(other, trial.second)
+    own, names = builder.branches[:branches], builder.trusted
+    stated = wrong_dim(one, trial.first, own, world, "first", names=False)
+    stated = stated or wrong_dim(
+        other, trial.second, builder.branches, world, "second", names=names
+    )
+    fallback = trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
     return Judgement(
         outputs,
         trial.regions,
@@ -132,22 +133,11 @@ def _judge(
         inputs,
         builder.sizes,
         stated,
-        list(dict.fromkeys(fallbacks)),
+        fallback,
         fixed,
         builder,
         time.monotonic() - start,
     )
-
-
-def _whole(one: Graph, other: Graph, pairs: Mapping[str, str]) -> set[str]:
-    """Return the values of the first model that both models seem to compute by the same node."""
-    old = {(n.kind, n.inputs, n.captured, n.outputs) for n in one.nodes}
-
-    def named(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(pairs.get(n, n) for n in names)
-
-    new = {(n.kind, named(n.inputs), named(n.captured), named(n.outputs)) for n in other.nodes}
-    return {key[3][0] for key in old & new if key[3]}
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
@@ -244,22 +234,23 @@ class Trial:
             elif not coordinates(debt.condition):
                 self.world.solver.assume(debt.condition)
 
-    def fallbacks(self, graph: Graph, scope: Scope) -> list[str]:
-        """Return why functions of a model may give something else than the kernel of ScatterX."""
-        found = []
+    def fallback(self, graph: Graph, scope: Scope) -> str | None:
+        """Return why a function of a model may give something else than the kernel of ScatterX."""
         for node in graph.nodes:
             body = graph.bodies.get(node.domain) if node.scatterx else None
             if body is None:
                 continue
-            inputs = [scope[n] if n else None for n in node.inputs]
             try:
-                made = self.builder.fallback(body, inputs)
-                answers = [(d.what, settled(d, self.world)) for d in made.debts]
-                answers.append(("its result", self.same(scope[node.outputs[0]], made.result)))
+                made = self.builder.fallback(body, [scope.get(n) for n in node.inputs])
             except UnsupportedError as error:
-                answers = [(str(error), Comparison("open"))]
-            found += [what for what, answer in answers if not answer]
-        return found
+                return str(error)
+            for debt in made.debts:
+                if not settled(debt, self.world):
+                    return debt.what
+            answer = self.same(scope[node.outputs[0]], made.result)
+            if not answer:
+                return answer.why
+        return None
 
 
 def settled(debt: Debt, world: World) -> Comparison:

@@ -46,8 +46,11 @@ class _Side:
                 self.numbers[name] = (own, k)
 
 
-def paired(first: Graph, second: Graph) -> dict[str, str]:
-    """Return pairs: for values of the second model, a value of the first."""
+def paired(first: Graph, second: Graph) -> tuple[dict[str, str], set[str]]:
+    """Return pairs: for values of the second model, a value of the first.
+
+    Also return the values of the first model that both seem to compute by the same node.
+    """
     one, other = _Side(first), _Side(second)
     table: dict[Hashable, int] = {}
     for node in first.nodes:
@@ -76,8 +79,7 @@ def paired(first: Graph, second: Graph) -> dict[str, str]:
         mine, theirs = waiting.pop()
         if pair(mine, theirs) or pairs.get(mine) == theirs:
             waiting += _upwards(one.makers.get(theirs), other.makers.get(mine), pairs)
-    _sideways(one, other, pairs, pair)
-    return pairs
+    return pairs, _sideways(one, other, table, names, pair)
 
 
 def _upwards(
@@ -93,18 +95,31 @@ def _upwards(
 
 
 def _sideways(
-    one: _Side, other: _Side, pairs: dict[str, str], pair: Callable[[str, str], bool]
-) -> None:
-    """Pair nodes that read some of the same values, from the inputs on."""
-    taken = {pairs[name] for name in pairs}
+    one: _Side,
+    other: _Side,
+    table: dict[Hashable, int],
+    names: dict[Hashable, str],
+    pair: Callable[[str, str], bool],
+) -> set[str]:
+    """Pair nodes from the inputs on; return the values of the first that have the same node."""
+    whole: set[str] = set()
     candidates: dict[Hashable, list[Node]] = defaultdict(list)
     for node in one.graph.nodes:
-        if not taken.issuperset(filter(None, node.outputs)):
-            for k, name in enumerate(one.reads(node)):
-                candidates[node.kind, k, one.numbers[name]].append(node)
+        for k, name in enumerate(one.reads(node)):
+            candidates[node.kind, k, one.numbers[name]].append(node)
     for node in other.graph.nodes:
-        if not node.outputs or node.outputs[0] in pairs or constant_of(node) is not None:
+        if not node.outputs or constant_of(node) is not None:
             continue
+        kept = {name: other.numbers[name] for name in node.outputs if name}
+        other.number(node, table)
+        equals = names.get(other.numbers[node.outputs[0]])
+        if equals is not None:  # it has the number of a node of the first
+            whole.add(equals)
+            for name in node.outputs:
+                if name and other.numbers[name] in names:
+                    pair(name, names[other.numbers[name]])
+            continue
+        other.numbers |= kept
         for k, name in enumerate(other.reads(node)):
             found = candidates.get((node.kind, k, other.numbers.get(name)), ())
             if name and len(found) == 1:
@@ -113,3 +128,4 @@ def _sideways(
                 for mine, theirs in zip(node.outputs, found[0].outputs, strict=False):
                     pair(mine, theirs)
                 break
+    return whole

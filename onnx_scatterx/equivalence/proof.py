@@ -245,10 +245,10 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
         elif judgement.owed:
             what, open_ = judgement.owed[0]
             found[name] = Verdict("unknown", _reason(judgement, open_, what))
-        elif judgement.stated:
-            found[name] = Verdict("unknown", judgement.stated[0])
-        elif judgement.fallbacks:
-            found[name] = Verdict("proven for the kernel", judgement.fallbacks[0])
+        elif judgement.stated is not None:
+            found[name] = Verdict("unknown", judgement.stated)
+        elif judgement.fallback is not None:
+            found[name] = Verdict("proven for the kernel", judgement.fallback)
         else:
             found[name] = Verdict("proven")
     return found

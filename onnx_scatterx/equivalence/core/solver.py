@@ -20,7 +20,7 @@ from onnx_scatterx.equivalence.core.witnesses import Witnesses, coordinates
 
 Status = Literal["proven", "refuted", "limit"]
 
-QUICK, FULL, PAIR, ALL = 400_000, 8_000_000, 16_000_000, 120_000_000
+QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
 """Z3's units of work: for a question along the way, for one that counts, for a pair of values that
 are only guessed to be the same, for a pair of models.
 """
