@@ -182,16 +182,17 @@ def cells(found: dict[str, Any], how: str) -> list[str]:
         """Return a number of the three forms; "-" is a form that failed."""
         shown = []
         for form in FORMS:
-            of = found.get(f"{how} {form} made", {}) | found.get(f"{how} {form}", {})
+            made = found.get(f"{how} {form} made", {})
+            of = found.get(f"{how} {form}", made if "failed" in made else {})
             if part in NUMBERS[:2] and "before" in of:
                 shown.append(f"{of['before'][part]} → {of['after'][part]}")
             else:
-                shown.append(str(of.get(part, "-" if of else "")))
+                shown.append(str(of.get(part, "-" if of else "?")))
         return " / ".join(shown)
 
     def ran(run: dict[str, Any]) -> str:
         if "default" not in run:
-            return "-" if run else ""
+            return "-" if run else "?"
         apart = [f"{run[options]:.0e}" for options in ("default", "off")]
         return "equal" if apart == ["0e+00"] * 2 else ", ".join(apart)
 
@@ -203,7 +204,8 @@ def page(cache: Path, code: str) -> str:
     """Return the tables of all results in the cache."""
     rows, plain, failed, good = [], [], [], []
     for name, how in itertools.product(ROWS, HOWS):
-        found, title = known(cache / name), f"{name}, {how.replace('_', ', ')}"
+        title = f"{name}, {how.replace('_', ', ')}"
+        found = {k: f for k, f in known(cache / name).items() if f["version"] in (code, "")}
         own = {key.removeprefix(f"{how} "): f for key, f in found.items() if key.split()[0] == how}
         good += [own[form] for form in FORMS if "before" in own.get(form, {})]
         bad = {key: f["failed"] for key, f in own.items() if "failed" in f}
@@ -220,7 +222,7 @@ def page(cache: Path, code: str) -> str:
     kept = sum((Counter(f["kept"]) for f in good), Counter())
     heads = ["model, export", *NUMBERS, "runs"]
     lines = [
-        f"- {len(good)} files; {sum(f['version'] != code for f in good)} of an older version",
+        f"- {len(good)} files are optimized; the table says which forms are still to measure",
         f"- {before} scatters before, {after} after",
         f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
         *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
