@@ -94,7 +94,7 @@ def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
             value.type.Clear()
         original = ir.from_proto(model)
         scope = interpret(original).scopes[original.graph]
-        known = Known(scope, Constants(scope)))
+        known = Known(scope, Constants(scope))
         why = obstacle(original.graph[1], known)
         found = shows(model)
         assert why or not found, (opset, integers, zero, axis, op, found)
