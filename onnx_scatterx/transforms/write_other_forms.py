@@ -18,6 +18,7 @@ from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget
@@ -104,7 +105,7 @@ def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
                 continue
             is_new = result.producer() in writer.made[made:]
             result = writer.take_name(value, result, dtype, is_new=is_new)
-        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        replace_uses(value, result)
         remove_dead([node])
         modified = True
     return modified
