@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import graphs_of, nodes_within
+from onnx_scatterx.ir.inputs import set_inputs
 
 
 def read_by(node: ir.Node) -> list[ir.Value]:
@@ -21,23 +22,38 @@ def read_by(node: ir.Node) -> list[ir.Value]:
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
     """Remove the nodes whose outputs are not read, and then the nodes that only they read."""
     stack = list(nodes)
+    gone: dict[ir.Node, ir.Graph] = {}
+    uses: dict[ir.Value | None, int] = {}  # counted once: a value may have many readers
+
+    def is_read(value: ir.Value) -> bool:
+        if value not in uses:
+            uses[value] = len(value.uses())
+        return uses[value] > 0 or value.is_graph_output()
+
     while stack:
         node = stack.pop()
-        if node.graph is None or any(v.uses() or v.is_graph_output() for v in node.outputs):
+        graph = node.graph
+        if graph is None or node in gone or any(map(is_read, node.outputs)):
             continue
         read = read_by(node)
         for body in graphs_of(node):
             _dismantle(body)
-        node.graph.remove(node, safe=True)
-        for value in read:
+        for value in read[len(node.inputs) - node.inputs.count(None) :]:
+            uses.pop(value, None)
+        for operand in node.inputs:
+            if operand in uses:
+                uses[operand] -= 1
+        set_inputs(node, ())
+        gone[node] = graph
+        for value in dict.fromkeys(read):
             producer = value.producer()
             if producer is not None:
                 stack.append(producer)
-            elif value.is_initializer() and not (
-                value.uses() or value.is_graph_input() or value.is_graph_output()
-            ):
+            elif value.is_initializer() and not (is_read(value) or value.is_graph_input()):
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
+    for graph in dict.fromkeys(gone.values()):
+        graph.remove([node for node, own in gone.items() if own is graph])
 
 
 def _dismantle(graph: ir.Graph) -> None:
@@ -46,4 +62,5 @@ def _dismantle(graph: ir.Graph) -> None:
     for node in reversed(list(graph)):
         for body in graphs_of(node):
             _dismantle(body)
-        graph.remove(node, safe=True)
+        set_inputs(node, ())
+    graph.remove(list(graph))

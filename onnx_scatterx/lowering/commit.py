@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
@@ -63,7 +64,7 @@ class Commit:
         w, (value,) = self._writer, node.outputs
         with w.at(node, value.name or "shape"):
             result = self._round.numbers.shape(part)
-        value.replace_all_uses_with(result)
+        replace_uses(value, result)
         w.replaced[value] = result
 
     def _write(
@@ -99,7 +100,7 @@ class Commit:
             dtype = known.dtype or value.dtype or result.dtype
             assert dtype is not None
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
-        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        replace_uses(value, result)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
         scope.values.setdefault(result, known)

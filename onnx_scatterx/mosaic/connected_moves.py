@@ -9,10 +9,14 @@ import onnx_ir as ir
 from onnx_scatterx.lift.lift_scatter import is_scatter
 
 
+def _moves_all(node: ir.Node) -> bool:
+    return node.op_type == "Concat" or is_scatter(node)  # indices too: they do no harm
+
+
 def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:
     """Return the inputs whose elements an operator that moves elements, or a scatter, moves."""
-    all_of_them = node.op_type == "Concat" or is_scatter(node)  # indices too: they do no harm
-    return [v for v in (node.inputs if all_of_them else node.inputs[:1]) if v is not None]
+    moved = node.inputs if _moves_all(node) else node.inputs[:1]
+    return [v for v in moved if v is not None]
 
 
 def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
@@ -34,12 +38,11 @@ def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
             if value in seen:
                 continue
             seen.add(value)
-            near = [u.node for u in value.uses() if is_move(u.node)]
-            near = [n for n in near if any(v is value for v in moved_inputs(n))]
+            near = [node for node, place in value.uses() if place == 0 or _moves_all(node)]
             producer = value.producer()
-            if producer is not None and is_move(producer):
+            if producer is not None:
                 near.append(producer)
-            fresh = [n for n in near if n not in found]
+            fresh = {n: None for n in near if n not in found and is_move(n)}
             found.update(fresh)
             stack += fresh
     return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.native.fallback import inverse
 from onnx_scatterx.native.nodes import body_of, describe, new_nodes, picks_of
 
@@ -65,7 +66,7 @@ def _replace(reader: ir.Node, output: ir.Value) -> None:
     if old.is_graph_output():
         output.type, output.shape = old.type, old.shape
         output.metadata_props.update(old.metadata_props)
-        old.replace_all_uses_with(output, replace_graph_outputs=True)
+        replace_uses(old, output)
         output.name, old.name = old.name, output.name
     else:
         old.replace_all_uses_with(output)

@@ -87,14 +87,18 @@ class Excerpts:
         gone = set(region)
         made = {v for n in region for v in self._wiring.nodes[n].makes}
         found = []
+        read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}  # each reader is looked at once
         for value in (v for n in region for v in self._wiring.nodes[n].makes):
-            for reader in self._wiring.readers.get(value, ()):
+            for reader in dict.fromkeys(self._wiring.readers.get(value, ())):
                 if reader in gone or reader.graph is None:
                     continue
-                then = self._wiring.nodes[reader].inputs
-                for old, now in zip(then, reader.inputs, strict=False):
-                    if old is value and now is not None:
-                        found.append((value, now))
+                if reader not in read:
+                    read[reader] = {}
+                    then = self._wiring.nodes[reader].inputs
+                    for old, now in zip(then, reader.inputs, strict=False):
+                        if old in made and now is not None:
+                            read[reader].setdefault(old, []).append(now)
+                found += [(value, now) for now in dict.fromkeys(read[reader].get(value, ()))]
         for graph, outputs in self._wiring.outputs.items():
             if made.intersection(outputs):
                 ends = zip(outputs, graph.outputs, strict=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.lowering.commit import REPLACES
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -53,7 +54,7 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
         source.type, source.shape = result.type, result.shape
         source.metadata_props.update(result.metadata_props)
         source.name, result.name = result.name, source.name
-    result.replace_all_uses_with(source, replace_graph_outputs=True)
+    replace_uses(result, source)
     remove_dead([outer])
 
 

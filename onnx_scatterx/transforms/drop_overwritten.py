@@ -21,6 +21,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.call import Call
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.writer import INT64_MAX, Writer
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.uniqueness import LAST_WINS
 from onnx_scatterx.lowering.graph_context import GraphContext
@@ -144,7 +145,7 @@ def _drop_rows(scatter: Scatter, w: Writer, rows: np.ndarray, kept: np.ndarray) 
     value.type, value.shape = old.type, old.shape
     value.metadata_props.update(old.metadata_props)
     w.insert(new)
-    old.replace_all_uses_with(value, replace_graph_outputs=True)
+    replace_uses(old, value)
     value.name = old.name
     assert node.graph is not None
     node.graph.remove(node, safe=True)

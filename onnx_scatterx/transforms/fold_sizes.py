@@ -26,6 +26,7 @@ from onnx_scatterx.analysis.misread import misread_node
 from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.settings import Settings
@@ -178,7 +179,7 @@ class _Folding:
         if not value.is_graph_output():
             with writer.at(node, value.name):
                 made = writer.constant(array, dtype)
-            value.replace_all_uses_with(made)
+            replace_uses(value, made)
             self.finder.made.add(made)
             return
         tensor = ir.Tensor(array, dtype=dtype)
@@ -192,5 +193,5 @@ class _Folding:
         )
         assert node.graph is not None
         node.graph.insert_before(node, constant)
-        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        replace_uses(value, result)
         self.finder.made.add(result)

@@ -18,6 +18,7 @@ from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import nodes_within
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.budget import budget, within_limits
 from onnx_scatterx.transforms.base import Pass
@@ -143,4 +144,4 @@ def _replace(
         result.type, result.shape = value.type, value.shape
         result.metadata_props.update(value.metadata_props)
         result.name, value.name = value.name, names.new(f"{value.name}/taken")
-    value.replace_all_uses_with(result, replace_graph_outputs=True)
+    replace_uses(value, result)

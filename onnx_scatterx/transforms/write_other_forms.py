@@ -18,6 +18,7 @@ from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, objection, obstacle
 from onnx_scatterx.mosaic.constants import Constants
@@ -114,7 +115,7 @@ def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
                 continue
             is_new = result.producer() in writer.made[made:]
             result = writer.take_name(value, result, dtype, is_new=is_new)
-        value.replace_all_uses_with(result, replace_graph_outputs=True)
+        replace_uses(value, result)
         remove_dead([node])
         modified = True
     return modified

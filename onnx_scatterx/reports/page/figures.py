@@ -38,15 +38,16 @@ class Figures:
         """
         name = self._ids.get(figure.content)
         inside = f'<use href="#{name}"/>'
+        label = as_html(figure.label)
+        self._bytes += len(label) + (len(figure.content) if name is None else 0)
+        if self._bytes > MOST_BYTES:
+            return None
         if name is None:
-            self._bytes += len(figure.content)
-            if self._bytes > MOST_BYTES:
-                return None
             name = self._ids[figure.content] = f"{self._prefix}g{len(self._ids)}"
             inside = f'<g id="{name}">{figure.content}</g>'
         return (
             f'<svg viewBox="0 0 {figure.width} {figure.height}" width="{figure.width}" '
-            f'height="{figure.height}" role="img" aria-label="{as_html(figure.label)}">'
+            f'height="{figure.height}" role="img" aria-label="{label}">'
             f"{inside}</svg>"
         )
 

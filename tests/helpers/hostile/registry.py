@@ -9,6 +9,7 @@ Build = Callable[[int], onnx.ModelProto]
 
 HOSTILE: dict[str, Build] = {}
 LARGE: dict[str, int] = {}
+HUGE: set[str] = set()
 
 
 def hostile(large: int) -> Callable[[Build], Build]:
@@ -18,6 +19,16 @@ def hostile(large: int) -> Callable[[Build], Build]:
         name = build.__name__.removeprefix("_")
         HOSTILE[name], LARGE[name] = build, large
         return build
+
+    return add
+
+
+def huge(large: int) -> Callable[[Build], Build]:
+    """Register a model that ``large`` makes larger than what the promise for 1 MB is about."""
+
+    def add(build: Build) -> Build:
+        HUGE.add(build.__name__.removeprefix("_"))
+        return hostile(large)(build)
 
     return add
 

@@ -128,6 +128,14 @@ def test_too_many_drawings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(page.text) < 120_000
 
 
+def test_the_names_of_drawings_count() -> None:
+    drawn = figures.Figures("a")
+    shown = [drawn.svg(figures.Figure("<path/>", 1, 1, "n" * 60_000)) for _ in range(100)]
+    assert sum(len(svg) for svg in shown if svg) < figures.MOST_BYTES + 60_000
+    assert shown[0]
+    assert shown[-1] is None
+
+
 @pytest.mark.slow
 def test_a_thousand_scatters() -> None:
     report = onnx_scatterx.optimize(many_scatters(1000)).report
