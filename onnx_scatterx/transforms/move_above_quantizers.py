@@ -3,8 +3,8 @@
     before   y = Transpose(DequantizeLinear(x, s, z))
     after    y = DequantizeLinear(Transpose(x), s, z)
 
-Some such models load only because a Shape reads the floats, too. If sizes are fixed, this Shape is
-a constant.
+Some such models load only because another node reads the floats, too: a Shape, which is a constant
+if sizes are fixed, or a scatter, which is now done on integers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.quantization import is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.runtime_patterns import MOVED_PAST, has_quantizers, is_rejected
@@ -34,11 +35,16 @@ class MoveAboveQuantizers(Pass):
     """
 
     def applies(self, settings: Settings) -> bool:
-        target = settings.target
-        return target.onnxruntime and (bool(settings.fix) or target.is_device)
+        return settings.target.onnxruntime
 
     def run(self, job: Job) -> bool:
-        if job.obstacle is not None:
+        alone, folded = (
+            not job.looked_for_scatters,
+            job.settings.fix or job.settings.target.is_device,
+        )
+        if not alone and not folded and not any(outcome.rules for outcome in job.outcomes):
+            return False
+        if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
             return False
         moved = [_in_graph(c) for c in job.contexts() if has_quantizers(c.graph)]
         return any(moved)

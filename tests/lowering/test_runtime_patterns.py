@@ -279,3 +279,21 @@ def test_a_shape_that_let_a_model_load_is_folded() -> None:
     for load in SESSIONS:
         before, after = (load(m).run(None, feed) for m in (model, made))
         assert agree(before, after)
+
+
+def test_a_scatter_that_let_a_model_load_is_done_on_integers() -> None:
+    """The Transpose is read by Sigmoid alone then."""
+    model = parse(
+        """g (int8[4, 4] x, int8[2, 4] u) => (int8[4, 4] y, float[4, 4] w)
+        <int64[2, 1] i = {1, 2}, float s = {0.25}, int8 z = {3}> {
+            a = DequantizeLinear (x, s, z)
+            t = Transpose (a)
+            b = DequantizeLinear (u, s, z)
+            c = ScatterND (t, i, b)
+            y = QuantizeLinear (c, s, z)
+            w = Sigmoid (t) }""",
+        21,
+        10,
+    )
+    assert_sound(model, *whole_range(model, 0, 1), left=0)
+    assert not shows(optimize(model))
