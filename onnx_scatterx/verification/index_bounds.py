@@ -14,6 +14,7 @@ from onnx_scatterx.ir.data import ir_graphs
 from onnx_scatterx.verification.operand_constraints import (
     SMALL,
     USES,
+    WHOLE,
     Bounds,
     IndexConstraints,
     constant_of,
@@ -24,6 +25,11 @@ from onnx_scatterx.verification.operand_constraints import (
 _ALIKE = {
     "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",
     "OptionalGetElement", "Tile", "Trilu",
+}  # fmt: skip
+_ARITHMETIC = {
+    "Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "ConvInteger", "CumSum",
+    "DequantizeLinear", "Gemm", "MatMul", "MatMulInteger", "Mul", "Pow", "QLinearConv",
+    "QLinearMatMul", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Sub", "Sum",
 }  # fmt: skip
 _COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 _RESHAPING = {
@@ -86,6 +92,9 @@ class _Backwards:
         if not node.outputs or not node.inputs:
             return
         asked = self.constraints[node.outputs[0]]
+        if _computes(node) and not any(asked.values()):
+            for value in node.inputs:
+                self.ask(value, {None: WHOLE})
         if node.op_type in _ALIKE:
             self.ask(node.inputs[0], asked)
         elif node.op_type in _RESHAPING:
@@ -139,6 +148,13 @@ class _Backwards:
             }
             self.ask(value, _anywhere(mine) if size == 1 else mine)
             start += size
+
+
+def _computes(node: ir.Node) -> bool:
+    """Return whether a node takes integers as numbers: it computes, or makes floats of them."""
+    if node.op_type == "Cast":
+        return ir.DataType(node.attributes.get_int("to", 1)).is_floating_point()
+    return node.op_type in _ARITHMETIC
 
 
 def _anywhere(constraints: IndexConstraints) -> IndexConstraints:

@@ -13,7 +13,7 @@ from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.verification.arrays import integers
 from onnx_scatterx.verification.operand_constraints import Bound, Bounds, IndexConstraints
-from onnx_scatterx.verification.sizes import Combination
+from onnx_scatterx.verification.sizes import FREE, Combination
 
 _INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # numbers that are tried for some that are allowed
@@ -96,6 +96,7 @@ class IntegerSampler:
 
     def _range(self, bounds: Bounds) -> tuple[int, int, bool]:
         """Return the least and the greatest integer to draw, and whether they are known."""
+        whole = bool(bounds) and all(bound.whole for bound in bounds) and self.limit >= FREE
         ranges = [r for bound in bounds if (r := _bounded(bound, self.sizes)) is not None]
         if self.dtype.bitwidth < 64:
             bits, signed = self.dtype.bitwidth, self.dtype.is_signed()
@@ -108,10 +109,14 @@ class IntegerSampler:
             low, high = max(r[0] for r in ranges), min(r[1] for r in ranges)
             if self.rng.random() < 0.75:
                 low = max(low, min(0, high))
+        elif whole and self.rng.random() < 0.8:
+            low, high = low_bits, high_bits
         else:
             high = int(self.rng.choice([1, 7, 7, 30, 255]))
             low = -2 if self.rng.random() < 0.1 else 0
-        low, high = max(low, low_bits, -self.limit), min(high, high_bits, self.limit - 1)
+        low, high = max(low, low_bits), min(high, high_bits)
+        if not whole:
+            low, high = max(low, -self.limit), min(high, self.limit - 1)
         least, most = self.assumption.interval(self.own)
         low = int(min(max(low, least), high_bits))
         if most < high:

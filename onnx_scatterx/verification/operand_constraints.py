@@ -12,7 +12,10 @@ from onnx_scatterx.verification.interface import Dim
 
 @dataclass(frozen=True)
 class Bound:
-    """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`."""
+    """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`.
+
+    `whole` says that the value is a number for arithmetic: anything that its type holds.
+    """
 
     size: Dim
     slack: int = 0
@@ -20,6 +23,7 @@ class Bound:
     signed: bool = True
     distinct: bool = False
     nonzero: bool = False
+    whole: bool = False
 
 
 Bounds = frozenset[Bound]
@@ -27,6 +31,7 @@ IndexConstraints = dict[int | None, Bounds]
 """The constraints on a tensor's elements: by place in its last axis, or (None) for all."""
 
 SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
+WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as numbers
 _MOST_COLUMNS = 64  # of indices into data of unknown rank
 _STEP = frozenset([Bound(3, nonzero=True)])
 
@@ -134,6 +139,8 @@ USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
     "ConstantOfShape": _extents_at(0),
     "Split": _extents_at(1),
     "Pad": _extents_at(1),
+    "Resize": _extents_at(3),
+    "CenterCropPad": _extents_at(1),
 }
 
 

@@ -5,6 +5,7 @@ a model with NaN everywhere tests nothing.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ MOST_ELEMENTS = 1 << 28
 MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 """How many dims an array of NumPy can have."""
 
+_MOST_SPAN = 1 << 58  # so that each position has an address, also with 16 bytes an element
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
 
@@ -36,6 +38,11 @@ def limit_name(input_name: str) -> str:
 def rank_name(input_name: str) -> str:
     """Return the name of the pseudo-symbol for the rank of an input without a declared rank."""
     return f"rank({input_name})"
+
+
+def _is_array(shape: Iterable[int]) -> bool:
+    """Return whether NumPy can make an array of this shape: it counts a dim 0 as 1."""
+    return math.prod(max(extent, 1) for extent in shape) <= _MOST_SPAN
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,10 @@ class InputSampler:
                 f"input {self.input.name!r} of shape {list(dims)} has {least} elements or more; "
                 f"at most {MOST_ELEMENTS} are drawn; give inputs"
             )
+        if not _is_array(dim for dim in dims if isinstance(dim, int)):
+            raise VerifyError(
+                f"input {self.input.name!r} of shape {list(dims)} is too large for NumPy"
+            )
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -102,7 +113,7 @@ class InputSampler:
         return dtype is not None and dtype.is_integer()
 
     def shape(self, sizes: Combination) -> tuple[int, ...] | None:
-        """Return the input's shape; None if a declared dim would be negative."""
+        """Return the input's shape; None if a declared dim would be negative, or too large."""
         if self.input.dims is None:
             return tuple(sizes[name] for name in self.symbols[: sizes[rank_name(self.input.name)]])
         shape = [
@@ -111,7 +122,8 @@ class InputSampler:
         ]
         if any(extent is None or extent < 0 for extent in shape):
             return None
-        return tuple(extent or 0 for extent in shape)
+        found = tuple(extent or 0 for extent in shape)
+        return found if _is_array(found) else None
 
     def draw(self, rng: np.random.Generator, sizes: Combination, flavour: str) -> np.ndarray:
         """Return an array for the input."""

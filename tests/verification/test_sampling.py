@@ -8,6 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.runtime.model_files import analysed
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import input_constraints
@@ -180,3 +181,35 @@ def test_contiguous_unique_and_nonnegative() -> None:
         )
         rng = np.random.default_rng(0)
         assert all(holds(sampler.draw(rng, {}, "plain")) for _ in range(40)), text
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("int8", "y = DequantizeLinear (i, s)"),
+        ("uint16", "y = Cast <to = 1> (i)"),
+        ("int64", "r = Reshape (i, flat) y = Mul (r, r)"),
+    ],
+)
+def test_numbers_are_drawn_from_the_whole_type(kind: str, body: str) -> None:
+    graph = (
+        f"g ({kind}[N] i) => (float[N] y) <float s = {{1}}, int64[1] flat = {{-1}}> {{ {body} }}"
+    )
+    values = np.concatenate(drawn(graph, "i", {"N": 8}))
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    assert values.min() < low + (high - low) // 8
+    assert values.max() > high - (high - low) // 8
+
+
+def test_a_number_that_is_an_index_too_stays_in_bounds() -> None:
+    graph = """g (float[N] x, int64[M] i) => (float[M] y, float[M] z)
+        { y = Gather (x, i) z = Cast <to = 1> (i) }"""
+    values = np.concatenate(drawn(graph, "i", {"N": 8, "M": 3}))
+    assert values.min() >= -8
+    assert values.max() < 8
+
+
+def test_an_empty_array_may_be_too_large() -> None:
+    huge = Input("x", ir.DataType.FLOAT, (0, 1 << 40, 1 << 40))
+    with pytest.raises(VerifyError, match="too large for NumPy"):
+        InputSampler(huge, {})

@@ -266,3 +266,11 @@ def test_an_optional_of_nothing() -> None:
     model.graph.node.insert(0, has)
     model.graph.node.insert(0, nothing)
     assert verify(model, model, samples=2).same
+
+
+def test_negative_quantized_numbers_that_become_zero_are_found() -> None:
+    # Numbers of 8 bits were drawn as if they were indices: 0 to 255, and seldom down to -2.
+    graph = "g (int8[N] x) => (float[N] y) <float s = {0.5}, float least = {-1}> "
+    before = parse(graph + "{ y = DequantizeLinear (x, s) }")
+    after = parse(graph + "{ d = DequantizeLinear (x, s) y = Max (d, least) }")
+    assert only(verify(before, after))["kind"] == "values"
