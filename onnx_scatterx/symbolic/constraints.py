@@ -88,6 +88,8 @@ class ConstraintSet:
         before = spending.unanswered, spending.price
         made = work()
         if now == self._learnt_below() and spending.unanswered == before[0]:
+            if len(self._recalled) >= LIMITS.remembered:
+                self._recalled.clear()
             self._recalled[key] = made, spending.price - before[1]
         return made
 

@@ -25,6 +25,9 @@ class Limits:
     question_steps: int = 80_000
     """Steps that one question to the prover may take."""
 
+    remembered: int = 1 << 16
+    """Results under the same facts that are remembered; then all are forgotten."""
+
     # The prover.
     proof_depth: int = 5
     """Successive arguments in a proof."""

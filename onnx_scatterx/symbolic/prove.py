@@ -83,6 +83,9 @@ class Facts(SampledFacts):
         before, depth = asking.price, LIMITS.proof_depth
         answer = asking.ask(lambda: self._prove(t, depth) or self._by_elements(t))
         price = asking.price - before
+        for known in (self._proven, self._open):
+            if len(known) >= LIMITS.remembered:
+                known.clear()
         if answer:
             self._proven[t] = price
         else:
