@@ -14,11 +14,17 @@ test *ARGS:
 quick *ARGS:
     pytest -m "not slow" {{ARGS}}
 
+# The random tests, with five times the examples, and others: those of a seed.
+explore SEED *ARGS:
+    SCATTERX_PROVE_SEED={{SEED}} SCATTERX_PROVE_SHARE=0.2 EXAMPLES=200 \
+    pytest --hypothesis-profile=other --hypothesis-seed={{SEED}} {{ARGS}}
+
 # Form, lint and types.
 lint:
     ruff format --check .
     ruff check .
     mypy
+    .ci/user-types
     lint-imports
 
 # Put the code into its form.
@@ -86,6 +92,10 @@ test-wheels *PLATFORMS:
 # Checks a release: the files in dist/, which are built first if dist/ is empty.
 release-check *PYTHONS:
     .ci/release-check {{PYTHONS}}
+
+# The two installations of README.md, each in a fresh virtual environment.
+readme:
+    .ci/readme
 
 # Everything, in a fresh virtual environment, as CI does it.
 ci:

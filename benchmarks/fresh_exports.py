@@ -14,19 +14,15 @@ from __future__ import annotations
 
 import argparse
 import collections
-import contextlib
-import logging
-import multiprocessing
-import os
 import tempfile
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import onnx
 import torch
 import transformers
+from apart import apart
 
 import onnx_scatterx
 from onnx_scatterx.errors import VerifyError
@@ -105,34 +101,6 @@ def export(name: str, exporter: str, path: str) -> None:
         torch.onnx.export(Positional(), given, path, verbose=False, **common)
 
 
-def exported(name: str, exporter: str, path: Path, limit: float) -> str:
-    """Export in a process of its own; return what went wrong, or nothing."""
-    told, tells = multiprocessing.Pipe(duplex=False)
-
-    def work() -> None:
-        warnings.simplefilter("ignore")
-        logging.disable()
-        with (
-            open(os.devnull, "w") as nowhere,
-            contextlib.redirect_stdout(nowhere),
-            contextlib.redirect_stderr(nowhere),
-        ):
-            try:
-                export(name, exporter, str(path))
-            except Exception as error:
-                tells.send(f"{type(error).__name__}: {error}".splitlines()[0][:80])
-            else:
-                tells.send("")
-
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    done = told.poll(limit)
-    answer = told.recv() if done else f"took longer than {limit:g} s"
-    process.kill()
-    process.join()
-    return str(answer)
-
-
 def row(name: str, exporter: str, path: Path) -> list[Any]:
     """Optimize an export, compare the two models, and return a line of the table."""
     start = time.process_time()
@@ -166,7 +134,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in args.classes:
             path = folder / f"{name}_{args.exporter}.onnx"
-            failed = exported(name, args.exporter, path, args.limit)
+            ended = apart("fork", export, name, args.exporter, str(path), wait=args.limit)
+            failed = ended and ended["failed"]
             cells = [name, args.exporter, failed] if failed else row(name, args.exporter, path)
             print("|", " | ".join(str(c).splitlines()[0] if str(c) else "" for c in cells), "|")
 

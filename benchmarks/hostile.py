@@ -18,7 +18,7 @@ from pathlib import Path
 
 SECONDS = 20.0
 BYTES = 1 << 30
-_PATIENCE = 120
+_PATIENCE = 300
 _ROOT = Path(__file__).parents[1]
 
 

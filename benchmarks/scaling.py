@@ -1,16 +1,19 @@
 """How the time of ``optimize`` grows with the model: a line, or something is wrong.
 
     python benchmarks/scaling.py [NODES ...] [--plot FILE.svg]     # the plot needs matplotlib
+    python benchmarks/scaling.py --mixed 10 100 300 1000           # nodes and time of each write
 
 There are two kinds of models. ``writes`` is a chain of slice assignments as exporters write them
 for dynamic shapes: eleven nodes with one ScatterND between transposes. ``layers`` is a chain of
 layers of a transformer with shapes computed in the graph, and a slice assignment in every second
 one: 110 nodes with one ScatterND. Prints CPU seconds, milliseconds for each node, and the ratio of
-these to the size before.
+these to the size before. ``--mixed`` has chains of writes of all kinds to one tensor.
 """
 
 import argparse
+import sys
 import time
+from pathlib import Path
 
 import onnx
 import onnx.parser
@@ -109,7 +112,11 @@ def main() -> None:
     parser.add_argument("nodes", nargs="*", type=int, default=[2_500, 5_000, 10_000, 20_000])
     parser.add_argument("--kind", choices=KINDS, action="append", help="one kind of models alone")
     parser.add_argument("--plot", metavar="FILE", help="draw the times too")
+    parser.add_argument("--mixed", nargs="+", type=int, metavar="WRITES", help="mixed writes alone")
     arguments = parser.parse_args()
+    if arguments.mixed:
+        mixed(arguments.mixed)
+        return
     series: dict[str, list[tuple[float, float]]] = {}
     for kind in arguments.kind or KINDS:
         onnx_scatterx.optimize(KINDS[kind](110))  # imports count for no model
@@ -128,6 +135,29 @@ def main() -> None:
             series.setdefault(kind, []).append((count, seconds))
     if arguments.plot:
         lines(series, "nodes", "CPU seconds", arguments.plot)
+
+
+def mixed(counts: list[int]) -> None:
+    """Print the nodes and milliseconds that each write of a chain of mixed writes takes."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.helpers.long_chains import STYLES, long_chain
+    from tests.helpers.support import parse
+
+    onnx_scatterx.optimize(parse(long_chain(5, 0, "dynamo", dynamic=True)), target="standard")
+    for style in STYLES:
+        for dynamic in (False, True):
+            for count in counts:
+                proto = parse(long_chain(count, 1, style, dynamic=dynamic))
+                start = time.process_time()
+                result = onnx_scatterx.optimize(proto, target="standard")
+                each = 1e3 * (time.process_time() - start) / count
+                nodes = len(result.model.graph.node) / count
+                sizes = "dynamic" if dynamic else "static"
+                print(
+                    f"{style:12}{sizes:8}{count:6} writes {nodes:7.2f} nodes {each:7.2f} ms each"
+                    f"  {result.report.summary()}",
+                    flush=True,
+                )
 
 
 def lines(series: dict[str, list[tuple[float, float]]], across: str, up: str, path: str) -> None:

@@ -5,12 +5,14 @@
     python models/export.py yolox_head letterbox
 
 A model is named after its module and how it was exported: `dynamo` is the exporter of today (opset
-20), `ts` the older TorchScript one (opset 18), `dynamic` says that some sizes are symbolic. What
-exporters note about the machine they ran on (stack traces, paths) is taken out; nothing else is.
+20), `ts` the older TorchScript one (opset 18), `dynamic` says that some sizes are symbolic. All
+that exporters note is kept; paths of the machine in it are made relative.
 """
 
 import argparse
 import io
+import os
+import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,9 +21,15 @@ from pathlib import Path
 import onnx
 import sources
 import torch
+from google.protobuf.message import Message
 from torch import Tensor, nn
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+DIRECTORIES = {
+    str(HERE): "models",
+    sysconfig.get_path("purelib"): "site-packages",
+    sysconfig.get_path("stdlib"): "lib",
+}
 OPSETS = {"dynamo": 20, "ts": 18}
 
 
@@ -192,21 +200,24 @@ def export(example: Example, how: str) -> onnx.ModelProto:
     return onnx.load_from_string(written.getvalue())
 
 
-def anonymous(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Remove the notes of exporters about the source of a node."""
-    for noted in _noted(model.graph):
-        noted.ClearField("doc_string")
-        noted.ClearField("metadata_props")
+def portable(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Replace the directories of this machine in the notes of exporters."""
+    for entry in _notes(model):
+        for directory, name in DIRECTORIES.items():
+            entry.value = entry.value.replace(f"{directory}{os.sep}", f"{name}/")
     return model
 
 
-def _noted(graph: onnx.GraphProto) -> Iterator:
-    yield graph
-    yield from (*graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer)
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _noted(attribute.g)
+def _notes(message: Message) -> Iterator[onnx.StringStringEntryProto]:
+    """Yield the metadata of a message and of all in it."""
+    for kind, value in message.ListFields():
+        if kind.message_type is None:
+            continue
+        for part in value if hasattr(value, "extend") else [value]:
+            if isinstance(part, onnx.StringStringEntryProto):
+                yield part
+            else:
+                yield from _notes(part)
 
 
 def main() -> None:
@@ -220,7 +231,7 @@ def main() -> None:
     for name in names:
         for how in known[name].exports:
             path = HERE / f"{name}_{how}.onnx"
-            model = anonymous(export(known[name], how))
+            model = portable(export(known[name], how))
             onnx.checker.check_model(model, full_check=True)
             path.write_bytes(model.SerializeToString(deterministic=True))
             scatters, gathers = (

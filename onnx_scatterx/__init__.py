@@ -22,24 +22,22 @@ if TYPE_CHECKING:
     from onnx_scatterx.batch.summary import Summary
     from onnx_scatterx.benchmarking import Benchmark, bench
     from onnx_scatterx.errors import (
-        DifferenceError,
         MissingConsumerError,
         ModelError,
         ScatterXError,
-        TargetError,
         VerifyError,
     )
     from onnx_scatterx.explanation import advise, explain
     from onnx_scatterx.extraction import Part, extract
     from onnx_scatterx.passes import RemoveScatters
     from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
-    from onnx_scatterx.reports.report import Report
+    from onnx_scatterx.reports.report import Report, TargetError
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.runtime.opened import run_model
     from onnx_scatterx.runtime.session import session
     from onnx_scatterx.targets.target import Target
     from onnx_scatterx.text.reasons import Reason, Refusal
-    from onnx_scatterx.verification import Verification, verify
+    from onnx_scatterx.verification import DifferenceError, Verification, verify
 
     __version__: str
 
@@ -91,7 +89,7 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 _HOMES = {
     "Action": "reports.entries",
     "Benchmark": "benchmarking",
-    "DifferenceError": "errors",
+    "DifferenceError": "verification",
     "GatherReport": "reports.entries",
     "MissingConsumerError": "errors",
     "ModelError": "errors",
@@ -105,7 +103,7 @@ _HOMES = {
     "ScatterXError": "errors",
     "Summary": "batch.summary",
     "Target": "targets.target",
-    "TargetError": "errors",
+    "TargetError": "reports.report",
     "Verification": "verification",
     "VerifyError": "errors",
     "advise": "explanation",

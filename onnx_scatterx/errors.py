@@ -1,14 +1,12 @@
-"""The errors that the package raises on purpose. Each is one line: the mistake, and a remedy."""
+"""The errors that the package raises on purpose. Each is one line: the mistake, and a remedy.
+
+Those that carry something are beside it: `DifferenceError` in `verification`, `TargetError` in
+`reports`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from onnx_scatterx.text.visible import visible
-
-if TYPE_CHECKING:
-    from onnx_scatterx.reports.report import Report
-    from onnx_scatterx.verification import Verification
 
 
 class ScatterXError(Exception):
@@ -32,35 +30,6 @@ class VerifyError(ScatterXError):
 
 class MissingConsumerError(ScatterXError):
     """A consumer of ONNX is not installed, or cannot be imported or started."""
-
-
-class DifferenceError(ScatterXError):
-    """An optimized model gives other outputs than the original, or they could not be compared.
-
-    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
-    raises this error.
-    """
-
-    def __init__(self, message: str, verification: Verification) -> None:
-        super().__init__(message)
-        self.verification = verification
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.args[0], self.verification)
-
-
-class TargetError(ScatterXError):
-    """The target does not take all of an optimized model.
-
-    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
-    """
-
-    def __init__(self, message: str, report: Report) -> None:
-        super().__init__(message)
-        self.report = report
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.args[0], self.report)
 
 
 def one_line(error: object, limit: int = 300) -> str:

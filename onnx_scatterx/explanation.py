@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import onnx_ir as ir
+
 from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api.inspection import inspect_records, loaded_ir
@@ -14,11 +16,13 @@ from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Entry, ScatterReport
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
+from onnx_scatterx.symbolic.budget import own_budget, within_limits
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.targets.catalogue import AnyTarget
@@ -38,6 +42,7 @@ def advise(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    effort: float = 1,
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
     r"""Return what to do about the scatters of a model that are kept or become ScatterX.
@@ -57,10 +62,13 @@ def advise(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins
     """
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
+    settings = Settings.of(
+        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
+    )
     loaded = loaded_ir(model)
-    _, records = inspect_records(loaded, settings, details=False)
-    return advise_on(loaded, settings, records, command)
+    with command_budget(loaded, settings):
+        _, records = inspect_records(loaded, settings, details=False)
+        return advise_on(loaded, settings, records, command)
 
 
 def explain(
@@ -73,6 +81,7 @@ def explain(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    effort: float = 1,
     theory: bool = False,
     command: Command | None = None,
     progress: Progress | None = None,
@@ -93,6 +102,7 @@ def explain(
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``.
+        effort: as for ``optimize``.
         theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
             with its witness.
         command: how the commands begin.
@@ -135,6 +145,7 @@ def explain(
         assume=assume,
         deterministic=deterministic,
         fix=fix,
+        effort=effort,
         theory=theory,
         command=command,
         progress=progress,
@@ -182,16 +193,32 @@ def explanations(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    effort: float = 1,
     theory: bool = False,
     command: Command | None = None,
     progress: Progress | None = None,
 ) -> list[Explanation]:
     """Return the explanation of `explain`, in parts; its arguments are the same."""
     observer = Observer(progress)
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
+    settings = Settings.of(
+        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
+    )
     loaded = loaded_ir(model, observer)
+    with command_budget(loaded, settings):
+        return _explanations(loaded, node, settings, observer, command, theory=theory)
+
+
+def _explanations(
+    loaded: ir.Model,
+    node: str | None,
+    settings: Settings,
+    observer: Observer,
+    command: Command | None,
+    *,
+    theory: bool,
+) -> list[Explanation]:
     _, records = inspect_records(loaded, settings, observer, details=False)
-    if node is not None and not reads and all(node != a.entry.node for a in records):
+    if node is not None and not settings.reads and all(node != a.entry.node for a in records):
         settings = replace(settings, reads=True)
         _, records = inspect_records(loaded, settings, details=False)
     if node is not None:
@@ -220,7 +247,9 @@ def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
 
 
 def _explained(record: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
-    answer, *rest = parts(record, theory=theory)
+    found = within_limits(lambda: list(parts(record, theory=theory)))
+    with own_budget():  # without the canonical form, nothing is proven
+        answer, *rest = found or parts(replace(record, canonical=None), theory=theory)
     sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
 

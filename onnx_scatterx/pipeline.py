@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -24,7 +25,7 @@ from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import own_budget
+from onnx_scatterx.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
@@ -39,6 +40,7 @@ from onnx_scatterx.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
+from onnx_scatterx.transforms.move_above_quantizers import MoveAboveQuantizers
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
@@ -56,11 +58,13 @@ PIPELINE: tuple[Pass, ...] = (
     CancelTransposes(),
     FoldSizes(),
     WriteOtherForms(),
+    MoveAboveQuantizers(),
     DropDefaultReductions(),
     AttachFallbacks(),
 )
 
-_OF_THE_REST = (FoldSizes, WriteOtherForms)  # they change nodes unrelated to scatters
+_OF_THE_REST = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
+"""They change nodes that are unrelated to scatters."""
 
 
 @fewer_collections()
@@ -77,6 +81,13 @@ def optimize_ir(
     If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
     ``observer`` reports the progress.
     """
+    with command_budget(model, settings):
+        return _optimized(model, settings, planned, details, observer)
+
+
+def _optimized(
+    model: ir.Model, settings: Settings, planned: bool, details: bool, observer: Observer
+) -> tuple[Report, tuple[NodeRecord, ...]]:
     follow_links(model)
     newest = settings.target.max_opset
     kept_opset = newer_opset(model, newest)
@@ -99,7 +110,10 @@ def optimize_ir(
             observer.stage("finding out which assumptions are needed", tries, 0)
             return _effect(cloned(model), settings, some)
 
-        necessary, rests = needed(given, effect)
+        with budget().share(1 / 2):
+            necessary, rests = needed(given, effect)
+            if budget().is_spent:  # which of them are needed is not known
+                necessary, rests = given, [given] * len(rests)
     before = _operators(model)
     records = _rewritten(model, settings, necessary, observer, details=details)
     if necessary:
@@ -122,8 +136,7 @@ def optimize_ir(
     )
     unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
-    with own_budget(_steps(model)):
-        left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
+    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
@@ -144,7 +157,8 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
-    return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
+    with command_budget(model, settings):
+        return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
 def _goes(record: NodeRecord) -> bool:
@@ -173,22 +187,18 @@ def _rewritten(
     job = Job(model, settings, assumed, observer=observer)
     if not job.has_scatters and not settings.fix:
         return ()
-    limit = _steps(model)
-    with own_budget(limit):
+    with budget().share(3 / 4):  # the rest is for the report
         for step in PIPELINE:
             if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
                 step.run(job)
                 observer.passed(step.name, model)
-    with own_budget(limit):
-        records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
-    if details:
-        with own_budget(limit):
-            records = with_details(records, job.wiring)
-    return records
+    records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+    return with_details(records, job.wiring) if details else records
 
 
-def _steps(model: ir.Model) -> int:
-    return LIMITS.steps_of(sum(map(len, all_graphs(model))))
+def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
+    """Return the budget of a command about a model, which all its parts share."""
+    return of_command(settings.effort * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
 
 
 def _operators(model: ir.Model) -> Counter[str]:

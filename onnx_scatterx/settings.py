@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +55,8 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
 class Settings:
     """How to optimize: for which target, with which rules, on which assumptions.
 
-    ``asked`` are the rules as the user named them, or None.
+    ``asked`` are the rules as the user named them, or None. ``effort`` multiplies the steps that a
+    command may take.
     """
 
     target: Target
@@ -66,6 +68,7 @@ class Settings:
     reads: bool = False
     fix: Fix = None
     asked: Rules | None = None
+    effort: float = 1
 
     @classmethod
     def of(
@@ -79,12 +82,17 @@ class Settings:
         sizes: Mapping[str, int] | None = None,
         reads: bool = False,
         fix: Fix = None,
+        effort: float = 1,
     ) -> Settings:
         """Return the checked arguments of the public functions, or raise ScatterXError."""
+        if not 0 < effort < math.inf:
+            raise ScatterXError(f"effort {effort}: this is not a number above 0")
         chosen = target_of(target)
         applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
         given = clauses(assume)
-        return cls(chosen, applied, distrust_dims, given, deterministic, sizes, reads, fix, rules)
+        return cls(
+            chosen, applied, distrust_dims, given, deterministic, sizes, reads, fix, rules, effort
+        )
 
     def options(self) -> tuple[str, ...]:
         """Return the settings besides the target, as options of the command line.
@@ -106,4 +114,5 @@ class Settings:
         for name, number in (self.fix or {}).items():
             value = f"={number}" if isinstance(number, int) else f":{','.join(map(str, number))}"
             options.append(f"--fix {name}{value}")
+        options += [f"--effort {self.effort:g}"] if self.effort != 1 else []
         return tuple(options)

@@ -5,6 +5,9 @@ pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
 pytest --hypothesis-profile=full    with three times the examples, as in CI
 pytest --hypothesis-profile=deep    with five times the examples
+just explore 7                      with five times the examples, and others: those of seed 7
+
+Every run draws the same examples, so a test that fails does so everywhere.
 """
 
 import os
@@ -14,6 +17,10 @@ import pytest
 from hypothesis import settings
 
 import tests.helpers.examples  # noqa: F401 - registers the profiles
+from onnx_scatterx.runtime import worker_process
+from tests.helpers.forked_worker import ForkedWorker
+
+_REAL_STARTS = ("batch", "devices", "runtime", "system")  # folders of tests
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
@@ -43,3 +50,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden writes files that tests share: run it with -n 0")
+
+
+@pytest.fixture(autouse=True)
+def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ONNX Runtime work in copies of this process, but for the tests of its processes."""
+    folder = request.path.parent.name
+    if hasattr(os, "fork") and folder not in _REAL_STARTS:
+        monkeypatch.setattr(worker_process, "started", ForkedWorker)

@@ -112,6 +112,7 @@ class Change:
             reads=given.reads,
             sizes=given.sizes,
             fix={**(given.fix or {}), **self.fix},
+            effort=given.effort,
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)

@@ -18,7 +18,7 @@ from onnx_scatterx.analysis.infeasible import InfeasibleError
 from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.assumptions.clauses import Clause
-from onnx_scatterx.symbolic.budget import Budget, budget
+from onnx_scatterx.symbolic.budget import budget
 
 
 def interpret(
@@ -42,8 +42,8 @@ def converged(
     walk = partial(
         Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=Reading()
     )
-    with budget().share(1 / 2) as own:
-        found = _without_doubts(walk, own)
+    with budget().share(1 / 2):
+        found = _without_doubts(walk)
     if found is None:
         last = walk()
         found = last, last.run()
@@ -51,7 +51,7 @@ def converged(
 
 
 def _without_doubts(
-    walk: Callable[..., Interpreter], own: Budget
+    walk: Callable[..., Interpreter],
 ) -> tuple[Interpreter, Knowledge] | None:
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
@@ -65,7 +65,7 @@ def _without_doubts(
         interpreter = walk(ruled_out=always, older=older, speculate=True)
         knowledge = interpreter.run()
         doubted = interpreter.suspected
-        if own.steps < 0:
+        if budget().is_spent:
             return None
         if not doubted:
             return interpreter, knowledge
@@ -73,7 +73,7 @@ def _without_doubts(
         # If the model runs at a size while other pairs are believed, it also runs without that.
         found = []
         for pair in doubted:
-            if pair in older or own.steps < 0:
+            if pair in older or budget().is_spent:
                 continue
             likely = in_older(speculate=True, probe=pair)
             # A failure before anything was believed is also a failure without that belief.
@@ -82,12 +82,14 @@ def _without_doubts(
         older = (*older, *found)
         in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
         wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]
-        certain = [pair for pair in wanted if own.steps >= 0 and _is_refused(in_newer(probe=pair))]
+        certain = [
+            pair for pair in wanted if not budget().is_spent and _is_refused(in_newer(probe=pair))
+        ]
         always = (*always, *certain)
         if not found and not certain:
             last = walk(ruled_out=always, older=older)
             knowledge = last.run()
-            return None if own.steps < 0 else (last, knowledge)
+            return None if budget().is_spent else (last, knowledge)
 
 
 def _is_refused(interpreter: Interpreter) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
@@ -37,4 +39,4 @@ def forget(
 
 def _without_facts(scope: Scope) -> Scope:
     """Return a scope in which nothing is known but the outer values."""
-    return Scope(scope.opsets, Facts(), scope.values, scope.attributes, scope.function)
+    return dataclasses.replace(scope, facts=Facts(), visit_id=object())

@@ -12,6 +12,7 @@ from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.domain.widening import widened
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.constants import overridable
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, size, term
 
@@ -30,13 +31,7 @@ class ModelInputs:
         self.probe = probe
         self.declared: dict[Term, str] = {}
         self.shared: dict[Term, str] = {}
-        # From IR version 4 on callers can override an initializer that is an input, too.
-        overridable = (model.ir_version or 0) >= 4
-        self._overridable = set(model.graph.inputs) if overridable else set()
-
-    def is_constant(self, value: ir.Value) -> bool:
-        """Return whether callers cannot override an initializer."""
-        return value not in self._overridable
+        self.overridable = overridable(model)
 
     def learn(
         self, facts: Facts, assumed: Sequence[Clause], ruled_out: Iterable[Exclusion]
@@ -45,7 +40,7 @@ class ModelInputs:
         shapes: dict[ir.Value, Shape | None] = {}
         symbols: dict[str, list[Term]] = {}
         for value in self.graph.inputs:
-            if value.name in self.graph.initializers and self.is_constant(value):
+            if value.name in self.graph.initializers and value not in self.overridable:
                 continue
             shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
         if not self.distrust_dims:

@@ -32,6 +32,7 @@ from onnx_scatterx.analysis.operators.generators import of_tensor
 from onnx_scatterx.analysis.reading import Reading
 from onnx_scatterx.analysis.transfers import MICROSOFT, TRANSFERS
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import (
     called_function,
     callers_first,
@@ -41,12 +42,14 @@ from onnx_scatterx.ir.graphs import (
 )
 from onnx_scatterx.symbolic.budget import (
     LimitError,
+    PartSpentError,
     SpentError,
     TooLargeError,
     budget,
     own_budget,
 )
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.prove import Facts
 
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
@@ -100,7 +103,8 @@ class Interpreter:
 
     def run(self) -> Knowledge:
         graph = self.model.graph
-        scope = Scope(operator_sets(graph.opset_imports), Facts(), self.values)
+        opsets, overridable = operator_sets(graph.opset_imports), self.inputs.overridable
+        scope = Scope(opsets, Facts(), self.values, overridable=overridable)
         with own_budget():  # linear in the inputs and the assumptions about them
             self.values.update(self.inputs.learn(scope.facts, self.assumed, self.ruled_out))
         self._visit(graph, scope)
@@ -112,10 +116,9 @@ class Interpreter:
 
     def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
         for value in graph.initializers.values():
-            if value in scope.values and not self.inputs.is_constant(value):
-                continue
-            if value.const_value is not None:
-                scope.values[value] = self.reading.initializer(value)
+            tensor = constant(value, scope.overridable)
+            if tensor is not None:
+                scope.values[value] = self.reading.initializer(value, tensor)
 
     def _joined(self, function: ir.Function) -> Scope:
         with own_budget():  # linear in the calls
@@ -132,9 +135,10 @@ class Interpreter:
         live = live_nodes(inner)
         for node in inner:
             try:
-                budget().work(4 + len(node.inputs) + len(node.outputs))
-                self._node(node, scope, node in live)
-            except TooLargeError:
+                with budget().of_part(LIMITS.scatter_steps):
+                    budget().work(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
+                    self._node(node, scope, node in live)
+            except (TooLargeError, PartSpentError):
                 self._forget_node(node, scope)
             except SpentError:
                 forget(inner, scope, self.scopes, node)
@@ -159,15 +163,13 @@ class Interpreter:
             if scope is None:
                 continue
             for value in node.inputs:
-                if (
-                    value is not None
-                    and value not in scope.values
-                    and value.const_value is not None
-                ):
-                    scope.values[value] = of_tensor(value.const_value)
+                tensor = constant(value, scope.overridable)
+                if value is not None and value not in scope.values and tensor is not None:
+                    scope.values[value] = of_tensor(tensor)
             known = {v: scope.values[v] for v in node.outputs if v in scope.values}
             try:
-                self._node(node, scope, live=False)
+                with budget().of_part(LIMITS.scatter_steps):
+                    self._node(node, scope, live=False)
             except LimitError:
                 self._forget_node(node, scope)
             scope.values.update(known)

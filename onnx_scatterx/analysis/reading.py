@@ -17,22 +17,21 @@ from onnx_scatterx.analysis.operators.generators import of_attributes, of_tensor
 class Reading:
     """The constants of one model, which does not change meanwhile.
 
-    >>> value = ir.Value(name="w", const_value=ir.tensor([1, 2]))
+    >>> value, tensor = ir.Value(name="w"), ir.tensor([1, 2])
     >>> reading = Reading()
-    >>> reading.initializer(value).content, reading.initializer(value) is reading.initializer(value)
-    (array([1, 2]), True)
+    >>> reading.initializer(value, tensor).content
+    array([1, 2])
     """
 
     def __init__(self) -> None:
         self._initializers: dict[ir.Value, TensorValue] = {}
         self._nodes: dict[ir.Node, TensorValue | None] = {}
 
-    def initializer(self, value: ir.Value) -> TensorValue:
-        """Return the abstract value of a value that has a tensor."""
+    def initializer(self, value: ir.Value, tensor: ir.TensorProtocol) -> TensorValue:
+        """Return the abstract value of an initializer."""
         found = self._initializers.get(value)
         if found is None:
-            assert value.const_value is not None
-            found = self._initializers[value] = of_tensor(value.const_value)
+            found = self._initializers[value] = of_tensor(tensor)
         return found
 
     def constant(self, node: ir.Node) -> TensorValue | None:

@@ -125,7 +125,12 @@ def _inferred(call: Call) -> list[TensorValue]:
             data,
             opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
         )
-    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError):
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        ValueError,
+    ):
         return unknown  # the node is invalid, and ONNX Runtime will say so
     return [
         _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]
@@ -144,6 +149,8 @@ def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
     dims: list[int | str] = []
     for d in given.shape:
         constant = d.constant
+        if constant is not None and constant >= 1 << 63:
+            constant = None  # no tensor has it, and a TypeProto cannot hold it
         name = f"d{len(names)}"
         for known, t in names.items():
             if t is d:

@@ -19,6 +19,7 @@ from onnx_scatterx.analysis.operators import windows
 from onnx_scatterx.analysis.operators.gathers import named_axes
 from onnx_scatterx.analysis.operators.reshape_target import may_copy
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, term
 
@@ -54,7 +55,7 @@ def _scatter(call: Call) -> list[Term]:
 def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     if indices is None or not indices.size or extent.constant is not None:
         return []
-    budget().work(1 + indices.size // 32)
+    budget().work(PRICES.of_array(indices.size))
     low, high = int(indices.min()), int(indices.max())
     needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
     return [extent - needed]

@@ -31,6 +31,7 @@ def inspect(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    effort: float = 1,
     progress: Progress | None = None,
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
@@ -50,7 +51,7 @@ def inspect(
 
     """
     settings = Settings.of(
-        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
+        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
     )
     return inspect_records(model, settings, Observer(progress))[0]
 

@@ -13,13 +13,14 @@ from onnx_scatterx.api.inspection import about_model, opened_ir
 from onnx_scatterx.api.result import Result
 from onnx_scatterx.assumptions.clauses import Assume
 from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.errors import DifferenceError, ScatterXError, TargetError, VerifyError
+from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.pipeline import optimize_ir
+from onnx_scatterx.reports.report import TargetError
 from onnx_scatterx.settings import Rules, Settings
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
@@ -43,6 +44,7 @@ def optimize(
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
     fix: Fix = ...,
+    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -63,6 +65,7 @@ def optimize(
     sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
     fix: Fix = ...,
+    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
     progress: Progress | None = ...,
@@ -83,6 +86,7 @@ def optimize(
     sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
     fix: Fix = None,
+    effort: float = 1,
     verify: bool | Mapping[str, Any] = False,
     strict: bool = False,
     progress: Progress | None = None,
@@ -112,6 +116,8 @@ def optimize(
         fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
             "x": [4, 3, 224, 224]}``: all values that depend only on them are folded, and the result
             is right at these sizes.
+        effort: multiplies the steps that may be taken: by default some 15 seconds of CPU for a
+            model, or a millisecond for each node if that is more.
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
@@ -148,7 +154,15 @@ def optimize(
     observer = Observer(progress, watch)
     with recorded() as read:
         settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, sizes=sizes, reads=reads, fix=fix
+            target,
+            rules,
+            distrust_dims,
+            assume,
+            deterministic,
+            sizes=sizes,
+            reads=reads,
+            fix=fix,
+            effort=effort,
         )
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
@@ -187,7 +201,7 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.verification import verify
+    from onnx_scatterx.verification import DifferenceError, verify
 
     observer.stage("verifying")
     options = {

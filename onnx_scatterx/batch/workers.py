@@ -174,7 +174,7 @@ def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
 
     if all(entry.refusal is None for entry in report.scatters):
         return ()
-    names = ("target", "distrust_dims", "reads", "assume", "deterministic", "fix")
+    names = ("target", "distrust_dims", "reads", "assume", "deterministic", "fix", "effort")
     given = {name: task.options[name] for name in names if name in task.options}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))

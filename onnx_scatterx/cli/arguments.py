@@ -6,7 +6,15 @@ import argparse
 from typing import Any
 
 from onnx_scatterx.cli.fix_option import add_fix, fixed_sizes
-from onnx_scatterx.cli.values import count, duration, named_file, natural, size, thread_count
+from onnx_scatterx.cli.values import (
+    count,
+    duration,
+    effort,
+    named_file,
+    natural,
+    size,
+    thread_count,
+)
 from onnx_scatterx.errors import ScatterXError
 
 _SAMPLES = 40
@@ -28,6 +36,13 @@ def add_target(command: argparse.ArgumentParser) -> None:
     add_fix(command)
     add_assume(command)
     add_distrust(command)
+    command.add_argument(
+        "--effort",
+        type=effort,
+        default=1,
+        metavar="N",
+        help="take up to N times as many steps (1)",
+    )
     command.add_argument(
         "--deterministic",
         action="store_true",
@@ -155,7 +170,7 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments that optimize, inspect and explain share."""
-    names = ("target", "assume", "distrust_dims", "deterministic", "reads")
+    names = ("target", "assume", "distrust_dims", "deterministic", "reads", "effort")
     return {**{name: getattr(args, name) for name in names}, "fix": fixed_sizes(args.fix)}
 
 

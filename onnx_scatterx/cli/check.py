@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from onnx_scatterx.cli.arguments import add_inputs, add_model, add_sizes, reject
 from onnx_scatterx.cli.output import print_error, show, show_text
 from onnx_scatterx.cli.values import count, duration
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.devices import Check
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         return answers(args.model, chosen, show, **options)
     found: list[Check] = []
     status = answers(args.model, chosen, found.append, **options)
-    show_text(json.dumps([asdict(one) for one in found], indent=2))
+    show_text(as_json([asdict(one) for one in found]))
     return status
 
 

@@ -45,6 +45,7 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     options += [word for text in args.assume for word in ("--assume", text)]
     for name in ("distrust_dims", "deterministic", "reads"):
         options += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
+    options += ["--effort", f"{args.effort:g}"] if args.effort != 1 else []
     return Command(args.model, output, args.target_said, tuple(options))
 
 

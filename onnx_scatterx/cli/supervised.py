@@ -35,6 +35,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     if child == 0:
         os.close(held)
         os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on once
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so it may write, also after `stty tostop`
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
         return _work(argv)

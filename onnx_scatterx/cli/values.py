@@ -19,6 +19,21 @@ def count(text: str) -> int:
     return number
 
 
+def effort(text: str) -> float:
+    """Return a number above 0.
+
+    >>> effort("4")
+    4.0
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
 def duration(text: str) -> float:
     """Return a number of seconds above 0.
 

@@ -11,6 +11,7 @@ finds only `onnx_scatterx.devices`.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.devices.adapter import Adapter
 
 _HERE = Path(__file__).resolve().parent
+_ROUNDS = 100  # of looking for processes, which may start others meanwhile
 
 
 def main(place: str) -> None:
@@ -133,9 +135,37 @@ def _reply(replies: IO[str], content: Mapping[str, Any]) -> None:
 def _receive(jobs: queue.SimpleQueue[str]) -> None:
     for line in sys.stdin:
         jobs.put(line)
+    end_all(os.environ["TMPDIR"])
     if hasattr(os, "killpg"):
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
+
+
+def end_all(directory: str) -> None:
+    """Kill the other processes with this directory for temporary files, in other sessions too.
+
+    A process has it in its environment, which Linux shows.
+    """
+    mark = os.fsencode(f"TMPDIR={directory}")
+    for _ in range(_ROUNDS):
+        found = [n for n in _processes() if n != os.getpid() and mark in _environment(n)]
+        for number in found:
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        if not found:
+            return
+
+
+def _processes() -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return []
+
+
+def _environment(process: int) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    return []
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A consumer in a process of its own, which may crash, hang and write files; all is cleaned up.
 
-The process leads a group of its own, so all processes that it started end with it. It works in a
-scratch directory, which also has its temporary files and caches.
+The process leads a group of its own, so all processes that it started end with it; on Linux also
+those in other groups and sessions, unless their environment was emptied. It works in a scratch
+directory, which also has its temporary files and caches.
 """
 
 from __future__ import annotations
@@ -191,6 +192,7 @@ class ConsumerProcess(Closing):
         if process is not None:
             with postponed():
                 _kill(process)
+                child.end_all(str(self._directory / "scratch"))
                 with contextlib.suppress(BrokenPipeError):
                     process.communicate()
                 self._log.close()

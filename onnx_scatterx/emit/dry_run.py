@@ -17,6 +17,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.emit.kernels import KERNELS, has_kernel
 from onnx_scatterx.emit.made_values import MadeValues
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 _OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
@@ -42,6 +43,9 @@ class DryRun:
     too_many_dims: dict[str, None] = field(default_factory=dict)
     given_rank: int = 0  # the largest rank of a value that was read
     written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
+    steps: dict[ir.Value, tuple[str, Sequence[ir.Value | None]]] = field(default_factory=dict)
+    """For each output that was written on trial: the operator, and its inputs."""
+    result: ir.Value | None = None
     _values: set[ir.Value] = field(default_factory=set)
 
     @property
@@ -68,12 +72,13 @@ class DryRun:
 
         Equal nodes have equal ``key``.
         """
-        budget().work(2)
+        budget().work(PRICES.trial)
         present = [v for v in inputs if v is not None]
         self._require_kernel(op, present, dtype)
         self.read(v for v in present if not self.made(v))
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         self._values.add(output)
+        self.steps[output] = op, inputs
         self.nodes += 1
         self.written[key] = output
         return output
@@ -111,9 +116,11 @@ class DryRun:
             key: object = (*array,)
             value = self.drafts.get(key)
             if value is None:
-                value = self.drafts[key] = self._constant(np.asarray(array, np.int64), None)
+                value = self.drafts[key] = self._constant(_integers(array), None)
+        elif dtype in (None, ir.DataType.INT64):
+            value = self._constant(_integers(array), dtype)
         else:
-            value = self._constant(np.asarray(array, None if dtype else np.int64, order="C"), dtype)
+            value = self._constant(np.asarray(array, order="C"), dtype)
         self._values.add(value)
         return value
 
@@ -132,3 +139,11 @@ class DryRun:
     def made(self, value: ir.Value) -> bool:
         """Return whether a value was written on trial."""
         return value in self._values
+
+
+def _integers(array: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return an array as int64, or refuse a number that int64 does not hold."""
+    found = np.asarray(array, order="C")
+    if found.dtype.kind in "uO" and any(not -(1 << 63) <= int(n) < 1 << 63 for n in found.flat):
+        raise RefusedError(Reason.UNKNOWN_SIZE, "a number beyond int64")
+    return found.astype(np.int64, copy=False)

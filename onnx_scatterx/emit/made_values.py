@@ -14,6 +14,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.analysis.domain.widening import widened
 from onnx_scatterx.analysis.operators import generators
 from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.symbolic.budget import QuestionSpentError, TooLargeError
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
@@ -39,8 +40,9 @@ class MadeValues:
             return self._outer[value]
         if found is None:
             found = self.scope.values.get(value)
-        if found is None and value.const_value is not None:
-            found = self._found[value] = generators.of_tensor(value.const_value)
+        tensor = constant(value, self.scope.overridable) if found is None else None
+        if tensor is not None:
+            found = self._found[value] = generators.of_tensor(tensor)
         return found or TensorValue(value.dtype, None)
 
     def result(

@@ -38,6 +38,7 @@ class NodeWriter(GraphWriter):
         super().__init__(graph, names, constant_nodes=constant_nodes)
         self.target = target
         self.facts = scope.facts
+        self.overridable = scope.overridable
         self.version = scope.opsets.get("", 0)
         self._trial: DryRun | None = None
         limited = target.is_limited or target.static_only
@@ -58,7 +59,7 @@ class NodeWriter(GraphWriter):
         trial = self._trial = DryRun(self.version, inner, self._drafts)
         self._known = inner
         try:
-            result = write()
+            result = trial.result = write()
             if not trial.made(result):
                 trial.read([result])
                 if as_output:
@@ -113,10 +114,17 @@ class NodeWriter(GraphWriter):
             trial.check_rank(op, result, self.target.max_rank)
         return output
 
-    def instead_of(self, node: ir.Node, dtype: ir.DataType | None) -> ir.Value | None:
+    def instead_of(
+        self,
+        node: ir.Node,
+        dtype: ir.DataType | None,
+        *,
+        may: Callable[[DryRun], bool] = lambda _: True,
+    ) -> ir.Value | None:
         """Write another form that the target takes instead of a node, before it.
 
-        Returns None, and writes nothing, if the target takes the node, or no other form of it.
+        Returns None, and writes nothing, if the target takes the node, or no other form of it, or
+        if the form ``may`` not be written.
         """
         known = self._known
         if known is None:
@@ -133,7 +141,8 @@ class NodeWriter(GraphWriter):
             return self.node(node.op_type, inputs, dtype, **given)
 
         as_output = node.outputs[0].is_graph_output()
-        return None if isinstance(self.dry_run(write, as_output=as_output), Refusal) else write()
+        trial = self.dry_run(write, as_output=as_output)
+        return None if isinstance(trial, Refusal) or not may(trial) else write()
 
     def _other_form(self, request: Request) -> ir.Value | None:
         """Write a node in another form, unless this is for another form of such a node."""

@@ -113,13 +113,16 @@ def extract(
             STANDARD, None, distrust_dims, assume, deterministic, reads=reads, fix=fix
         )
         wanted.append(_Wanted.of(whole, node, replace(other, reads=wanted[0].settings.reads)))
-    for number, (part, weights) in enumerate(parts_of(whole, node, settings), 1):
+    for number, (found, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
+        part, private = found
         observer.stage("trying a part", number)
-        if all(w.is_met_by(part, node) for w in wanted):
-            names = _weights(part) if weights else ()
+        entries = [each.found_in(part, node) for each in wanted]
+        if entries[0] is not None and None not in entries:
+            names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
+            removed = () if attributes else private
             made: Any = part if isinstance(Given.of(model).model, ir.Model) else to_proto(part)
             counts = len(part.graph), len(whole.graph)
-            return Part(made, wanted[0].entry, *counts, names, Given.of(model).source)
+            return Part(made, entries[0], *counts, names, Given.of(model).source, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 
@@ -148,13 +151,18 @@ class _Wanted:
             raise ScatterXError(f"no scatter or gather is called {node!r}{near}")
         return cls(settings, found[0])
 
-    def is_met_by(self, part: ir.Model, node: str) -> bool:
-        """Return whether the report on a part, read as it would be sent, is the same."""
+    def found_in(self, part: ir.Model, node: str) -> Entry | None:
+        """Return the entry of a part, read as it would be sent; None if it says something else.
+
+        Only the names of graphs may differ.
+        """
         try:
             report, _ = inspect_records(to_proto(cloned(part)), self.settings)
         except ScatterXError:  # the part lacks an assumed input, or is not valid
-            return False
-        return next((e for e in report.entries if e.node == node), None) == self.entry
+            return None
+        found = next((e for e in report.entries if e.node == node), None)
+        same = found is not None and replace(found, graph=self.entry.graph) == self.entry
+        return found if same else None
 
 
 def _weights(model: ir.Model) -> tuple[str, ...]:

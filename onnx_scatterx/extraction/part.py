@@ -4,27 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import METADATA
 from onnx_scatterx.extraction.neighbourhood import Region
-from onnx_scatterx.extraction.weights import weight_of
+from onnx_scatterx.extraction.texts import remove_texts
+from onnx_scatterx.extraction.weights import (
+    constant_of,
+    is_private,
+    is_weight,
+    private_attributes,
+    weight_of,
+)
 from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.data import from_proto
 from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of
+from onnx_scatterx.ir.save import as_bytes
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 
 Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
 """The type and the shape of an input."""
 
 
 def part_of(
-    model: ir.Model, region: Region, known: Mapping[ir.Value, Declared | None], *, weights: bool
-) -> ir.Model | None:
-    """Return a model of the nodes of a region; None if nothing of it would be an output.
+    model: ir.Model,
+    region: Region,
+    known: Mapping[ir.Value, Declared | None],
+    *,
+    weights: bool,
+    attributes: bool,
+) -> tuple[ir.Model, tuple[str, ...]] | None:
+    """Return a model of the nodes of a region, and its private attributes.
 
-    Removed values become inputs, with their ``known`` types and shapes, and so do weights, unless
-    they are wanted. Outputs are declared, too, if something is known of them. Names are kept;
-    exporters' notes on their sources are removed.
+    Returns None if nothing of it would be an output. Removed values become inputs, with their
+    ``known`` types and shapes. Unless they are wanted, weights become inputs, too, or zeros in
+    functions and subgraphs, and private attributes are removed. Outputs are declared, too, if
+    something is known of them. Names are kept; all other texts are removed.
     """
     copy = cloned(model)
     graph = copy.graph
@@ -54,11 +70,16 @@ def part_of(
     graph.remove(gone, safe=True)
     if not weights:
         for value in list(_read(graph)):
-            if weight_of(value):
+            if _owner(value) is graph and weight_of(value):
                 _open(graph, value)
     _drop_unread(copy)
-    _forget(copy)
-    return copy
+    if not weights:
+        for inner in all_graphs(copy)[1:]:
+            _clear(inner)
+    private = _private(copy, remove=not attributes)
+    message = as_bytes(copy)[1]  # with its external data
+    remove_texts(message)
+    return from_proto(message), private
 
 
 def _let_go(nodes: Iterable[ir.Node]) -> None:
@@ -80,20 +101,27 @@ def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
     graph.inputs.append(made)
 
 
+def _owner(value: ir.Value) -> ir.Graph | ir.Function | None:
+    """Return the graph whose initializer, input or node a value is."""
+    node = value.producer()
+    return value.graph if node is None else node.graph
+
+
 def _open(graph: ir.Graph, value: ir.Value) -> None:
     """Replace a weight by an input."""
     tensor, node = value.const_value, value.producer()
     if node is not None:
-        tensor = node.attributes["value"].as_tensor()
+        tensor = constant_of(node)
+        assert tensor is not None
         _cut(graph, value, (tensor.dtype, tuple(tensor.shape.numpy())))
         if not value.is_graph_output():
             graph.remove(node, safe=True)
         return
-    assert tensor is not None
     assert value.name is not None
     graph.initializers.pop(value.name)
-    value.const_value = None
-    value.type, value.shape = ir.TensorType(tensor.dtype), ir.Shape(tensor.shape.numpy())
+    if tensor is not None:  # and no sparse one, whose type is known
+        value.const_value = None
+        value.type, value.shape = ir.TensorType(tensor.dtype), ir.Shape(tensor.shape.numpy())
     if not value.is_graph_input():
         graph.inputs.append(value)
 
@@ -142,21 +170,38 @@ def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]
     return list(found)
 
 
-def _forget(model: ir.Model) -> None:
-    """Remove the notes of exporters and users: stack traces, paths, texts."""
-    model.doc_string = None
-    for key in [key for key in model.metadata_props if key != METADATA]:
-        del model.metadata_props[key]
+def _clear(graph: ir.Graph) -> None:
+    """Replace the weights of a function or a subgraph by zeros."""
+    for value in graph.initializers.values():
+        if weight_of(value):
+            assert value.const_value is not None
+            value.const_value = _zeros(value.const_value)
+    for node in graph:
+        tensor = constant_of(node)
+        if tensor is not None and is_weight(tensor):
+            node.attributes.clear()
+            node.attributes["value"] = ir.AttrTensor("value", _zeros(tensor))
+
+
+def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    numpy = tensor.dtype.numpy()
+    array = np.full(tensor.shape.numpy(), b"" if numpy.kind == "O" else 0, numpy)
+    return ir.Tensor(array, dtype=tensor.dtype, name=tensor.name)
+
+
+def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
+    """Return the private attributes of all nodes and functions; remove them if asked."""
+    found = []
     for graph in all_graphs(model):
-        graph.doc_string = None
-        graph.metadata_props.clear()
-        for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
-            value.metadata_props.clear()
         for node in graph:
-            node.doc_string = None
-            node.metadata_props.clear()
-            for value in node.outputs:
-                value.metadata_props.clear()
+            for name in private_attributes(node):
+                found.append(f"{node.name or node.outputs[0].name}.{name}")
+                if remove:
+                    del node.attributes[name]
     for function in model.functions.values():
-        function.doc_string = None
-        function.metadata_props.clear()
+        for name, attribute in list(function.attributes.items()):
+            if not is_scatterx_domain(function.domain) and is_private(attribute):
+                found.append(f"{function.name}.{name}")
+                if remove:
+                    function.attributes[name] = ir.Attr(name, attribute.type, None)
+    return tuple(found)

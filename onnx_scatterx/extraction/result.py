@@ -22,9 +22,10 @@ class Part(Generic[M]):
         entry: the entry of the report on the scatter.
         nodes: how many nodes the part has.
         whole: how many nodes the model has.
-        weights: the names of large constants that are in the part, because the report depends on
-        one of them; usually empty.
+        weights: the names of large constants, and of attributes with tensors or texts, that are in
+            the part, because the report depends on one of them; usually empty.
         source_path: the file that the model came from, if it came from one.
+        removed: the attributes with tensors or texts that nodes of the part have in the model.
 
     """
 
@@ -34,6 +35,7 @@ class Part(Generic[M]):
     whole: int
     weights: tuple[str, ...] = ()
     source_path: Path | None = None
+    removed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the model as plain data."""
@@ -41,6 +43,7 @@ class Part(Generic[M]):
             "node": self.entry.node,
             "nodes": {"part": self.nodes, "whole": self.whole},
             "weights": list(self.weights),
+            "removed": list(self.removed),
             "scatter": self.entry.to_dict(),
         }
 
@@ -57,5 +60,6 @@ class Part(Generic[M]):
         """Say how large it is, and whether it has weights."""
         count = f"{self.nodes} of {self.whole} nodes, and the same report on {self.entry.node}"
         if not self.weights:
-            return f"{count}; no weights are in it"
+            gone = f"; removed attributes: {', '.join(self.removed)}" if self.removed else ""
+            return f"{count}; no weights are in it{gone}"
         return f"{count}; it depends on weights that are in it: {', '.join(self.weights)}"

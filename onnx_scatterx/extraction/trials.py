@@ -21,8 +21,15 @@ from onnx_scatterx.transforms.job import Job
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
 
-def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[ir.Model, bool]]:
-    """Yield parts with the node, the smallest first, and whether they have weights."""
+Part = tuple[ir.Model, tuple[str, ...]]
+"""A part, and its private attributes."""
+
+
+def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[Part, bool, bool]]:
+    """Yield parts with the node, the smallest first, and whether they keep attributes and weights.
+
+    All parts are tried without private attributes first, then with these, and then with weights.
+    """
     graph = model.graph
     owners = owners_in(graph)
     called = [n for n, names in names_of(model).items() if names.name == node]
@@ -35,19 +42,20 @@ def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[i
         lambda v: _may_be_cut(knowledge, v, known[v], symbols=False),
         lambda v: _may_be_cut(knowledge, v, known[v]) and weight_of(v),
     ]
-    seen: set[Region] = set()
-    for weights in (False, True):
-        for distance in _DISTANCES if roots and len(roots) == len(called) else ():
-            for may_cut in cutting:
-                region = region_of(graph, roots, distance, may_cut)
-                if weights or region not in seen:
-                    seen.add(region)
-                    part = part_of(model, region, known, weights=weights)
-                    if part is not None:
-                        yield part, weights
-        part = part_of(model, everything, known, weights=weights)
-        if part is not None:
-            yield part, weights
+    regions = [
+        region_of(graph, roots, distance, may_cut)
+        for distance in (_DISTANCES if roots and len(roots) == len(called) else ())
+        for may_cut in cutting
+    ]
+    has_private = False
+    for attributes, weights in ((False, False), (True, False), (True, True)):
+        if attributes and not weights and not has_private:
+            continue
+        for region in dict.fromkeys([*regions, everything]):
+            part = part_of(model, region, known, weights=weights, attributes=attributes)
+            if part is not None:
+                has_private |= bool(part[1])
+                yield part, attributes, weights
 
 
 @fresh_symbols()

@@ -1,5 +1,7 @@
 """The data of a model's tensors: whether they fit their shapes, and their external files."""
 
+import functools
+import itertools
 import math
 import os
 from collections.abc import Iterator, Mapping
@@ -7,6 +9,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
 import onnx_ir as ir
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
@@ -170,6 +174,38 @@ def _bits(tensor: onnx.TensorProto) -> int | None:
     except ValueError:
         return None
     return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
+
+
+def check_strings(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text in a message is not UTF-8: protobuf gives such a text as bytes.
+
+    All fields of all messages are looked at, by their descriptors.
+    """
+    waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
+    while waiting:
+        kind, messages = waiting.popitem()
+        for field in kind.fields:
+            name, several = field.name, _is_repeated(field)
+            if field.type == field.TYPE_STRING:
+                found = (getattr(message, name) for message in messages)
+                for text in itertools.chain.from_iterable(found) if several else found:
+                    if isinstance(text, bytes):
+                        raise ModelError(
+                            f"{what}: a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                        )
+            elif field.message_type is not None:
+                below = (
+                    (part for message in messages for part in getattr(message, name))
+                    if several
+                    else (getattr(m, name) for m in messages if m.HasField(name))
+                )
+                if parts := list(below):
+                    waiting.setdefault(field.message_type, []).extend(parts)
+
+
+@functools.cache
+def _is_repeated(field: FieldDescriptor) -> bool:
+    return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
 
 
 def check_texts(proto: onnx.ModelProto, what: str) -> None:

@@ -13,6 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, one_line
 from onnx_scatterx.ir.check import check, check_bodies, check_versions, free_names
 from onnx_scatterx.ir.data import (
+    check_strings,
     check_tensors,
     check_texts,
     data_files,
@@ -65,6 +66,7 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         note_data_files(content)
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
+        check_strings(content, "the model")
         loaded = _to_ir(content, "the model", None)
         directory = given.directory or beside
         if directory is not None:
@@ -127,7 +129,9 @@ def read(path: Path) -> onnx.ModelProto:
         content = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return parsed(content, str(path), form_of(path))
+    found = parsed(content, str(path), form_of(path))
+    check_strings(found, str(path))
+    return found
 
 
 def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:

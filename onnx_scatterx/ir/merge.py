@@ -47,6 +47,11 @@ _MERGED = {
 """Messages of which single fields are replaced; others are replaced as a whole."""
 
 
+_COMPUTED = {"NodeProto", "ValueInfoProto"}
+_SAID = {"doc_string", "metadata_props"}
+"""What is said of a value or a node: it holds for one of the same name that replaces it."""
+
+
 class Original:
     """The message that a model was read from; the model must not have changed since.
 
@@ -65,12 +70,16 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model) -> None:
         self._message = message
         self._weights = list(message.graph.initializer)  # they live as long as their places count
+        self._names = [tensor.name for tensor in self._weights]
         self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
         """Return the message of the model, changed: the original itself if nothing changed."""
         after = self._written(model)
+        for tensor, name in zip(self._weights, self._names, strict=True):
+            if tensor.name != name:  # onnx_ir renames the message with its value
+                tensor.name = name
         if after == self._before:
             return self._message
         made = onnx.ModelProto()
@@ -118,11 +127,11 @@ class Original:
 
 def _merge(message: Any, before: Any, after: Any) -> None:
     """Replace in a message all in which ``after`` differs from ``before``."""
-    of_value = message.DESCRIPTOR.name == "ValueInfoProto"
     for field in message.DESCRIPTOR.fields:
         name = field.name
-        if of_value and name != "type":
-            continue  # what is said of a value counts for the one that replaces it
+        if message.DESCRIPTOR.name in _COMPUTED and name in _SAID:
+            _add_missing(message, after, name)
+            continue
         if hasattr(getattr(message, name), "extend"):
             _merge_repeated(message, before, after, name)
         elif field.message_type is not None:
@@ -133,6 +142,15 @@ def _merge(message: Any, before: Any, after: Any) -> None:
                 setattr(message, name, getattr(after, name))
             else:
                 message.ClearField(name)
+
+
+def _add_missing(message: Any, after: Any, name: str) -> None:
+    """Add what the passes say of a value or a node to what was said before."""
+    if name == "metadata_props":
+        there = {entry.key for entry in message.metadata_props}
+        message.metadata_props.extend(e for e in after.metadata_props if e.key not in there)
+    elif after.HasField(name) and not message.HasField(name):
+        setattr(message, name, getattr(after, name))
 
 
 def _merge_repeated(message: Any, before: Any, after: Any, name: str) -> None:

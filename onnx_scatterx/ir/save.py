@@ -180,11 +180,9 @@ def _stage(
             if location in brought.renamed:
                 _set_data(tensor, {"location": brought.renamed[location]})
     if heavy:
-        heavy_place = writing.claim(free_place(target, writing), "the data file of the output")
-        places[heavy_place.name] = _move_out(
-            _too_heavy(message, message_limit), writing.stage(heavy_place), heavy_place.name
-        )
-        data.append(DataFile(heavy_place, "written"))
+        file = _move_out(_too_heavy(message, message_limit), target, writing)
+        places[file.name] = file
+        data.append(DataFile(target.with_name(file.name), "written"))
     staged = writing.stage(target)
     staged.write_bytes(_serialize(message, target))
     found = read_back(staged, target, message, places)
@@ -230,17 +228,20 @@ def _too_heavy(message: onnx.ModelProto, limit: int) -> list[onnx.TensorProto]:
     return [tensor for tensor, size in inside if size > _SMALL]
 
 
-def _move_out(heavy: list[onnx.TensorProto], file: Path, location: str) -> Path:
-    """Move the numbers of tensors to a file, and return the file."""
+def _move_out(heavy: list[onnx.TensorProto], target: Path, writing: Writing) -> Path:
+    """Move the numbers of tensors to a data file of the output, and return the file."""
+    unnamed = writing.unnamed(target.parent)
     protos = [ir.serde.TensorProtoTensor(tensor) for tensor in heavy]
-    outside = ir.external_data.convert_tensors_to_external(protos, file.parent, file.name)
-    check_data(zip(heavy, outside, strict=True), file)
+    outside = ir.external_data.convert_tensors_to_external(protos, unnamed.parent, unnamed.name)
+    check_data(zip(heavy, outside, strict=True), unnamed)
+    place = writing.claim(free_place(target, unnamed, writing), "the data file of the output")
+    file = unnamed.rename(writing.stage(place, replaces=False))
     for tensor, there in zip(heavy, outside, strict=True):
         for name in DATA_FIELDS:
             tensor.ClearField(name)
         tensor.data_location = onnx.TensorProto.EXTERNAL
         numbers = {"offset": str(there.offset), "length": str(there.length)}
-        _set_data(tensor, {"location": location} | numbers)
+        _set_data(tensor, {"location": place.name} | numbers)
     return file
 
 

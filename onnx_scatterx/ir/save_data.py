@@ -8,8 +8,10 @@ of that directory, and nothing hidden.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.data import ir_tensors, is_inside, location_of, locations, tensors
+from onnx_scatterx.ir.data import ir_tensors, is_inside, location_of, tensors
 from onnx_scatterx.system.writing import Writing, same_content
 
 _CHUNK = 1 << 26  # bytes that are copied at once
@@ -78,8 +80,8 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
             writing.keep(place, "a data file of the output")
             brought.files.append(DataFile(place, "kept"))
         else:
-            place = free_place(target, writing)
-            staged = writing.stage(writing.claim(place, role))
+            place = free_place(target, source, writing)
+            staged = writing.stage(writing.claim(place, role), replaces=False)
             _copy(source, staged)
             brought.staged[place.name] = staged
             brought.files.append(DataFile(place, "copied"))
@@ -143,30 +145,36 @@ def is_within(path: Path, directory: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
-def free_place(target: Path, writing: Writing) -> Path:
-    """Return the path of a new data file of the output: a file there is one of the old output."""
-    name = f"{target.name}.data"
-    while not _may_have(target.with_name(name), target, writing):
-        name += "_"
-    return target.with_name(name)
+def free_place(target: Path, content: Path, writing: Writing) -> Path:
+    """Return the path of a data file of the output that is to have some content.
+
+    A file there is never replaced, since other models may read it: copies of the old output, and
+    the output of a command that ends at the same time. So the name is `OUT.data` unless a file of
+    other content has it, and then has a digest of the content.
+    """
+    place = target.with_name(f"{target.name}.data")
+    if not _may_have(place, content, writing):
+        with content.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+        place = target.with_name(f"{target.name}.{digest}.data")
+    return place
 
 
-def _may_have(place: Path, target: Path, writing: Writing) -> bool:
-    """Return whether a place is free, or has data of the model that will be replaced."""
+def _may_have(place: Path, content: Path, writing: Writing) -> bool:
+    """Return whether a place is free, or its file has some content."""
     if not writing.is_free(place):
         return False
-    if not place.exists():
-        return True
-    try:
-        old = onnx.load(target, load_external_data=False)
-    except Exception:  # parsers raise anything: not a model, or missing
-        return False
-    return place.name in locations(old)
+    return not place.exists() or (place.is_file() and same_content(content, place))
 
 
 def _copy(source: Path, copy: Path) -> None:
-    """Copy a file, by the file system if possible: some share the blocks and copy nothing."""
+    """Copy a file, by the file system if possible: some share the blocks and copy nothing.
+
+    Who may not read the file may not read the copy.
+    """
     with source.open("rb") as old, copy.open("wb") as new:
+        mode = stat.S_IMODE(copy.stat().st_mode)
+        copy.chmod(mode & (os.fstat(old.fileno()).st_mode | stat.S_IRWXU))
         try:
             while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):
                 pass

@@ -22,7 +22,8 @@ from onnx_scatterx.lift.footprint import AffineAxis, Piece, pieces
 from onnx_scatterx.lift.lift_gather import Gather, is_gather, lift_gather
 from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.lift.unflatten import unflattened
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
@@ -46,7 +47,7 @@ def learn_bounds(knowledge: Knowledge) -> None:
             if not (is_scatter(node) or is_gather(node)) or node not in live:
                 continue
             if not _is_of_numbers(node, scope):
-                with suppress(LimitError):
+                with suppress(LimitError), budget().of_part(LIMITS.scatter_steps):
                     for access in _accesses(node, scope):
                         _learn(access, scope.facts)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lift.quantization import QUANTIZED
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
@@ -74,14 +75,16 @@ class Commit:
         work: Term | None = None,
     ) -> None:
         w, scope = self._writer, self._round.context.scope
+        changed = self._round.changed_by_runtime.get(value)
+        if changed is not None:
+            for node in gone:
+                node.meta[QUANTIZED] = changed
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if work is not None:
             metadata[WORK] = work_text(work)
         made = len(w.made)
         results = set(w.replaced.values())
         known = self._round.provenance.abstract(value)
-        dtype = known.dtype or value.dtype
-        assert dtype is not None
         with w.at(place, value.name, metadata):
             result = w.resolve(write())
             if _selects_floats(result, results):
@@ -92,6 +95,9 @@ class Commit:
             )
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
+            # If the data come from a node that cannot run, only what is written has a known type.
+            dtype = known.dtype or value.dtype or result.dtype
+            assert dtype is not None
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         value.replace_all_uses_with(result, replace_graph_outputs=True)
         w.replaced[value] = result

@@ -10,9 +10,11 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.lowering.rule import Rule
+from onnx_scatterx.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.quantized import OnFloats
 
 
 @dataclass(frozen=True)
@@ -29,3 +31,12 @@ class GraphContext:
     costs: Costs
     note_planned: Callable[[ir.Node], None] = lambda _: None
     """Is called with each node that is being planned, to report progress."""
+
+    @property
+    def known(self) -> Known:
+        """What is known of its values."""
+        return Known(self.scope, self.constants)
+
+    def obstacle(self, node: ir.Node) -> OnFloats | None:
+        """Return why a node must be kept if ONNX Runtime runs the model, or None."""
+        return obstacle(node, self.known) if self.target.onnxruntime else None

@@ -17,6 +17,7 @@ from onnx_scatterx.lowering.rule import Plan, RegionRule, Rule
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.existing_view import ExistingViews
 from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
 from onnx_scatterx.symbolic.terms import Term
@@ -71,7 +72,7 @@ class Planner:
         plans: list[Plan] = []
         refusals: list[Refusal] = []
         for rule in self.rules:
-            budget().work(4)
+            budget().work(PRICES.region_rule)
             try:
                 found = rule.plan(region, self)
             except RefusedError as error:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 import onnx_ir as ir
 
 from onnx_scatterx.emit.available import AvailableValues
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.scalar_load import scalar_load
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
@@ -18,11 +20,17 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
 from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
+from onnx_scatterx.lowering.runtime_patterns import has_quantizers, objection
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Symbol, Term
+from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+T = TypeVar("T")
 
 _WORTH = 32  # nodes that removing one scatter may cost
 _NEEDED = 256  # the same, if the target lacks the scatter operator
@@ -61,32 +69,38 @@ class RewriteRound:
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
         self.existing_views = provenance.existing_views()
+        self.changed_by_runtime: dict[ir.Value, OnFloats] = {}
+        """Why ONNX Runtime would change the value of the last plan."""
+        self._is_strict = False
+        self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
 
     def plan(self, value: ir.Value) -> Plan | Refusal:
         """Return the best plan for a value that moves, written in front of its producer."""
-        if value not in self._plans:
-            with self._asking(value.producer()):
-                self._plans[value] = self._planned(value)
-        return self._plans[value]
-
-    @contextmanager
-    def _asking(self, node: ir.Node | None) -> Iterator[None]:
-        """Note the scatters about which a question ran out of budget."""
-        if node is not None:
-            self.context.note_planned(node)
-        before = budget().unanswered
-        yield
-        if node is not None and budget().unanswered > before:
-            self.provenance.unanswered.add(node)
-
-    def _planned(self, value: ir.Value) -> Plan | Refusal:
         producer = value.producer()
         assert producer is not None
-        with self.writer.at(producer):
-            return self._planned_at(value)
+        if value not in self._plans:
+            self._plans[value] = self._within(producer, lambda: self._planned(value))
+        return self._plans[value]
 
-    def _planned_at(self, value: ir.Value) -> Plan | Refusal:
+    def _within(self, node: ir.Node, work: Callable[[], T]) -> T | Refusal:
+        """Return what is planned in front of a node, within the limit of one scatter.
+
+        If a question about a scatter is given up, this is noted.
+        """
+        self.context.note_planned(node)
+        spending = budget()
+        before = spending.unanswered
+        try:
+            with spending.of_part(LIMITS.scatter_steps), self.writer.at(node):
+                return work()
+        except (LimitError, RecursionError) as error:
+            return spending.refusal(error)
+        finally:
+            if spending.unanswered > before:
+                self.provenance.unanswered.add(node)
+
+    def _planned(self, value: ir.Value) -> Plan | Refusal:
         dtype = self.provenance.abstract(value).dtype or value.dtype
         mosaic = self.provenance.mosaic(value)
         assert mosaic is not None
@@ -104,9 +118,9 @@ class RewriteRound:
             copies=self.copies,
         )
         found = planner.best(Region.of(mosaic))
-        if isinstance(found, Plan) and value.is_graph_output():
-            trial = self.writer.dry_run(found.write, as_output=True)
-            found = trial if isinstance(trial, Refusal) else found
+        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
+            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
+            found = self._refused(value, trial) or found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
             return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
@@ -124,11 +138,14 @@ class RewriteRound:
         for node, lifted in self.provenance.scatters.items():
             if lifted.scatter is None or lifted.refusal is not None:
                 continue
-            with self.writer.at(node):
-                by_rule = any(isinstance(self._asked(r, lifted.scatter), Plan) for r in first)
-            if by_rule or self._is_less_alone(lifted.scatter):
+            is_preferred = self._within(node, partial(self._is_preferred, lifted.scatter, first))
+            if is_preferred is True:
                 found.append(node)
         return found
+
+    def _is_preferred(self, scatter: Scatter, first: Sequence[ScatterRule]) -> bool:
+        by_rule = any(isinstance(self._asked(r, scatter), Plan) for r in first)
+        return by_rule or self._is_less_alone(scatter)
 
     def _is_less_alone(self, scatter: Scatter) -> bool:
         """Return whether a write at computed positions takes fewer nodes on top of those before it.
@@ -144,10 +161,10 @@ class RewriteRound:
         whole, before = self.plan(output), self.plan(scatter.data)
         if isinstance(whole, Refusal) or isinstance(before, Refusal):
             return False
-        with self.writer.at(scatter.node):
-            asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
-            alone = next((found for found in asked if isinstance(found, Plan)), None)
-        return alone is not None and before.cost + alone.cost < whole.cost
+        asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
+        alone = next((found for found in asked if isinstance(found, Plan)), None)
+        is_cut = not absorbed[scatter.data] <= absorbed[output]  # so the data are written anyway
+        return alone is not None and alone.cost + (0 if is_cut else before.cost) < whole.cost
 
     def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
         """Return the rule that writes a scatter which fills no boxes, and its plan.
@@ -155,17 +172,21 @@ class RewriteRound:
         If no rule does, return the reason of the last rule that gave one, or None. None for any
         other node.
         """
-        with self._asking(node):
-            return self._rewriting(node)
-
-    def _rewriting(self, node: ir.Node) -> Plan | Refusal | None:
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
-        with self.writer.at(node):
-            return self._rewriting_at(lifted)
+        return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
-    def _rewriting_at(self, lifted: Lifted) -> Plan | Refusal | None:
+    def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
+        """Return a plan that the runtime computes as it is, or if there is none, any plan."""
+        self._is_strict = True
+        found = self._rewriting(lifted)
+        if isinstance(found, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
+            self._is_strict = False
+            found = self._rewriting(lifted)
+        return found
+
+    def _rewriting(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
         assert lifted.refusal is not None
         invalid = lifted.refusal.reason in (Reason.INVALID, Reason.QUANTIZER)
@@ -214,7 +235,7 @@ class RewriteRound:
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
-        budget().work(16)
+        budget().work(PRICES.rule)
         context = self._context if part is None else part.context
         try:
             found = rule.plan(scatter, context)
@@ -223,13 +244,28 @@ class RewriteRound:
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):
-            output = scatter.node.outputs[0].is_graph_output()
-            trial = self.writer.dry_run(found.write, as_output=output)
+            (output,) = scatter.node.outputs
+            trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
+            refused = self._refused(output, trial)
             if isinstance(trial, Refusal):
                 return trial
+            if refused is not None:
+                return refused
             inputs = tuple(trial.inputs)
             return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
+
+    def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
+        """Return why a plan for a value is not written, after a dry run of it."""
+        if isinstance(trial, Refusal):
+            return trial
+        found = objection(value, trial, self.context.known) if self._quantized else None
+        if found is None:
+            self.changed_by_runtime.pop(value, None)
+            return None
+        self.changed_by_runtime[value] = found
+        required = self.context.target.onnxruntime or self._is_strict
+        return Refusal(Reason.QUANTIZER, found) if required else None
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
         """Return the result of a Shape or Size of a removable value, if it is known otherwise.

@@ -72,12 +72,13 @@ class ScatterSelection(Selection):
     """Every scatter is to be removed. Moves of their results are replaced if that is cheaper.
 
     ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
-    together with the earlier writes to their data. If either has a new node, all is planned again.
+    together with the earlier writes to their data (1), or to their updates either (2). If either
+    has a new node, all is planned again.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
         self.refused: dict[ir.Node, Refusal] = {}
-        self.split_before: dict[ir.Node, None] = {}
+        self.split_before: dict[ir.Node, int] = {}
         self.must_replan = False
         super().__init__(round_)
 
@@ -97,8 +98,9 @@ class ScatterSelection(Selection):
             return worth and self._take(value, plan)
         if is_scatter(node):
             self.must_replan = True
-            if self.round.provenance.is_chained(node):
-                self.split_before[node] = None
+            found = self.round.provenance
+            if found.is_chained(node):
+                self.split_before[node] = found.split_before.get(node, 0) + 1
             else:
                 self.refused[node] = plan
         return False

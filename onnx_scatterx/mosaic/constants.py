@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.symbolic.limits import LIMITS
 
@@ -19,21 +19,13 @@ _MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", 
 class Constants:
     """Reads constants, each once."""
 
-    def __init__(self, scope: Scope, overridable: set[ir.Value]) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.overridable = overridable
         self._found: dict[ir.Value, np.ndarray | None] = {}
 
     def tensor(self, value: ir.Value) -> ir.TensorProtocol | None:
         """Return the tensor that a value is in every run, if it is one of the graph's constants."""
-        if value.is_initializer() and value not in self.overridable:
-            return value.const_value
-        node = value.producer()
-        if node is not None and node.op_type == "Constant" and node.domain == "":
-            attribute = node.attributes.get("value")
-            if attribute is not None and not attribute.is_ref():
-                return cast(ir.TensorProtocol, attribute.value)
-        return None
+        return constant(value, self.scope.overridable)
 
     def splat(self, value: ir.Value) -> np.ndarray | None:
         """Return the number (as an array without dims) that every element of a tensor is."""

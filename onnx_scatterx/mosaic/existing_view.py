@@ -48,13 +48,19 @@ class ExistingView:
             if walk is None or not _is_within(walk, self.shape[own.dim], low, high, facts):
                 return None
             walks[own.dim] = walk
-        if len(low) == len(self.shape):
-            tied = {w.dim for w in self.view.axis_maps} | {w.dim for w in walks}
-            for axis, extent in enumerate(self.shape):
-                # All positions of a broadcast axis are alike: those of the region itself are valid.
-                across = AxisMap(axis, 1, ZERO)
-                if axis not in tied and _is_within(across, extent, low, high, facts):
-                    walks[axis] = across
+        tied = {w.dim for w in self.view.axis_maps}
+        own_dims = tied | {w.dim for w in walks}
+        for axis, extent in enumerate(self.shape):
+            # All positions of a broadcast axis are alike: those of the region itself, or the first.
+            across = AxisMap(axis, 1, ZERO)
+            if (
+                len(low) == len(self.shape)
+                and axis not in own_dims
+                and _is_within(across, extent, low, high, facts)
+            ):
+                walks[axis] = across
+            elif axis not in tied and not _is_within(walks[axis], extent, low, high, facts):
+                return None  # the axis may be empty, and then it has no first position
         return tuple(walks)
 
 

@@ -39,6 +39,13 @@ class Mosaic:
         walks = tuple(AxisMap(d, 1, ZERO) for d in range(len(shape)))
         return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
 
+    @property
+    def weight(self) -> int:
+        """About how many nodes write the tensor: its cells, and what computes their bounds."""
+        bounds = {t for c in self.cells for s in c.box for t in (s.low, s.high)}
+        computed = (t for t in bounds.difference(self.shape) if t.constant is None)
+        return len(self.cells) + sum(len(t.all_atoms()) for t in computed)
+
     def with_shape(self, shape: Shape) -> Mosaic | None:
         """Return a tensor that is a whole other one, with the same sizes in other terms."""
         if len(self.cells) != 1 or len(shape) != len(self.shape):

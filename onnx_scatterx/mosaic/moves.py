@@ -49,7 +49,8 @@ def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     if x is None or axes is None:
         return []
     rank = len(x.shape) + len(axes)
-    return [x.unsqueezed(a % rank for a in axes)]
+    places = {a % rank for a in axes}
+    return [x.unsqueezed(places)] if len(places) == len(axes) else []  # else it cannot run
 
 
 def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:

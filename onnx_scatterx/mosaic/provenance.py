@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -23,9 +23,12 @@ from onnx_scatterx.mosaic.mosaic import Mosaic
 from onnx_scatterx.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.mosaic.noop_writes import is_noop_write
 from onnx_scatterx.mosaic.scattered import scattered
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
+
+_FINE = 6  # the weight of a mosaic up to which a chain of writes is not cut
 
 
 @dataclass(frozen=True)
@@ -52,9 +55,11 @@ class Provenance:
     ``scatters`` has an entry for each scatter of the graph, ``gathers`` for each node that reads.
     ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that become dead
     if the value is written from its mosaic. The outputs of scatters in ``opaque`` are sources; for
-    those in ``split_before`` their data are. About those in ``unanswered`` a question ran out of
-    budget. If ``given_up``, no value is analysed. Unless ``whole``, only values that are connected
-    with scatters are analysed: any other value is its own source.
+    those in ``split_before`` their data are, and their updates too if the number there is 2. A
+    chain of writes is also cut if its mosaic becomes so fine that two parts take fewer nodes. About
+    those in ``unanswered`` a question ran out of budget. If ``given_up``, no value is analysed.
+    Unless ``whole``, only values that are connected with scatters are analysed: any other value is
+    its own source.
     """
 
     def __init__(
@@ -65,17 +70,17 @@ class Provenance:
         gathers_to_remove: Collection[ir.Node] = (),
         *,
         constants: Constants | None = None,
-        split_before: Collection[ir.Node] = (),
+        split_before: Mapping[ir.Node, int] | None = None,
         whole: bool = False,
         given_up: Refusal | None = None,
     ) -> None:
         self.opaque = opaque or {}
-        self.split_before = split_before
+        self.split_before = split_before or {}
         self.gathers_to_remove = gathers_to_remove
         self.graph = graph
         self.scope = scope
         self.facts = scope.facts
-        self.constants = Constants(scope, set(graph.inputs)) if constants is None else constants
+        self.constants = Constants(scope) if constants is None else constants
         self.scatters: dict[ir.Node, Lifted] = {}
         self.gathers: dict[ir.Node, Gather | Refusal] = {}
         self.unmoved: dict[ir.Node, Refusal] = {}
@@ -89,13 +94,25 @@ class Provenance:
             return
         reached = graph if whole else connected_moves(graph, MOVES)
         for node in graph:
-            budget().work(8 + len(node.inputs))
             if is_scatter(node):
-                self._scatter(node)
-            elif node.domain != "" or node.op_type not in MOVES:
-                continue
-            elif node in reached:
-                self._move(node)
+                self._within(node, self._scatter)
+            elif node.domain == "" and node.op_type in MOVES and node in reached:
+                self._within(node, self._move)
+
+    def _within(self, node: ir.Node, work: Callable[[ir.Node], None]) -> None:
+        """Do the work for a node within its limit; if it is reached, the outputs are sources."""
+        spending = budget()
+        try:
+            with spending.of_part(LIMITS.scatter_steps):
+                spending.work(PRICES.move + len(node.inputs))
+                work(node)
+                return
+        except (LimitError, RecursionError) as error:
+            why = spending.refusal(error)
+        if is_scatter(node):
+            self.scatters[node] = Lifted(node, None, why)
+        else:
+            self.unmoved[node] = why
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
         """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
@@ -105,8 +122,9 @@ class Provenance:
         return Refusal(Reason.QUESTION_LIMIT, detail)
 
     def is_chained(self, node: ir.Node) -> bool:
-        """Return whether a scatter is handled together with earlier writes to its data."""
-        return node not in self.split_before and node.inputs[0] in self.absorbed
+        """Return whether a scatter is handled together with earlier writes to what it reads."""
+        split = self.split_before.get(node, 0)
+        return split < 2 and any(v in self.absorbed for v in node.inputs[2 * split :: 2])
 
     def existing_views(self) -> ExistingViews:
         """Return, for each source, the values of the graph that are views of it."""
@@ -201,18 +219,28 @@ class Provenance:
         data, before = self.mosaic(scatter.data), self.absorbed.get(scatter.data, nothing)
         if data is not None and is_noop_write(scatter, data, self.constants):
             return data, before
+        split = self.split_before.get(scatter.node, 0)
         updates, origin = self._updates(scatter)
         others = self.absorbed.get(origin, nothing)
-        if not before or scatter.node not in self.split_before:
+        if split > 1:
+            updates, others = Mosaic.of(scatter.updates, scatter.shape), nothing
+        over: Mosaic | None = None
+        if not before or not split:
             try:
                 if data is None:
                     raise RefusedError(Reason.UNKNOWN_RANK, "data")
-                return _few(scattered(scatter, data, updates, self.facts)), before | others
+                over = _few(scattered(scatter, data, updates, self.facts))
             except RefusedError:
                 if not before:
                     raise
-        data = Mosaic.of(scatter.data, scatter.data_shape)
-        return _few(scattered(scatter, data, updates, self.facts)), others
+        if over is not None and (not before or over.weight <= _FINE):
+            return over, before | others
+        source = Mosaic.of(scatter.data, scatter.data_shape)
+        alone = _few(scattered(scatter, source, updates, self.facts))
+        # Written in two parts, the chain takes the nodes of the data and of this write alone.
+        if over is None or data is None or over.weight >= data.weight + alone.weight:
+            return alone, others
+        return over, before | others
 
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and its value."""

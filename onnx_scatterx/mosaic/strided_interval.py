@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term, floor_div, maximum, minimum, modulo, term
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 class StridedInterval(NamedTuple):
@@ -49,31 +51,38 @@ class StridedInterval(NamedTuple):
 
         return StridedInterval(modulus, residue, ceil(self.low), ceil(self.high))
 
-    def classes(self, modulus: int) -> list[StridedInterval]:
-        """Return the interval as residue classes of a multiple of its modulus."""
-        return [self.refined(modulus, r) for r in range(self.residue, modulus, self.modulus)]
-
     def meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
         """Return the positions that are in both spans, or None if no residue is shared."""
         return facts.memoised(("meet", self, other), lambda: self._meet(other, facts))
 
     def _meet(self, other: StridedInterval, facts: Facts) -> StridedInterval | None:
-        modulus = math.lcm(self.modulus, other.modulus)
-        for a in self.classes(modulus):
-            for b in other.classes(modulus):
-                if a.residue == b.residue:
-                    low, high = larger(a.low, b.low, facts), smaller(a.high, b.high, facts)
-                    return StridedInterval(modulus, a.residue, low, high)
-        return None
+        shared = math.gcd(self.modulus, other.modulus)
+        distance, rest = divmod(other.residue - self.residue, shared)
+        if rest:
+            return None
+        # residue + m q = other.residue (mod other.m) has one solution q modulo other.m / shared.
+        modulus, period = math.lcm(self.modulus, other.modulus), other.modulus // shared
+        q = distance * pow(self.modulus // shared, -1, period) % period
+        residue = self.residue + self.modulus * q
+        a, b = self.refined(modulus, residue), other.refined(modulus, residue)
+        return StridedInterval(
+            modulus, residue, larger(a.low, b.low, facts), smaller(a.high, b.high, facts)
+        )
 
     def without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
-        """Return the positions that are not in another interval, as disjoint intervals."""
+        """Return the positions that are not in another interval, as disjoint intervals, or refuse.
+
+        Every other residue class is an interval of its own, so a long step needs too many.
+        """
         return facts.memoised(("without", self, other), lambda: self._without(other, facts))
 
     def _without(self, other: StridedInterval, facts: Facts) -> list[StridedInterval]:
         modulus = math.lcm(self.modulus, other.modulus)
+        if modulus // self.modulus > LIMITS.cells:
+            raise RefusedError(Reason.TOO_COSTLY, f"a step of {other.modulus}")
         kept = []
-        for part in self.classes(modulus):
+        for residue in range(self.residue, modulus, self.modulus):
+            part = self.refined(modulus, residue)
             if part.residue % other.modulus != other.residue:
                 kept.append(part)
                 continue

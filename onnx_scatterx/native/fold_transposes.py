@@ -42,6 +42,8 @@ def _fold_data(node: ir.Node) -> None:
     if same not in after:
         return
     _, _, p = picks_of(node)
+    if len(p) != len(perm):  # it cannot run
+        return
     # Axis j of x is axis a^-1[j] of its transpose.
     node.attributes["p"] = ir.AttrInt64s("p", [p[d] for d in inverse(perm)])
     node.replace_input_with(0, transpose.inputs[0])
@@ -75,6 +77,8 @@ def _fold_updates(node: ir.Node) -> None:
         return
     transpose, perm = found
     p1, p2, _ = picks_of(node)
+    if any(d >= len(perm) for d in (*p1, *p2)):  # it cannot run
+        return
     ordered = [place for d, place in enumerate(perm) if d not in p2]
     if ordered != sorted(ordered):
         return
@@ -95,10 +99,12 @@ def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
 
 
 def _perm_of(node: ir.Node, rank: int | None) -> Perm | None:
-    """Return the perm of a Transpose; None if it has none, or for any other node."""
+    """Return the perm of a Transpose; None if it has none that fits, or for any other node."""
     if node.op_type != "Transpose" or node.domain != "":
         return None
     attribute = node.attributes.get("perm")
     if attribute is None:
         return None if rank is None else tuple(range(rank))[::-1]
-    return None if attribute.is_ref() else tuple(attribute.as_ints())
+    perm = () if attribute.is_ref() else tuple(attribute.as_ints())
+    fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
+    return perm if fits and perm else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import onnx_ir as ir
@@ -24,7 +25,7 @@ from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
@@ -72,11 +73,10 @@ def records_of(
         for node, access in accesses:
             canonical = Canonical(access) if isinstance(access, Access) else None
             called = names[node]
-            try:
-                entry = _entry(node, canonical, outcome, where, called, knowledge)
-            except LimitError:
-                canonical = None
-                entry = _entry(node, None, outcome, where, called, knowledge)
+            make = partial(_entry, node, outcome, where, called, knowledge)
+            entry = within_limits(partial(make, canonical))
+            if entry is None:
+                canonical, entry = None, make(None)
             called_by = (called.inputs, called.output)
             found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
     return tuple(found)
@@ -116,11 +116,11 @@ def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
 
 def _entry(
     node: ir.Node,
-    canonical: Canonical | None,
     outcome: Outcome,
     where: str,
     called: NodeNames,
     knowledge: Knowledge,
+    canonical: Canonical | None,
 ) -> Entry:
     refusal = _with_doubts(outcome.refusals.get(node), knowledge)
     rules = outcome.rules.get(node, frozenset())

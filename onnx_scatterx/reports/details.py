@@ -11,7 +11,7 @@ from onnx_scatterx.reports.entries import Detail
 from onnx_scatterx.reports.excerpts import Excerpts
 from onnx_scatterx.reports.index_map import IndexMap, index_map
 from onnx_scatterx.reports.sections import parts
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import within_limits
 
 _SENTENCES, _LETTERS = 24, 400  # of each section, and of each sentence
 
@@ -35,14 +35,12 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
 
 
 def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    try:
-        return tuple(
-            (label, tuple(map(_short, sentences[:_SENTENCES])))
-            for label, sentences in parts(record, theory=True)
-            if sentences and label != "assumed"  # which are the facts of the entry
-        )
-    except LimitError:
-        return ()
+    found = within_limits(lambda: list(parts(record, theory=True))) or ()
+    return tuple(
+        (label, tuple(map(_short, sentences[:_SENTENCES])))
+        for label, sentences in found
+        if sentences and label != "assumed"  # which are the facts of the entry
+    )
 
 
 def _short(sentence: str) -> str:
@@ -59,8 +57,5 @@ def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap |
         order = None
     key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)
     if key not in known:
-        try:
-            known[key] = index_map(canonical, order)
-        except LimitError:
-            known[key] = None
+        known[key] = within_limits(lambda: index_map(canonical, order))
     return known[key]

@@ -25,6 +25,7 @@ class Excerpts:
         self._wiring = wiring
         self._order = {node: i for i, node in enumerate(wiring.nodes)}
         self._regions: dict[ir.Node, tuple[ir.Node, ...]] = {}
+        self._scatters: dict[tuple[ir.Node, ...], list[ir.Node]] = {}
         self._drawn: dict[tuple[ir.Node, ...], tuple[Excerpt, Excerpt]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
@@ -47,7 +48,9 @@ class Excerpts:
     def together(self, node: ir.Node) -> tuple[str, ...]:
         """Return the names of the other scatters that went with this one."""
         region = () if node.graph is not None else self._region(node)
-        found = (n for n in region if n is not node and is_scatter(n))
+        if region not in self._scatters:
+            self._scatters[region] = [n for n in region if is_scatter(n)]
+        found = (n for n in self._scatters[region] if n is not node)
         return tuple(self._wiring.nodes[n].name for n in found)
 
     def _region(self, node: ir.Node) -> tuple[ir.Node, ...]:

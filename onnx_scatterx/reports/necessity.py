@@ -15,6 +15,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lowering.commit import REPLACES
 from onnx_scatterx.reports.entries import Entry
@@ -101,7 +102,7 @@ def _looks(node: ir.Node) -> object:
     attributes = sorted((name, str(a.value)) for name, a in node.attributes.items())
     constants = []
     for value in node.inputs:
-        tensor = None if value is None else value.const_value
+        tensor = constant(value, ())
         small = tensor is not None and tensor.size <= _SMALL
         constants.append(tensor.numpy().tolist() if tensor is not None and small else None)
     return node.op_type, tuple(attributes), str(constants)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reports.advice import Advice, advice_lines
 from onnx_scatterx.reports.content import ReportContent
 from onnx_scatterx.reports.rendering import group, table, text_of
@@ -192,3 +193,17 @@ class Report(ReportContent):
 
     def __str__(self) -> str:
         return text_of(self.shown())
+
+
+class TargetError(ScatterXError):
+    """The target does not take all of an optimized model.
+
+    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
+    """
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.report)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Container, Mapping, Sequence
-from pathlib import Path
-from urllib.parse import quote
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.reading import open_regular
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
+
+_MOST_NAME = 65535  # bytes of the name of an entry in a zip file
 
 
 def read_arrays(
@@ -34,7 +36,8 @@ def read_arrays(
                 raise ScatterXError(f"{file}: has no array {name!r}; it has {', '.join(content)}")
             content = {name: content[name]}
         else:
-            content = {key: array for key, array in content.items() if key in names}
+            inputs = {key if key in names else unquote(key): a for key, a in content.items()}
+            content = {key: array for key, array in inputs.items() if key in names}
         for twice in content.keys() & found.keys():
             raise ScatterXError(f"{file}: the input {twice!r} is given twice")
         found.update(content)
@@ -111,8 +114,22 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
 def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
         for head, name, array in entries:
-            with archive.open(f"{head}{name}.npy", "w", force_zip64=True) as entry:
+            place = f"{head}{_entry(name)}"
+            if len(place.encode()) > _MOST_NAME:
+                raise ScatterXError(f"the name of an output is too long for a .npz: {name[:40]}...")
+            with archive.open(place, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, _plain(array), allow_pickle=False)
+
+
+def _entry(name: str) -> str:
+    """Return the name of an array's entry in a .npz: its own, unless that would lead out of it.
+
+    >>> _entry("scores"), _entry("../scores"), _entry("/model/Add")
+    ('scores.npy', '..%2Fscores.npy', '%2Fmodel%2FAdd.npy')
+    """
+    path = PurePosixPath(name)
+    is_safe = not path.is_absolute() and ".." not in path.parts and not set(name) & set("\0\\:")
+    return f"{name}.npy" if is_safe else file_name(name)
 
 
 def file_name(name: str) -> str:

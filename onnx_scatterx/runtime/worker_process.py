@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from onnx_scatterx.errors import one_line
 from onnx_scatterx.runtime.worker_protocol import RawTensor, receive, send
@@ -38,6 +38,18 @@ class Answer:
     tensors: list[RawTensor]
 
 
+def started(log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a worker, of which the pipes take requests and give answers; errors go to a file."""
+    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM],  # -P: nothing in the current directory is imported
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+
+
 class OrtProcess(Closing):
     """A worker process, which ends with its parent; ``worker.py`` lists its requests."""
 
@@ -45,15 +57,7 @@ class OrtProcess(Closing):
         """Start the process."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         with postponed():
-            self._process = subprocess.Popen(
-                # -P: a file in the current directory must not be imported
-                [sys.executable, "-P", "-c", _PROGRAM],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                env=os.environ
-                | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
-            )
+            self._process = started(self._log)
 
     @property
     def id(self) -> int:

@@ -1,12 +1,12 @@
-"""Budgets: how many steps may be spent on one question to the prover, and on one model.
+"""Budgets: the steps of one question to the prover, of one part of the work, and of a command.
 
-The cost of a question depends only on the question and on the known facts: intermediate results are
-forgotten when it ends, and a remembered result costs as much as the first time. The cost of a model
-is counted from its own beginning. So neither depends on the machine, on the order of hashes, or on
-what the process did before.
+A step is a price (``prices``), not a time, and the cost of a question depends only on the question
+and on the known facts. So what is found does not depend on the machine, on the order of hashes, or
+on what the process did before. If the answer of a question is remembered, it costs the part that
+asks again as much as the first time, and the command nothing.
 
-If the steps of a question are spent, the answer is "unknown", and must not be remembered. If the
-steps of a model are spent, ``SpentError`` ends all planning.
+If the steps of a question are spent, the answer is "unknown". If those of a part are spent, such as
+a scatter, that scatter is kept. If those of the command are spent, the rest of the model is.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+T = TypeVar("T")
 
 
 class LimitError(Exception):
@@ -32,37 +35,67 @@ class QuestionSpentError(LimitError):
     """The steps of a question are spent."""
 
 
+class PartSpentError(LimitError):
+    """The steps of a part of the work are spent, such as those of a scatter."""
+
+
 class SpentError(LimitError):
-    """The steps of a model are spent: its analysis ends."""
+    """The steps of the command are spent."""
 
 
 class Budget:
-    """The steps that remain for a model, and for the open question.
+    """The steps that remain for a command, for the open part and for the open question.
 
     ``memo`` holds the results during this question. ``unanswered`` counts the questions that were
-    given up.
+    given up. ``price`` counts what all parts had to pay: it does not depend on what is remembered.
     """
 
-    __slots__ = ("given", "memo", "question", "steps", "unanswered")
+    __slots__ = ("given", "memo", "part", "part_given", "price", "question", "steps", "unanswered")
 
     def __init__(self, steps: float) -> None:
         self.given = self.steps = steps
+        self.part = self.part_given = math.inf  # no part is open
         self.question = math.inf  # no question is open
         self.memo: dict[Any, Any] = {}
         self.unanswered = 0
+        self.price = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the steps of the command are spent."""
+        return self.steps < 0
 
     def charge(self, steps: int) -> None:
-        """Take steps from the model, and from the open question."""
+        """Take steps for the open question."""
         self.work(steps)
+        self._ask_for(steps)
+
+    def work(self, steps: int) -> None:
+        """Take steps for the open part, but not for its question."""
+        self.last(steps)
+        self._pay(steps)
+
+    def last(self, steps: int) -> None:
+        """Take steps from the command alone: for results that outlive the part."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise SpentError
+
+    def recall(self, price: int) -> None:
+        """Take the price of a remembered result; the command paid for it before."""
+        self._pay(price)
+        self._ask_for(price)
+
+    def _pay(self, steps: int) -> None:
+        self.price += steps
+        self.part -= steps
+        if self.part < 0:
+            raise PartSpentError(f"{self.part_given:.0f} steps")
+
+    def _ask_for(self, steps: int) -> None:
         self.question -= steps
         if self.question < 0:
             raise QuestionSpentError
-
-    def work(self, steps: int) -> None:
-        """Take steps from the model alone: for results that outlive the question."""
-        self.steps -= steps
-        if self.steps < 0:
-            raise SpentError(f"{self.given:.0f} steps")
 
     def ask(self, question: Callable[[], bool]) -> bool | None:
         """Return the answer to a question, or None if its steps are spent.
@@ -83,37 +116,72 @@ class Budget:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Do work whose result outlives the open question, and so is not charged to it."""
-        question, self.question = self.question, math.inf
+        """Do work whose result outlives the open question and part, and is not charged to them."""
+        before = self.question, self.part, self.price
+        self.question = self.part = math.inf
         try:
             yield
         finally:
-            self.question = question
+            self.question, self.part, self.price = before
 
     @contextmanager
-    def share(self, part: float) -> Iterator[Budget]:
+    def of_part(self, steps: float) -> Iterator[None]:
+        """Do a part of the work that may take so many steps. A part within it pays for itself."""
+        before = self.part, self.part_given, self.price
+        self.part = self.part_given = steps
+        try:
+            yield
+        finally:
+            self.part, self.part_given, self.price = before
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
         """Use a part of the remaining steps: if it is spent, the rest still remains."""
-        with own_budget(self.steps * part) as own:
-            own.given = self.given
-            given = own.steps
-            try:
-                yield own
-            finally:
-                self.unanswered += own.unanswered
-                if given < math.inf:
-                    self.steps -= given - max(own.steps, 0)
+        before = self.steps
+        self.steps = given = max(before, 0) * part
+        try:
+            yield
+        finally:
+            if before < math.inf:
+                self.steps += before - given
+
+    def refusal(self, error: Exception) -> Refusal:
+        """Return why a scatter is kept whose part ended with a LimitError or RecursionError."""
+        if isinstance(error, SpentError):
+            return Refusal(Reason.MODEL_LIMIT, f"{self.given:.0f} steps; --effort 4 allows more")
+        return Refusal(Reason.SCATTER_LIMIT, str(error))
 
 
 _budget: ContextVar[Budget] = ContextVar("budget")
 
 
 def budget() -> Budget:
-    """Return the present budget; outside a model only questions have a limit."""
+    """Return the present budget; outside a command only questions have a limit."""
     found = _budget.get(None)
     if found is None:
         found = Budget(math.inf)
         _budget.set(found)
     return found
+
+
+@contextmanager
+def of_command(steps: float) -> Iterator[Budget]:
+    """Use the budget of the command, which is made here if there is none."""
+    found = _budget.get(None)
+    if found is not None and found.given < math.inf:
+        yield found
+    else:
+        with own_budget(steps) as made:
+            yield made
+
+
+def within_limits(work: Callable[[], T]) -> T | None:
+    """Return the result of some work, or None if it takes more steps than a scatter may."""
+    try:
+        with budget().of_part(LIMITS.scatter_steps):
+            return work()
+    except LimitError:
+        return None
 
 
 @contextmanager

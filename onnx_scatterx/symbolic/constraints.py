@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.elements import Elements
@@ -61,11 +61,11 @@ class ConstraintSet:
         self._assumed: set[Term] = set()
         self._elements: dict[object, Elements] = {}
         self._residues: dict[Symbol, tuple[int, int]] = {}
-        self.simplified: dict[Term, tuple[int, Term]] = {}
-        """The results of ``simplify``, and how many facts had been learnt by then."""
+        self.simplified: dict[Term, tuple[int, Term, int]] = {}
+        """The results of ``simplify``, after how many facts, and their prices."""
         self.memo: dict[object, Any] = {}
         """Results under these facts, until the next fact is learnt."""
-        self._recalled: dict[object, Any] = {}
+        self._recalled: dict[object, tuple[object, int]] = {}  # and the price
         self._recalled_at = 0
         self.add(known)
 
@@ -80,13 +80,15 @@ class ConstraintSet:
         if now != self._recalled_at:
             self._recalled.clear()
             self._recalled_at = now
+        spending = budget()
         if key in self._recalled:
-            found: T = self._recalled[key]
-            return found
-        unanswered = budget().unanswered
+            found, price = self._recalled[key]
+            spending.recall(price)
+            return cast("T", found)
+        before = spending.unanswered, spending.price
         made = work()
-        if now == self._learnt_below() and unanswered == budget().unanswered:
-            self._recalled[key] = made
+        if now == self._learnt_below() and spending.unanswered == before[0]:
+            self._recalled[key] = made, spending.price - before[1]
         return made
 
     def _learnt_below(self) -> int:

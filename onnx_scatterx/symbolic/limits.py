@@ -3,9 +3,7 @@
 None of them changes the results of an optimized model. Beyond a limit less is known, so a scatter
 may be kept that could be removed, and the report names the budget if one was spent.
 
-The two budgets were measured on 264 exported models with 711 scatters. No model takes more than
-72 000 steps, and no question more than 13 000; all but one question take less than 1 300. A step
-takes 5 to 10 microseconds, so a model of 1 MB (some 30 000 nodes) takes less than 20 seconds.
+A step is 5 microseconds (``prices``).
 """
 
 from __future__ import annotations
@@ -15,14 +13,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits. A step is about one monomial."""
+    """All limits."""
 
     # Budgets.
-    model_steps: int = 720_000
-    """Steps that each phase of one model may take: planning it, and the report on it."""
-    node_steps: int = 40
-    """Steps that each of its nodes adds to these."""
-    question_steps: int = 40_000
+    model_steps: int = 3_000_000
+    """Steps that a command may take for a model: 15 seconds."""
+    node_steps: int = 200
+    """Steps that a command may take for each node, if these are more: a millisecond."""
+    scatter_steps: int = 400_000
+    """Steps that each analysis of one scatter may take, and that of any other node."""
+    question_steps: int = 80_000
     """Steps that one question to the prover may take."""
 
     # The prover.
@@ -30,7 +30,7 @@ class Limits:
     """Successive arguments in a proof."""
     first_cases: int = 3
     """Atoms with cases, each of which is tried as the first."""
-    easy_steps: int = 100
+    easy_steps: int = 200
     """Steps of a question before counterexamples are tried."""
     points: int = 192
     """Points that are tried as counterexamples."""
@@ -113,8 +113,8 @@ class Limits:
     """Bytes of a constant that is tested for being one number."""
 
     def steps_of(self, nodes: int) -> int:
-        """Return the steps that a phase of a model with this many nodes may take."""
-        return self.model_steps + self.node_steps * nodes
+        """Return the steps that a command may take for a model with this many nodes."""
+        return max(self.model_steps, self.node_steps * nodes)
 
 
 LIMITS = Limits()

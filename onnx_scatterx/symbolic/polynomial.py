@@ -18,6 +18,7 @@ from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.monomial import Monomial, order, text_of
 from onnx_scatterx.symbolic.monomial import product as monomial_product
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.symbol_ids import results
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Term:
         count = len(self.items) * len(other.items)
         if count > LIMITS.product_monomials:
             raise TooLargeError(f"a product of {count} monomials")
-        budget().work(count)
+        budget().work(1 + count // PRICES.products)
         sums: dict[Monomial, int] = {}
         for (m, c), (n, d) in itertools.product(self.items, other.items):
             monomial = monomial_product(m, n)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.sampled_facts import SampledFacts
 from onnx_scatterx.symbolic.terms import (
     Atom,
@@ -48,41 +49,44 @@ class Facts(SampledFacts):
         below: Facts | None = None,
         passing: bool = False,
     ) -> None:
-        self._proven: set[Term] = set()
-        self._refuted: dict[Term, int] = {}
+        self._proven: dict[Term, int] = {}  # and the price of the proof
+        self._open: dict[Term, tuple[int, int, bool]] = {}
+        """What is not proven: the facts learnt by then, the price, and whether it was answered."""
         self._nonempty: dict[int, Facts] = {}
         self._about: dict[tuple[Term, ...], Facts] = {}
         super().__init__(extents, known, below=below, passing=passing)
 
     def _forget(self) -> None:
         super()._forget()
-        self._refuted.clear()
+        self._open.clear()
 
     def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
         """Return these facts and more."""
         return Facts(extents, known, below=self)
 
     def is_nonnegative(self, t: Number) -> bool:
-        """Return whether ``t >= 0`` is proven, for every point within the extents.
-
-        If the steps of a question are spent before a proof, it is asked again the next time.
-        """
+        """Return whether ``t >= 0`` is proven, for every point within the extents."""
         t = term(t)
         asking = budget()
         asking.work(1)
         if t.constant is not None:
             return t.constant >= 0
         if t in self._proven:
+            asking.recall(self._proven[t])
             return True
-        when = self._refuted.get(t)
-        if when is not None and not self.has_new_facts(t, when):
-            return False
-        depth = LIMITS.proof_depth
+        if t in self._open:
+            when, price, answered = self._open[t]
+            if not self.has_new_facts(t, when):
+                asking.unanswered += not answered
+                asking.recall(price)
+                return False
+        before, depth = asking.price, LIMITS.proof_depth
         answer = asking.ask(lambda: self._prove(t, depth) or self._by_elements(t))
+        price = asking.price - before
         if answer:
-            self._proven.add(t)
-        elif answer is False:
-            self._refuted[t] = self._learnt
+            self._proven[t] = price
+        else:
+            self._open[t] = self._learnt, price, answer is False
         return bool(answer)
 
     def _by_elements(self, t: Term) -> bool:
@@ -111,7 +115,7 @@ class Facts(SampledFacts):
 
     def _prove(self, t: Term, depth: int) -> bool:
         spending = budget()
-        spending.charge(1 + len(t.items))
+        spending.charge(PRICES.monomial * (1 + len(t.items)))
         low, high = self.interval(t)
         if low >= 0:
             return True

@@ -15,6 +15,8 @@ import numpy as np
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
+from onnx_scatterx.symbolic.symbol_ids import results
 from onnx_scatterx.symbolic.terms import (
     Atom,
     FloorDiv,
@@ -76,15 +78,21 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
     if key not in t.never_negative_from:  # the leaf is the term's only one
         t.never_negative_from[key] = _decide(t, leaf, low, known)
     answer, steps = t.never_negative_from[key]
-    budget().charge(steps)
+    paid = results().setdefault("never_negative", set())
+    if (t, key) in paid:
+        budget().recall(steps)
+    else:
+        paid.add((t, key))
+        budget().charge(steps)
     return answer
 
 
 def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[bool | None, int]:
     """Return the answer and how many steps it takes."""
-    steps = 1 + t.weight + sum(each.weight for each in known)
-    if steps > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
-        return (None if steps > LIMITS.weight else False), steps
+    weight = 1 + t.weight + sum(each.weight for each in known)
+    steps = PRICES.one_size * weight
+    if weight > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
+        return (None if weight > LIMITS.weight else False), steps
     forms = [_quasi_affine(each, leaf) for each in (t, *known)]
     found = [form for form in forms if form is not None]
     period = math.lcm(1, *(form.period for form in found))
@@ -95,7 +103,7 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
     last = max(low, *(form.stable_from() for form in found)) + period
     if last - low > LIMITS.listed_numbers:
         return None, steps
-    return _holds(t, known, low, last), steps + steps * (last - low) // 1024
+    return _holds(t, known, low, last), steps + weight * (last - low) // PRICES.numbers
 
 
 def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term
 
 _GREATEST = 5000.0  # of a size at a point
@@ -53,7 +54,7 @@ class Sample:
 
         They are right if no coordinate is beyond its extent, and no divisor is 0.
         """
-        budget().work(1 + len(t.items))
+        budget().last(PRICES.sampled * (1 + len(t.items)))
         total = np.zeros(LIMITS.points, np.int64)
         right = EVERYWHERE
         reach = 0.0

@@ -27,12 +27,14 @@ def simplify(t: Term, facts: Facts) -> Term:
     if not t.piecewise:
         return t
     known = facts.simplified.get(t)
+    spending = budget()
     if known is not None and not facts.has_new_facts(t, known[0]):
+        spending.recall(known[2])
         return known[1]
-    unanswered = budget().unanswered
+    unanswered, before = spending.unanswered, spending.price
     found = _simplified(t, facts)
-    if unanswered == budget().unanswered:
-        facts.simplified[t] = facts.learnt, found
+    if unanswered == spending.unanswered:
+        facts.simplified[t] = facts.learnt, found, spending.price - before
     return found
 
 

@@ -13,6 +13,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.polynomial import Term
+from onnx_scatterx.symbolic.prices import PRICES
 
 _NARROW = 1 << 62
 
@@ -31,7 +32,8 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     [0, 1, 1]
     """
     shape = tuple(extents.values())
-    budget().work((1 + math.prod(shape) // 256) * t.weight)
+    steps = PRICES.table + t.weight + math.prod(shape) * t.weight // PRICES.tabulated
+    budget().work(steps)
     if _is_narrow(t, extents):
         grid = dict(zip(extents, np.indices(shape, np.int64, sparse=True), strict=True))
         return np.broadcast_to(t.evaluate(_no_leaf, lambda d: grid[d]), shape)

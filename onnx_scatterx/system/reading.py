@@ -38,6 +38,8 @@ def open_regular(path: AnyPath) -> BinaryIO:
     def opener(name: str, mode: int) -> int:
         return os.open(name, mode | flags)
 
+    if "\0" in os.fsdecode(path):
+        raise OSError(errno.EINVAL, "its name has a NUL character", os.fspath(path))
     stream = open(path, "rb", opener=opener)  # noqa: SIM115 - the caller closes it
     mode = os.fstat(stream.fileno()).st_mode
     for is_kind, why in _KINDS:

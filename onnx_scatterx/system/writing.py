@@ -1,8 +1,9 @@
 """Writing files: files that belong together all appear, or none does, and no input is replaced.
 
 A file is first written to a temporary directory beside its place. All are renamed when they are
-complete. A file keeps the mode of the file that it replaces. A symbolic link is kept, and its
-target is replaced. A device or a pipe is written directly.
+complete, while no other process renames files to these directories. If one cannot be renamed, the
+files that were replaced are put back. A file keeps the mode of the file that it replaces. A
+symbolic link is kept, and its target is replaced. A device or a pipe is written directly.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import contextlib
 import filecmp
 import os
 import shutil
+import sys
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +78,8 @@ class Writing:
         The same claim may be made again. Raises ScatterXError if it is a directory, if its
         directory does not exist, and if it is a file that was read or another one that is written.
         """
+        if "\0" in os.fsdecode(path):
+            raise ScatterXError(f"{path}: the path of {role} has a NUL character")
         if not os.fspath(path):
             raise ScatterXError(f"the path of {role} is empty; name a file")
         place = Path(os.path.realpath(path))
@@ -129,6 +134,10 @@ class Writing:
         self._staged.append(_Staged(directory / place.name, place, replaces))
         return directory / place.name
 
+    def unnamed(self, directory: Path) -> Path:
+        """Return where to write a file of a directory whose name depends on its content."""
+        return self._temporary_in(directory).with_name("unnamed")
+
     def text(self, path: AnyPath, text: str, role: str) -> None:
         """Write a text."""
         try:
@@ -161,7 +170,8 @@ class Writing:
 
     def _install(self) -> None:
         self.check()
-        with postponed(), contextlib.ExitStack() as undo:
+        places = {staged.place.parent for staged in self._staged}
+        with _locked(places), postponed(), contextlib.ExitStack() as undo:
             for staged in self._staged:
                 try:
                     _move(staged, undo)
@@ -183,17 +193,76 @@ def same_content(one: Path, other: Path) -> bool:
     return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
 
 
+@contextlib.contextmanager
+def _locked(directories: Collection[Path]) -> Iterator[None]:
+    """Wait until no other process holds the locks of directories, and hold them.
+
+    Windows and some network file systems have no such locks.
+    """
+    with contextlib.ExitStack() as held:
+        if sys.platform != "win32":
+            import fcntl
+
+            for directory in sorted(directories):
+                with contextlib.suppress(OSError):
+                    file = os.open(directory, os.O_RDONLY)
+                    held.callback(os.close, file)
+                    fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _move(staged: _Staged, undo: contextlib.ExitStack) -> None:
-    there = staged.place.exists()
-    if there and not staged.replaces:
-        if not same_content(staged.temporary, staged.place):
-            raise ScatterXError(f"{staged.place}: another file of this name was written meanwhile")
-        return
-    if there:
-        shutil.copymode(staged.place, staged.temporary)
-    os.replace(staged.temporary, staged.place)
-    if not there:
+    if not staged.replaces:
+        _add(staged, undo)
+    elif staged.place.exists():
+        _exchange(staged, undo)
+    else:
+        os.replace(staged.temporary, staged.place)
         undo.callback(staged.place.unlink, missing_ok=True)
+
+
+def _add(staged: _Staged, undo: contextlib.ExitStack) -> None:
+    """Rename a file, unless one of the same content is in its place."""
+    try:
+        os.link(staged.temporary, staged.place)
+    except FileExistsError:  # also if it was made at this moment
+        pass
+    except OSError:  # the file system has no hard links
+        if not staged.place.exists():
+            os.replace(staged.temporary, staged.place)
+            undo.callback(staged.place.unlink, missing_ok=True)
+            return
+    else:
+        undo.callback(staged.place.unlink, missing_ok=True)
+        staged.temporary.unlink()
+        return
+    if not same_content(staged.temporary, staged.place):
+        raise ScatterXError(f"{staged.place}: another file of this name was written meanwhile")
+
+
+def _exchange(staged: _Staged, undo: contextlib.ExitStack) -> None:
+    """Replace a file, which stays in the temporary directory until all are replaced."""
+    shutil.copymode(staged.place, staged.temporary)
+    aside = staged.temporary.parent.with_name("old")
+    aside.mkdir(exist_ok=True)
+    old = aside / staged.place.name
+    try:
+        os.link(staged.place, old)
+    except OSError:  # the file system has no hard links, or not to a file of somebody else
+        os.replace(staged.place, old)
+        undo.callback(_put_back, old, staged.place)
+        os.replace(staged.temporary, staged.place)
+    else:
+        os.replace(staged.temporary, staged.place)
+        undo.callback(_put_back, old, staged.place)
+
+
+def _put_back(old: Path, place: Path) -> None:
+    try:
+        os.replace(old, place)
+    except OSError as error:
+        why = error.strerror or error
+        raise ScatterXError(f"{place}: its old content cannot be put back: {why}") from error
 
 
 def _remove_empty(directory: Path) -> None:

@@ -16,6 +16,7 @@
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
     static_only = true                     # all sizes must be numbers
+    onnxruntime = false                    # neither ONNX Runtime nor a provider of it runs it
     dense = true                           # forms whose work is data times indices are allowed
     dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
 
@@ -56,7 +57,7 @@ from onnx_scatterx.targets.target import Target
 _DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
-    *("max_rank", "max_opset", "static_only"),
+    *("max_rank", "max_opset", "static_only", "onnxruntime"),
 )
 
 Find: TypeAlias = "Callable[[str], Target]"

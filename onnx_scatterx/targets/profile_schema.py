@@ -41,6 +41,7 @@ PROFILE_KEYS: dict[str, type] = {
     "max_rank": int,
     "max_opset": int,
     "static_only": bool,
+    "onnxruntime": bool,
     "dense": bool,
     "dense_limit": int,
     "limits": dict,

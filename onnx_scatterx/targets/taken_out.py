@@ -7,10 +7,11 @@ Identity, and Dropout in inference
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import called_function, graphs_of, live_nodes
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 
@@ -43,8 +44,7 @@ class TakenOut:
         self._is_sized = is_sized
         self._live: dict[ir.Graph, set[ir.Node]] = {}
         self._constant: dict[ir.Value, bool] = {}
-        overridable = (model.ir_version or 0) >= 4
-        self._inputs = set(model.graph.inputs) if overridable else set()
+        self._overridable = overridable(model)
 
     def graphs(self) -> Iterator[tuple[str, ir.Graph]]:
         """Yield the graphs that the outputs of the model need, with their names."""
@@ -69,7 +69,7 @@ class TakenOut:
             return True
         if node.op_type == "Constant" or node.domain != "":
             return False
-        if _does_nothing(node):
+        if _does_nothing(node, self._overridable):
             return True
         return all(self._is_constant(value) for value in node.outputs)
 
@@ -88,8 +88,7 @@ class TakenOut:
                 continue
             node = top.producer()
             if node is None:
-                is_known = top.const_value is not None and top not in self._inputs
-                self._constant[top] = is_known
+                self._constant[top] = constant(top, self._overridable) is not None
                 continue
             if node.domain != "" or node.op_type in _NOT_FOLDED or graphs_of(node):
                 self._constant[top] = False
@@ -108,7 +107,7 @@ class TakenOut:
         return self._constant[value]
 
 
-def _does_nothing(node: ir.Node) -> bool:
+def _does_nothing(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
     """Return whether a node returns its input: Dropout does, unless it trains."""
     if node.op_type == "Identity":
         return True
@@ -117,5 +116,5 @@ def _does_nothing(node: ir.Node) -> bool:
     training = node.inputs[2] if len(node.inputs) > 2 else None
     if training is None:
         return True
-    tensor = ir.convenience.get_const_tensor(training)
+    tensor = constant(training, overridable)
     return tensor is not None and not tensor.numpy().any()

@@ -42,6 +42,8 @@ class Target:
     None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
     allows one without a bound.
     """
+    onnxruntime: bool = True
+    """Whether ONNX Runtime runs the model, itself or by an execution provider."""
     avoids_dense: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
 

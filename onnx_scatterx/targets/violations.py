@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import called_function
 from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.targets.limits import Use
 from onnx_scatterx.targets.taken_out import TakenOut
 from onnx_scatterx.targets.target import Target
+
+_UNCHECKED = "not checked: the limit of steps was reached"
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class _Checker:
         self.target = target
         self.model = model
         self.knowledge = knowledge
+        self._overridable = overridable(model)
 
     def of(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -88,7 +94,8 @@ class _Checker:
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
                     on_host = self._is_on_host(node)
-                    for why in self._of_node(node, scope, on_host):
+                    found = within_limits(partial(self._of_node, node, scope, on_host))
+                    for why in (_UNCHECKED,) if found is None else found:
                         yield Violation(label, node.op_type, name, why, on_host)
 
     def _is_on_host(self, node: ir.Node) -> bool:
@@ -124,19 +131,18 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _of_node(self, node: ir.Node, scope: Scope | None, on_host: bool) -> Iterator[str]:
+    def _of_node(self, node: ir.Node, scope: Scope | None, on_host: bool) -> list[str]:
         target = self.target
         if on_host:
-            yield f"{target.name} runs {node.op_type} on its host"
-            return
+            return [f"{target.name} runs {node.op_type} on its host"]
         use = self._use(node, scope)
-        for objection in target.objections(use):
-            yield f"{target.name} takes no {objection}"
+        found = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
         rank = max((t.rank or 0 for t in use.outputs), default=0)
         if target.max_rank is not None and rank > target.max_rank:
-            yield f"rank {rank}, and {target.name} takes {target.max_rank}"
+            found.append(f"rank {rank}, and {target.name} takes {target.max_rank}")
         if target.static_only and use.makes_size:
-            yield "a size is known only when the model runs"
+            found.append("a size is known only when the model runs")
+        return found
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
         name = node.op_type
@@ -144,13 +150,7 @@ class _Checker:
             name = f"{node.domain}.{name}"
         inputs = [None if v is None else self.of(v) for v in node.inputs]
         attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
-        constant = [v is not None and is_constant(v) for v in node.inputs]
+        is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
         outputs = [self.of(v) for v in node.outputs]
         facts = {} if scope is None else {"facts": scope.facts}
-        return Use(name, inputs, outputs, attributes, constant, **facts)
-
-
-def is_constant(value: ir.Value) -> bool:
-    """Return whether a value is an initializer or the output of a Constant."""
-    producer = value.producer()
-    return value.const_value is not None if producer is None else producer.op_type == "Constant"
+        return Use(name, inputs, outputs, attributes, is_constant, **facts)

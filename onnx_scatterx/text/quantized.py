@@ -16,10 +16,25 @@ class OnFloats(enum.Enum):
     READ = "other nodes read the floats"
     AXIS = "elements move along the axis of the scales"
     PLAN = "the scatter is removed only on floats"
-    REJECTED = "ONNX Runtime rejects a Slice or Transpose after DequantizeLinear of int8"
+    REJECTED = "ONNX Runtime rejects a Slice or Transpose after this DequantizeLinear"
+    RETYPED = "ONNX Runtime makes uint8 of what DequantizeLinear without a zero point reads"
+    INTEGER_KERNEL = "ONNX Runtime would compute a node beside it in integers, and round otherwise"
+    ONE_SCALE = "ONNX Runtime takes a Where between quantizers for one of a single scale"
+    LIMIT = "the limit of steps was reached"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
+
+    def __str__(self) -> str:
+        return self.value
 
     @property
     def keeps_scatter(self) -> bool:
         """Whether ONNX Runtime would compute other values if the scatter were removed."""
-        return self in (OnFloats.INEXACT, OnFloats.REJECTED, OnFloats.MOVED)
+        return self in _KEPT
+
+
+_KEPT = frozenset(
+    {
+        *(OnFloats.INEXACT, OnFloats.RETYPED, OnFloats.REJECTED, OnFloats.MOVED),
+        *(OnFloats.INTEGER_KERNEL, OnFloats.ONE_SCALE, OnFloats.LIMIT),
+    }
+)

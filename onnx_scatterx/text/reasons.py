@@ -34,6 +34,7 @@ class Reason(enum.Enum):
     TOO_COSTLY = "the replacement would need too many nodes"
     TOO_LARGE = "a comparison of all positions with all updates would be too large"
     QUESTION_LIMIT = "the limit of steps for one question to the prover was reached"
+    SCATTER_LIMIT = "the limit of steps for one scatter was reached"
     MODEL_LIMIT = "the limit of steps for one model was reached"
     NO_RULE = "none of the chosen rules can write this form"
 
@@ -71,7 +72,8 @@ _MISSING = {
     Reason.TOO_COSTLY: "a form with fewer nodes",
     Reason.TOO_LARGE: "smaller tensors, or a target that allows larger dense forms",
     Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",
-    Reason.MODEL_LIMIT: "a smaller model: its proofs take too many steps",
+    Reason.SCATTER_LIMIT: "a simpler model: the proofs about the scatter take too many steps",
+    Reason.MODEL_LIMIT: "more steps: --effort 4 allows four times as many; or a smaller model",
     Reason.NO_RULE: "a rule for this form; optimize(rules=...) takes rules of your own",
 }
 

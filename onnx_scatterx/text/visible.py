@@ -9,7 +9,8 @@ the true names, as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from html import escape
 
 _BYTES = range(0xDC80, 0xDD00)  # Python decodes bytes of a file name that are not UTF-8 to these
@@ -54,9 +55,23 @@ def as_html(text: object) -> str:
 def as_json(content: object) -> str:
     r"""Return plain data as JSON, with all names unchanged, in visible characters.
 
-    >>> print(as_json(["a\x7f\x1b"]))
+    JSON has no number for infinity and NaN; they are texts.
+
+    >>> print(as_json(["a\x7f\x1b", float("inf")]))
     [
-      "a\u007f\u001b"
+      "a\u007f\u001b",
+      "inf"
     ]
     """
-    return json.dumps(content, indent=2).replace("\x7f", "\\u007f")
+    text = json.dumps(_with_finite_numbers(content), indent=2, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _with_finite_numbers(content: object) -> object:
+    if isinstance(content, float) and not math.isfinite(content):
+        return str(content)
+    if isinstance(content, Mapping):
+        return {key: _with_finite_numbers(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_with_finite_numbers(value) for value in content]
+    return content

@@ -39,7 +39,7 @@ from onnx_scatterx.theory.drawing import picture
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gradients, Reduction, Scattering
 from onnx_scatterx.theory.slices import (
     embedded_slice,
     index_of,
@@ -56,6 +56,7 @@ from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict
 __all__ = [
     "DisseminatedSlice",
     "Gathering",
+    "Gradients",
     "Impossibility",
     "Obstacle",
     "Outcomes",

@@ -10,7 +10,7 @@ Definition 7 does not define which of two colliding updates wins. Here it is the
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,13 @@ class Reduction(enum.StrEnum):
     MAXIMUM = "maximum"
     LESS = "less"
     GREATER = "greater"
+
+
+class Gradients(NamedTuple):
+    """What a change of the output means for each input: arrays of the shapes of the inputs."""
+
+    data: NDArray[Any]
+    updates: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +107,83 @@ class Scattering:
             target = self.transformer(index)
             output[target] = combine(self.reduction, output[target], self.updates[index])
         return output
+
+    def adjoint(self, gradient: NDArray[Any], like: Literal["pytorch"] | None = None) -> Gradients:
+        """Return the gradients of data and updates, for a gradient of the output's shape.
+
+        For ``none`` and ``add``, the output is a linear map A of data and updates, and this is its
+        adjoint: ``<A(x, u), y> = <(x, u), A*(y)>``. The updates gather, and data loses what is
+        overwritten: only the last of colliding updates gets a gradient. For ``mul``, ``min`` and
+        ``max`` it is the adjoint of the derivative. ``like="pytorch"`` differs as PyTorch does:
+        overwritten updates get the gradient of their target, too, and equal extremes share theirs
+        evenly.
+
+        It is a ``ValueError`` if the gradient has another shape, and if there is no derivative: the
+        numbers are no floats, or an extreme is reached more than once.
+
+        >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
+        >>> Scattering(np.zeros(4), np.ones(3), T).adjoint(np.array([1.0, 2.0, 3.0, 4.0]))
+        Gradients(data=array([1., 0., 3., 0.]), updates=array([0., 2., 4.]))
+        """
+        gradient = np.asarray(gradient)
+        if gradient.shape != self.data.shape:
+            raise ValueError(f"the gradient has shape {gradient.shape}, not {self.data.shape}")
+        if self.data.dtype.kind not in "fc" and not _is_half(self.data.dtype):
+            raise ValueError(f"there is no derivative: numbers of {self.data.dtype} are not dense")
+        targets = self.transformer.offsets().reshape(-1)
+        of_output = gradient.reshape(-1)
+        data, updates = of_output.copy(), of_output[targets]
+        match self.reduction:
+            case Reduction.NONE:
+                data[targets] = 0
+                if like is None:
+                    for overwritten in list(_rounds(targets[::-1]))[1:]:
+                        updates[targets.size - 1 - overwritten] = 0
+            case Reduction.MUL:
+                factors, others = self._factors(targets)
+                data, updates = data * factors, updates * others
+            case Reduction.ADD:
+                pass
+            case _:
+                data, updates = self._extremes(targets, data, updates, like)
+        return Gradients(data.reshape(self.data.shape), updates.reshape(self.updates.shape))
+
+    def _factors(self, targets: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return what each element of data, and each update, is multiplied by."""
+        factors, updates = self.updates.reshape(-1), list(_rounds(targets))
+        before, after = self.data.reshape(-1).copy(), np.ones(self.data.size, self.data.dtype)
+        others = np.ones_like(factors)
+        for chosen in updates:
+            others[chosen] = before[targets[chosen]]
+            before[targets[chosen]] *= factors[chosen]
+        for chosen in reversed(updates):
+            others[chosen] *= after[targets[chosen]]
+            after[targets[chosen]] *= factors[chosen]
+        return after, others
+
+    def _extremes(
+        self,
+        targets: NDArray[np.int64],
+        data: NDArray[Any],
+        updates: NDArray[Any],
+        like: Literal["pytorch"] | None,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return gradients that flow to the element or update that is the result."""
+        result = self.run().reshape(-1)
+        of_data = self.data.reshape(-1) == result
+        of_updates = self.updates.reshape(-1) == result[targets]
+        count = of_data.astype(data.dtype)
+        np.add.at(count, targets, of_updates)
+        if like is None and np.any(count[targets] != 1):
+            first = np.unravel_index(targets[np.argmax(count[targets] != 1)], self.data.shape)
+            where = tuple(map(int, first))
+            raise ValueError(f"there is no derivative: the extreme at {where} is not unique")
+        touched = np.zeros(data.size, bool)
+        touched[targets] = True
+        count[~touched] = 1
+        return np.where(of_data | ~touched, data / count, 0), np.where(
+            of_updates, updates / count[targets], 0
+        )
 
     def _copy_of_data(self) -> NDArray[Any]:
         dtype = self.data.dtype

@@ -44,7 +44,7 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     a, b = _perm(inner), _perm(outer)
     if source is None or inner.graph is not outer.graph or a is None or b is None:
         return
-    if [a[d] for d in b] != list(range(len(a))):
+    if len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
         return
     if result.is_graph_output():
         if source.producer() not in new or source.is_graph_output():
@@ -58,5 +58,7 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
 
 
 def _perm(node: ir.Node) -> list[int] | None:
-    perm = node.attributes.get("perm")
-    return None if perm is None or perm.is_ref() else list(perm.as_ints())
+    """Return the perm of a Transpose; None if it is not written, or no permutation."""
+    attribute = node.attributes.get("perm")
+    perm = [] if attribute is None or attribute.is_ref() else list(attribute.as_ints())
+    return perm if sorted(perm) == list(range(len(perm))) and perm else None

@@ -1,19 +1,22 @@
 """The values of a model that depend on known sizes alone, and what they are.
 
-Integers and booleans are those that the interpreter proves. ONNX Runtime computes the others, node
-by node, from constants that were found before.
+Integers and booleans are those that the interpreter proves, and those that NumPy computes from
+constants that were found before. ONNX Runtime computes floats, node by node, from such constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.transforms import integer_kernels
 from onnx_scatterx.transforms.constant_runs import COMPUTED, GENERATORS, MOVING, ROUNDED, NodeRunner
 
 
@@ -28,7 +31,7 @@ class ConstantFinder:
         self.known = Knowledge({}, {}, {})
         self.found: dict[ir.Value, np.ndarray] = {}
         self.made: set[ir.Value] = set()
-        self._inputs = set(model.graph.inputs) if (model.ir_version or 0) >= 4 else set()
+        self._overridable = overridable(model)
         self._runner = runner
         self._runs = 0
         self._bytes = LIMITS.folded_bytes
@@ -67,8 +70,10 @@ class ConstantFinder:
         return True
 
     def _compute(self, node: ir.Node, scope: Scope) -> None:
-        """Let ONNX Runtime compute a node, if all its inputs are known."""
-        if node.domain != "" or node.op_type not in COMPUTED or self._runs >= LIMITS.folding_runs:
+        """Compute a node, if all its inputs are known."""
+        if node.domain != "" or self._runs >= LIMITS.folding_runs:
+            return
+        if node.op_type not in COMPUTED and node.op_type not in integer_kernels.KERNELS:
             return
         if any(a.is_ref() for a in node.attributes.values()):
             return
@@ -86,17 +91,35 @@ class ConstantFinder:
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
-        results = self._runner.run(node, inputs, scope.opsets.get("", 0))
+        results: list[np.ndarray] | None = None
+        if all(dtype is not None and _is_integer(dtype) for dtype in dtypes):
+            results = self._integers_of(node, inputs, scope)
+        elif node.op_type in COMPUTED:
+            stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
+            results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):
                 self.found[value] = array
 
+    def _integers_of(
+        self, node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
+    ) -> list[np.ndarray] | None:
+        """Compute a node on integers here; None if this is not what was inferred of its outputs."""
+        results = integer_kernels.compute(node, inputs)
+        if results is None:
+            return None
+        for value, array in zip(node.outputs, results, strict=True):
+            dtype, known = _dtype(value, scope), scope.values[value]
+            if dtype is None or (array.dtype, array.shape) != (dtype.numpy(), known.static_shape):
+                return None
+        return [array for value, array in zip(node.outputs, results, strict=True) if value.name]
+
     def _constant(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant of the model, if it is small, or a value that was folded."""
         if value in self.found:
             return self.found[value]
-        tensor = None if value in self._inputs else ir.convenience.get_const_tensor(value)
+        tensor = constant(value, self._overridable)
         if tensor is None:
             return None
         if tensor.size > LIMITS.floats and value not in self.made:
@@ -114,7 +137,7 @@ def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:
     elements = _elements(value, scope)
     if elements is None or elements > LIMITS.elements:
         return None
-    array = found.constant
+    array = within_limits(lambda: found.constant)
     if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
         return None
     return array
@@ -130,6 +153,10 @@ def _elements(value: ir.Value, scope: Scope) -> int | None:
     found = scope.values.get(value)
     shape = None if found is None else found.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
+
+
+def _is_integer(dtype: ir.DataType) -> bool:
+    return dtype.is_integer() or dtype == ir.DataType.BOOL
 
 
 def _is_text(dtype: ir.DataType) -> bool:

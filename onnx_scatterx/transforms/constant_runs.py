@@ -7,7 +7,7 @@ does the same with a node whose inputs are constants.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -69,24 +69,30 @@ class NodeRunner(Closing):
         self._resources.close()
 
     def run(
-        self, node: ir.Node, inputs: Mapping[str, np.ndarray], version: int
+        self,
+        node: ir.Node,
+        inputs: Mapping[str, np.ndarray],
+        version: int,
+        stored: Collection[str] = (),
     ) -> list[np.ndarray] | None:
         """Return the outputs of a node of an operator set, None if ONNX Runtime gives none.
 
-        ``inputs`` are by the names of the values that the node reads.
+        ``inputs`` are by the names of the values that the node reads. Those that are ``stored`` in
+        the model are initializers: ONNX Runtime packs them for a MatMul, which rounds otherwise.
         """
         if self._place is None:
             self._place = self._resources.enter_context(scratch()) / "node.onnx"
         if self._process is None:
             self._process = self._resources.enter_context(OrtProcess())
             self._opened = 0
-        self._place.write_bytes(_model(node, inputs, version).SerializeToString())
+        self._place.write_bytes(_model(node, inputs, version, stored).SerializeToString())
         model = ModelFile(self._place).to_request()
         request = {"do": "open", **model, "library": None, "threads": 1, "optimize": False}
         answer = self._process.ask(request, timeout=_SECONDS)
         if not isinstance(answer, Failure):
             self._opened += 1
-            tensors = [to_raw(name, array) for name, array in inputs.items()]
+            given = ((n, array) for n, array in inputs.items() if n not in stored)
+            tensors = [to_raw(name, array) for name, array in given]
             request = {"do": "run", "session": self._opened - 1}
             answer = self._process.ask(request, tensors, timeout=_SECONDS)
         if isinstance(answer, Failure):
@@ -97,16 +103,27 @@ class NodeRunner(Closing):
         return [np.array(found[f"o{i}"]) for i, v in enumerate(node.outputs) if v.name]
 
 
-def _model(node: ir.Node, inputs: Mapping[str, np.ndarray], version: int) -> onnx.ModelProto:
+def _model(
+    node: ir.Node, inputs: Mapping[str, np.ndarray], version: int, stored: Collection[str]
+) -> onnx.ModelProto:
     """Return a model of one node."""
     proto = onnx.NodeProto(op_type=node.op_type)
     proto.input.extend("" if v is None else v.name or "" for v in node.inputs)
     proto.output.extend(f"o{i}" if v.name else "" for i, v in enumerate(node.outputs))
     proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
     types = {n: ir.DataType.from_numpy(a.dtype).value for n, a in inputs.items()}
-    given = [onnx.helper.make_tensor_value_info(n, types[n], a.shape) for n, a in inputs.items()]
+    given = [
+        onnx.helper.make_tensor_value_info(n, types[n], a.shape)
+        for n, a in inputs.items()
+        if n not in stored
+    ]
+    held = [onnx.numpy_helper.from_array(inputs[name], name) for name in inputs if name in stored]
     graph = onnx.helper.make_graph(
-        [proto], "node", given, [onnx.ValueInfoProto(name=name) for name in proto.output if name]
+        [proto],
+        "node",
+        given,
+        [onnx.ValueInfoProto(name=name) for name in proto.output if name],
+        held,
     )
     opsets = [onnx.helper.make_opsetid("", version)]
     return onnx.helper.make_model(

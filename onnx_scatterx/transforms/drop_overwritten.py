@@ -26,7 +26,7 @@ from onnx_scatterx.lift.uniqueness import LAST_WINS
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.native.encoding import is_narrow
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Refusal, RefusedError
@@ -61,7 +61,8 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.
-        with suppress(RefusedError, LimitError), writer.at(node, node.outputs[0].name):
+        part = budget().of_part(LIMITS.scatter_steps)
+        with suppress(RefusedError, LimitError), part, writer.at(node, node.outputs[0].name):
             scatter = lift_scatter(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue

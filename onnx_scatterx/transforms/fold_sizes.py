@@ -16,6 +16,7 @@ constants are still computed at run time.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import onnx_ir as ir
 
@@ -26,8 +27,9 @@ from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
+from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import budget, within_limits
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.constant_finder import ConstantFinder
@@ -65,7 +67,7 @@ class FoldSizes(Pass):
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
                     known = interpret(job.model, distrust_dims=True)
-                if misread_node(known) is not None:
+                if within_limits(partial(_is_read_well, known)) is not True:
                     return modified
                 folded, more = folding.fold(known)
                 inlined = not more and inline_sized_functions(job)
@@ -76,6 +78,10 @@ class FoldSizes(Pass):
         if job.settings.fix:
             declare_known(job.model, known)
         return modified
+
+
+def _is_read_well(known: Knowledge) -> bool:
+    return misread_node(known) is None
 
 
 class _Folding:
@@ -94,8 +100,27 @@ class _Folding:
         Returns whether anything was written, and whether other constants may follow from it.
         """
         computed = self.finder.find(known)
+        self._keep_operands()
         folded = self._write()
         return folded, folded and computed
+
+    def _keep_operands(self) -> None:
+        """Give up floats that a kernel would pack, unless the target lacks what computes them."""
+        found, target = self.finder.found, self.job.settings.target
+        floats = [v for v, array in found.items() if array.dtype.kind == "f"]
+        again = True
+        while again:
+            kept = []
+            for value in floats:
+                node = value.producer()
+                readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+                if all(map(self._goes, readers)) or node is None or not target.has(node.op_type):
+                    continue
+                kept.append(value)
+            for value in kept:
+                del found[value]
+            floats = [v for v in floats if v in found]
+            again = bool(kept)
 
     def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""

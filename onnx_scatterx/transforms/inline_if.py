@@ -19,7 +19,7 @@ from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import nodes_within
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.budget import budget, within_limits
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
 
@@ -76,7 +76,8 @@ def _is_if(node: ir.Node) -> bool:
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
     """Return the branch that is always taken, or None if that is not known."""
     known = None if node.inputs[0] is None else scope.values.get(node.inputs[0])
-    condition = None if known is None or known.scalar is None else known.scalar.constant
+    scalar = None if known is None else within_limits(lambda: known.scalar)
+    condition = None if scalar is None else scalar.constant
     if condition is None:
         return None
     return node.attributes["then_branch" if condition else "else_branch"].as_graph()

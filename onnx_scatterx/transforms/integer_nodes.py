@@ -144,6 +144,14 @@ class IntegerNodes:
         for use in list(old.uses()):
             self._redirect(use.node, use.idx, new)
 
+    def _before(self, parameter: ir.Value | None) -> ir.Value | None:
+        """Return a scale or zero point that the node being written can read."""
+        if parameter is None or parameter.producer() is None:
+            return parameter
+        array = self.context.known.array(parameter)
+        assert array is not None
+        return self._writer.constant(array, ir.DataType.from_numpy(array.dtype))
+
     def _dequantize(self, value: ir.Value) -> None:
         """Give an output of the graph its floats back."""
         node = value.producer()
@@ -157,7 +165,7 @@ class IntegerNodes:
             new = ir.Node(
                 leaf.domain,
                 leaf.op_type,
-                [self._integers[value], *leaf.inputs[1:]],
+                [self._integers[value], *map(self._before, leaf.inputs[1:])],
                 attributes,
                 outputs=[self._value(self.write.quantization.floats, value.shape)],
                 name=w.new_name("DequantizeLinear"),

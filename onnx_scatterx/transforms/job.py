@@ -24,7 +24,8 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.cost_model.costs import Costs
@@ -104,7 +105,12 @@ class Job:
     @cached_property
     def obstacle(self) -> Refusal | None:
         """Why the model must not be changed, or None if it may be."""
-        node = misread_node(self.analysis.knowledge)
+        spending = budget()
+        try:
+            with spending.of_part(LIMITS.scatter_steps):
+                node = misread_node(self.analysis.knowledge)
+        except LimitError as error:
+            return spending.refusal(error)
         if node is None:
             return None
         name = node.name or node.outputs[0].name
@@ -120,7 +126,7 @@ class Job:
                     scope,
                     self.settings.rules,
                     self.names,
-                    Constants(scope, self._overridable),
+                    Constants(scope),
                     scope.function is not None or version < 4,
                     self.settings.target,
                     self.costs,
@@ -139,16 +145,11 @@ class Job:
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
 
-    @cached_property
-    def _overridable(self) -> set[ir.Value]:
-        graph = self.model.graph
-        if (self.model.ir_version or 0) < 4:
-            return set()
-        return {v for v in graph.inputs if v.name in graph.initializers}
-
 
 def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
+    spending = budget()
     try:
-        return lift_gather(node, scope)
+        with spending.of_part(LIMITS.scatter_steps):
+            return lift_gather(node, scope)
     except LimitError as error:
-        return Refusal(Reason.MODEL_LIMIT, str(error))
+        return spending.refusal(error)

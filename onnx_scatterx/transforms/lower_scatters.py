@@ -19,7 +19,7 @@ from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import ScatterSelection
 from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.symbolic.budget import LimitError, own_budget
+from onnx_scatterx.symbolic.budget import LimitError, SpentError, budget, own_budget
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
@@ -51,14 +51,11 @@ class LowerScatters(Pass):
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
-    """Rewrite one graph; return the outcome of its scatters, and the new nodes.
-
-    If planning exceeds a limit, the graph is not changed.
-    """
+    """Rewrite one graph; return the outcome of its scatters, and the new nodes."""
     try:
         planned = _planned(context)
     except (LimitError, RecursionError) as error:
-        return _untouched(context, Refusal(Reason.MODEL_LIMIT, str(error))), []
+        return _untouched(context, budget().refusal(error)), []
     with own_budget():  # a plan is written completely
         return _written(context, planned)
 
@@ -75,16 +72,19 @@ def _planned(context: GraphContext) -> _Planned:
     """Plan a graph.
 
     A scatter whose result cannot be written is opaque: its result becomes a source, and planning
-    starts again. Planning also starts again if a chain of scatters must be split.
+    starts again. Planning also starts again if a chain of scatters must be split. If the budget is
+    spent, it ends with what was found: a plan stays right if other scatters are kept.
     """
+    last: _Planned | None = None
     opaque = {
         node: Refusal(Reason.QUANTIZER)
         for node in context.graph
-        if is_scatter(node)
+        if context.target.onnxruntime
+        and is_scatter(node)
         and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
         and why.keeps_scatter
     }
-    split_before: dict[ir.Node, None] = {}
+    split_before: dict[ir.Node, int] = {}
     while True:
         found = Provenance(
             context.graph,
@@ -100,9 +100,14 @@ def _planned(context: GraphContext) -> _Planned:
             continue
         selection = ScatterSelection(round_)
         opaque.update(selection.refused)
+        if budget().is_spent:
+            limit = budget().refusal(SpentError())
+            kept = opaque | dict.fromkeys(selection.split_before, limit)
+            return last or _Planned(round_, selection, kept)
+        last = _Planned(round_, selection, dict(opaque))
         split_before.update(selection.split_before)
         if not selection.must_replan:
-            return _Planned(round_, selection, opaque)
+            return last
 
 
 def kept_scatters(context: GraphContext) -> set[ir.Node]:
@@ -125,14 +130,21 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     found = round_.provenance
     lifted = found.scatters
     unread = {n for n in lifted if not any(map(is_read, n.outputs))}
-    gone = [n for n, s in lifted.items() if s.refusal is None or n in selection.rewritings]
+    gone = [
+        n
+        for n, s in lifted.items()
+        if n in selection.rewritings or (s.refusal is None and n not in opaque)
+    ]
     indices = index_nodes(context, gone)
     written = Commit(round_, selection)
     refused = {
         node: opaque.get(node, scatter.refusal)
         for node, scatter in lifted.items()
-        if scatter.refusal is not None and node not in selection.rewritings
+        if (scatter.refusal is not None or node in opaque) and node not in selection.rewritings
     }
+    for node, why in refused.items():
+        if why is not None and isinstance(why.detail, OnFloats):
+            node.meta[QUANTIZED] = why.detail
     refusals = {
         node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
         for node in lifted

@@ -19,9 +19,10 @@ from onnx_scatterx.lift.element_moves import operands_of, whole_axes
 from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.lowering.runtime_patterns import described, is_exact, reached
+from onnx_scatterx.symbolic.budget import LimitError, budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats
-from onnx_scatterx.transforms.near_quantizers import described, is_exact, reached
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
 _SIZES = ("Shape", "Size")
@@ -41,14 +42,21 @@ def quantized_writes(
     for node in places:
         if node in taken or not is_scatter(node):
             continue
-        above, below = reached(node, up=True), reached(node, up=False)
-        if not above or not below or not all(map(is_exact(context), (*above, *below))):
-            continue
         try:
-            write = _Search(context, node).run()
+            with budget().of_part(LIMITS.scatter_steps):
+                above, below = reached(node, up=True), reached(node, up=False)
+                if (
+                    not above
+                    or not below
+                    or not all(map(is_exact(context.known), (*above, *below)))
+                ):
+                    continue
+                write = _Search(context, node).run()
         except _StaysError as error:
             why[node] = error.why
             continue
+        except LimitError:
+            continue  # the write is kept on floats
         write.nodes.sort(key=places.__getitem__)
         taken.update(write.nodes)
         found.append(write)
@@ -124,7 +132,7 @@ class _Search:
 
     def _quantization(self, node: ir.Node) -> tuple[Quantization, int | None] | None:
         """Return the parameters of a quantizer, with its axis counted from the start."""
-        found, value = described(node, self.context), node.inputs[0]
+        found, value = described(node, self.context.known), node.inputs[0]
         if found is None or found.axis is None or value is None:
             return None if found is None else (found, None)
         known = self.context.scope.values.get(value)

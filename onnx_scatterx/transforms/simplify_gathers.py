@@ -16,10 +16,11 @@ from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.round import RewriteRound
+from onnx_scatterx.lowering.runtime_patterns import has_quantizers
 from onnx_scatterx.lowering.selection import GatherSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import LimitError, own_budget
+from onnx_scatterx.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -61,11 +62,17 @@ def _simplify(
     If planning exceeds a limit, the graph is not changed.
     """
     there = {n for n in gathers if n.graph is not None}
+    quantizers = has_quantizers(context.graph)
+    for node in gathers if quantizers else ():
+        obstacle = context.obstacle(node) if node in there else None
+        if obstacle is not None:
+            outcome.refusals[node] = Refusal(Reason.QUANTIZER, obstacle.value)
+            there.discard(node)
     outcome.dead |= {n for n in unread if n.graph is None}
     try:
         round_, selection, kept = _planned(context, there)
     except (LimitError, RecursionError) as error:
-        outcome.refusals.update(dict.fromkeys(there, Refusal(Reason.MODEL_LIMIT, str(error))))
+        outcome.refusals.update(dict.fromkeys(there, budget().refusal(error)))
         return None
     with own_budget():  # a plan is written completely
         written = Commit(round_, selection)
@@ -85,6 +92,7 @@ def _planned(
     graph, scope = context.graph, context.scope
     opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
     kept: dict[ir.Node, Refusal] = {}
+    last: tuple[RewriteRound, GatherSelection] | None = None
     while True:
         wanted = there - kept.keys()
         found = Provenance(graph, scope, opaque, wanted, constants=context.constants, whole=True)
@@ -95,5 +103,7 @@ def _planned(
         # The gathers that are kept remove fewer other nodes than was assumed.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)
-        if not stay:
-            return round_, selection, kept
+        if last is None or not budget().is_spent:
+            last = round_, selection
+        if not stay or budget().is_spent:
+            return *last, kept

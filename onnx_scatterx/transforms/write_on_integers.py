@@ -15,13 +15,13 @@ from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.lowering.runtime_patterns import obstacle
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import kept_scatters
-from onnx_scatterx.transforms.near_quantizers import obstacle
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 from onnx_scatterx.transforms.quantized_writes import quantized_writes
 
@@ -58,17 +58,17 @@ class WriteOnIntegers(Pass):
 
 def _in_graph(job: Job, context: GraphContext) -> bool:
     """Do the writes of one graph on integers, if there are any."""
+    writes, why = quantized_writes(context)
     try:
-        writes, why = quantized_writes(context)
         better = _better_on_floats(job, context, writes)
     except (LimitError, RecursionError):
-        return False  # the writes are kept on floats
+        writes, better = [], []  # they are kept on floats
     for node, reason in why.items():
         node.meta[QUANTIZED] = reason
     integers = {n for write in writes if write not in better for n in write.scatters}
     for node in context.graph:
         if is_scatter(node) and node not in integers:
-            stays = obstacle(node, context)
+            stays = obstacle(node, context.known)
             if stays is not None:
                 node.meta[QUANTIZED] = stays
     done = False

@@ -14,11 +14,13 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.scope import Scope
+from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, objection, obstacle
+from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.transforms.base import Pass
@@ -62,7 +64,8 @@ class WriteOtherForms(Pass):
                             constant_nodes=function is not None or old,
                             target=target,
                         )
-                        modified |= _in_graph(graph, scope, writer)
+                        constants = Constants(scope)
+                        modified |= _in_graph(graph, Known(scope, constants), writer)
         except LimitError:
             pass  # the rest is kept
         return modified
@@ -85,19 +88,26 @@ def _may_have_forms(node: ir.Node) -> bool:
     return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
-def _in_graph(graph: ir.Graph, scope: Scope, writer: Writer) -> bool:
+def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
     """Write other forms in one graph; return whether any was written."""
-    modified = False
+    modified, scope = False, known.scope
+    asks = writer.target.onnxruntime and has_quantizers(graph)
     for node in list(graph):
         if not _may_have_forms(node) or node.graph is None:
             continue
+        if asks and obstacle(node, known) is not None:
+            continue
         (value,) = node.outputs
+
+        def may(trial: DryRun, old: ir.Value = value) -> bool:
+            return not asks or objection(old, trial, known) is None
+
         found = scope.values.get(value)
         dtype = value.dtype if found is None else found.dtype
         made = len(writer.made)
         with writer.at(node, value.name):
             try:
-                result = writer.instead_of(node, dtype)
+                result = writer.instead_of(node, dtype, may=may)
             except _CANNOT:
                 result = None
             if result is None:

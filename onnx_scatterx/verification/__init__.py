@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onnx_scatterx.verification.result import Difference, Draw, Verification
+    from onnx_scatterx.verification.result import Difference, DifferenceError, Draw, Verification
     from onnx_scatterx.verification.verifying import verify
 
-__all__ = ["Difference", "Draw", "Verification", "verify"]
+__all__ = ["Difference", "DifferenceError", "Draw", "Verification", "verify"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,11 +1,12 @@
 """The inputs and outputs of a model, and whether it can be compared with another at all."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import ir_graphs
 
 Dim = int | str | None
@@ -128,18 +129,18 @@ def require_same_names(before: Interface, after: Interface) -> None:
 def require_deterministic(model: ir.Model, what: str) -> None:
     """Raise `VerifyError` if a node of the model draws random numbers."""
     for node in _nodes(model):
-        if node.domain == "" and (node.op_type in _RANDOM or _trains(node)):
+        if node.domain == "" and (node.op_type in _RANDOM or _trains(node, overridable(model))):
             raise VerifyError(
                 f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "
                 f"({node.op_type}) draws random numbers"
             )
 
 
-def _trains(node: ir.Node) -> bool:
+def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
     """Return whether a Dropout (7 and up) may be in training mode."""
     if node.op_type != "Dropout" or len(node.inputs) < 3 or node.inputs[2] is None:
         return False
-    mode = ir.convenience.get_const_tensor(node.inputs[2])
+    mode = constant(node.inputs[2], overridable)
     return mode is None or bool(mode.numpy())
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.verification.interface import Dim
 
 
@@ -46,7 +47,7 @@ def extent_of(value: ir.Value | None, axis: int) -> Dim:
 
 
 def constant_of(value: ir.Value | None) -> np.ndarray | None:
-    tensor = None if value is None else ir.convenience.get_const_tensor(value)
+    tensor = constant(value, ())
     if tensor is None or tensor.dtype == ir.DataType.STRING or tensor.size > 64:
         return None
     return tensor.numpy()

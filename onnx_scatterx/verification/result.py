@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.visible import in_lines
 from onnx_scatterx.verification.array_diff import ArrayDifference
 
@@ -220,3 +221,18 @@ def _jsonable(value: object) -> object:
     if isinstance(value, tuple):
         return [_jsonable(item) for item in value]
     return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
+
+
+class DifferenceError(ScatterXError):
+    """An optimized model gives other outputs than the original, or they could not be compared.
+
+    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
+    raises this error.
+    """
+
+    def __init__(self, message: str, verification: Verification) -> None:
+        super().__init__(message)
+        self.verification = verification
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.verification)

@@ -69,7 +69,9 @@ def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Plan
         first, count, step = walk.start, term(1), 1
     else:
         first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
-        count, step = planner.simplified(region.extent(walk.dim)), walk.step
+        # Steps are multiplied; one beyond int64 visits one position, as the largest one does.
+        count = planner.simplified(region.extent(walk.dim))
+        step = _int64(walk.step)
     if step > 0:
         return _forward(axis, first, count, step, extent, planner)
     facts = planner.facts
@@ -136,7 +138,7 @@ def _bound(
     the same bounds.
     """
     if exact.constant is not None and exact.constant >= 0:
-        return exact.constant
+        return _int64(exact.constant)
     memo = planner.facts.memo
     if key not in memo:
         memo[key] = _literal(exact, extent, planner, serves), _variants(exact, planner)
@@ -184,8 +186,13 @@ def _literal(
         if number is not None and (sign > 0 or number > 0):
             literal = term(number) if sign > 0 else extent - number
             if serves(literal, False):
-                return sign * number
+                return _int64(sign * number)
     return None
+
+
+def _int64(number: int) -> int:
+    """Return the bound or step of the same effect that int64 holds: no axis is as long."""
+    return max(-INT64_MAX, min(number, INT64_MAX))
 
 
 def _eventual_number(t: Term, planner: Planner) -> int | None:

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from onnx_scatterx.cli import main
-from tests.cli.test_cli import error_of
+from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import parse
 
@@ -130,3 +130,16 @@ def test_directories_are_not_checked(
     arguments = ["optimize", str(Path(model).parent), "-o", str(tmp_path / "out")]
     assert main([*arguments, "--check-with", "opencv"]) == 2
     assert "--check-with has no effect on a directory" in error_of(capsys)
+
+
+def test_json_is_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error that is infinite, as that of a wrong shape, is a text."""
+    adapter = fake(tmp_path, "return Answer('ran', {'y': np.zeros((7, 7))})").place
+    model = saved(tmp_path / "m.onnx", NEG)
+    assert main(["check", model, "--with", str(adapter), "--json"]) == 1
+
+    def refuse(constant: str) -> float:
+        raise AssertionError(f"{constant} is not JSON")
+
+    (found,) = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert "inf" in str(found)

@@ -1,6 +1,7 @@
 """The process that the user starts: its output if the worker process ends or stops."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -137,3 +138,26 @@ def test_nohup() -> None:
     started.process.send_signal(signal.SIGHUP)
     status, _, _ = started.end()
     assert status == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals")
+def test_a_terminal_that_stops_background_writers(tmp_path: Path) -> None:
+    """After `stty tostop` the command still prints, and ends."""
+    import pty
+
+    program = f"{sys.executable} -m onnx_scatterx targets > /dev/tty; echo status $?"
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvp("sh", ["sh", "-c", f"stty tostop; {program}"])
+    said = b""
+    end = time.monotonic() + 60
+    while b"status" not in said and time.monotonic() < end:
+        if select.select([terminal], [], [], 1)[0]:
+            try:
+                said += os.read(terminal, 4096)
+            except OSError:
+                break
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(terminal)
+    assert b"status 0" in said, said

@@ -334,3 +334,15 @@ def test_a_real_consumer_takes_slices(name: str) -> None:
     consumer, python = _installed(name)
     found = check(parse(WRITES, opset=17), consumer, python=python)
     assert found, str(found)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="Linux shows the environment of a process")
+@pytest.mark.parametrize("end", ["time.sleep(1000)", "os._exit(3)", "os.kill(os.getpid(), 9)"])
+def test_processes_in_other_sessions_end_too(end: str, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    run = (
+        'import subprocess; begun = subprocess.Popen(["sleep", "1000"], start_new_session=True); '
+        f'Path("{note}").write_text(str(begun.pid)); {end}'
+    )
+    check(NEGATION, fake(tmp_path, run), timeout=2)
+    assert not _is_running(int(note.read_text()))

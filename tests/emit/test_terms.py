@@ -9,12 +9,14 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.emit.available import AvailableValues
 from onnx_scatterx.emit.terms import TermEmitter
 from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.symbolic.terms import Term, maximum, minimum, pos, term
+from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, run
 
 MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
@@ -80,3 +82,34 @@ def test_a_maximum_is_written_as_is_shorter() -> None:
             assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
             made.vector(t)
             assert len(model.graph) - before == 6
+
+
+@pytest.mark.parametrize("number", [1 << 63, 1 << 64, 10**38, -(1 << 63) - 1])
+def test_a_number_beyond_int64_is_refused(number: int) -> None:
+    with numbers() as (_, made, _, _):
+        w = made.writer
+        writes = (
+            lambda: w.constant([number]),
+            lambda: w.constant(np.array(number)),
+            lambda: w.constant(np.array([number]), ir.DataType.INT64),
+            lambda: made.vector(term(number)),
+        )
+        for write in writes:
+            trial = w.dry_run(write)
+            assert isinstance(trial, Refusal)
+            assert trial.reason is Reason.UNKNOWN_SIZE
+
+
+@pytest.mark.parametrize("step", ["float s = {1e-38}", "double s = {1e-19}", "float s = {1e-19}"])
+def test_a_range_of_more_positions_than_int64_counts(step: str) -> None:
+    kind = step.split()[0]
+    model = parse(f"""g (float[4] x) => (float[4] y, int64[?] z)
+        <{step}, {kind} a = {{0.0}}, {kind} b = {{1.0}}, int64[1] last = {{-1}}> {{
+            r = Range (a, b, s)
+            i = Cast <to = 7> (r)
+            j = Unsqueeze (i, last)
+            z = Shape (r)
+            w = Gather (x, i)
+            y = ScatterND (x, j, w) }}""")
+    for target in ("standard", "qnn"):
+        assert onnx_scatterx.advise(model, target=target) is not None

@@ -1,5 +1,6 @@
 """A part of a model says the same of its scatter as the whole, and tells nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ScatterXError
+from tests.helpers.examples import scaled
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
+SOME = MODELS if scaled(100) > 20 else MODELS[::6]  # all of them in CI
 LONG = ("inverse_wavelet", "swin_shift_mask")  # whose parts take seconds to be tried
 FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1}> {
     x = Exp (a) v = Log (x) u = Sin (v)
@@ -24,7 +27,7 @@ FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1
     "path",
     [
         pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * path.stem.startswith(LONG))
-        for path in MODELS
+        for path in SOME
     ],
 )
 def test_the_same_report(path: Path) -> None:
@@ -39,7 +42,8 @@ def test_the_same_report(path: Path) -> None:
         for target, report in whole.items():
             there = onnx_scatterx.inspect(onnx.load_model_from_string(sent), target=target)
             (found,) = (s for s in there.scatters if s.node == scatter.node)
-            assert found == next(s for s in report.scatters if s.node == scatter.node)
+            expected = next(s for s in report.scatters if s.node == scatter.node)
+            assert replace(found, graph=expected.graph) == expected
 
 
 def test_distant_nodes_are_cut_off() -> None:
@@ -81,7 +85,8 @@ def test_weights_that_the_report_depends_on_are_named() -> None:
     whole = onnx_scatterx.inspect(model).scatters[0]
     assert whole.written == ("a constant",)
     part = onnx_scatterx.extract(model, "z")
-    assert onnx_scatterx.inspect(part).scatters[0] == whole
+    found = onnx_scatterx.inspect(part).scatters[0]
+    assert replace(found, graph=whole.graph) == whole
     assert part.weights == ("c",)
     assert "it depends on weights that are in it: c" in str(part)
 

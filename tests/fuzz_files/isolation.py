@@ -16,7 +16,7 @@ from pathlib import Path
 from onnx_scatterx.cli import supervised
 
 MEMORY = 6 << 30  # bytes of addresses: ONNX Runtime reserves more than it uses
-_PATIENCE = 4  # times the CPU seconds, for all processes together
+_PATIENCE = 120.0  # seconds of waiting, in which a busy machine gives a process its CPU seconds
 _SOON = 0.002
 
 
@@ -39,7 +39,7 @@ def run(
     process = os.fork()
     if process == 0:
         _child(arguments, directory, environment, cpu_seconds, (out, err))
-    deadline = start + _PATIENCE * cpu_seconds
+    deadline = start + _PATIENCE + cpu_seconds
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-RNG = np.random.default_rng(1)
+RNG = np.random.default_rng(1)  # which begins again with each test: soundness/conftest.py
 NAMES = "<int64[1] minus = {-1}, int64[1] two = {2}, int64[2] turn = {1, 0}>"
 
 

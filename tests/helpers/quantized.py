@@ -81,3 +81,17 @@ def quantizers(model: onnx.ModelProto) -> list[bytes]:
     """Return the nodes that quantize and dequantize, but for what they read and are called."""
     found = [node for node in nodes(model) if node.op_type in QUANTIZERS]
     return sorted(f"{n.op_type} {n.input[1:]} {n.attribute}".encode() for n in found)
+
+
+def whole_range(model: onnx.ModelProto, *seeds: int) -> list[dict[str, np.ndarray]]:
+    """Draw inputs of a model of which all sizes are numbers; integers are of the whole type."""
+    found = []
+    for seed, feed in zip(seeds, feeds(model, *seeds), strict=True):
+        rng = np.random.default_rng(seed)
+        for name, array in feed.items():
+            if array.dtype.kind in "iu" and array.dtype.itemsize < 8:
+                bounds = np.iinfo(array.dtype)
+                drawn = rng.integers(bounds.min, bounds.max, array.shape, np.int64, endpoint=True)
+                feed[name] = drawn.astype(array.dtype)
+        found.append(feed)
+    return found

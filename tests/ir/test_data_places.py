@@ -1,5 +1,6 @@
 """Places of external data: copies are in the output's directory, links to read are followed."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,3 +177,21 @@ def test_a_model_of_onnx_ir_is_followed_too(tmp_path: Path) -> None:
     assert result.report.removed == 1
     result.save(tmp_path / "o.onnx")
     assert (run(onnx.load(tmp_path / "o.onnx"), FEED)[0] == EXPECTED).all()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.parametrize(("mode", "copied"), [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644)])
+def test_a_copy_of_private_data_is_private(mode: int, copied: int, tmp_path: Path) -> None:
+    model = cache(tmp_path / "in")
+    for file in (tmp_path / "in").rglob("*"):
+        if file.is_file():
+            file.chmod(mode)
+    before = os.umask(0o022)
+    try:
+        assert main(["optimize", str(model), "-o", str(tmp_path / "o.onnx"), "-q", *KEEP]) == 0
+    finally:
+        os.umask(before)
+    found = [p for p in tmp_path.rglob("*") if not p.is_relative_to(tmp_path / "in")]
+    copies = [p for p in found if p.is_file() and p.name != "o.onnx"]
+    assert copies
+    assert {p.stat().st_mode & 0o777 for p in copies} == {copied}

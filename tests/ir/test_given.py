@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx_ir as ir
+import onnxruntime
 import pytest
 
 import onnx_scatterx
@@ -116,7 +117,7 @@ def test_external_data_are_found_by_where_a_result_came_from(
 
 
 @pytest.mark.filterwarnings("ignore")  # of torch's exporter
-def test_a_real_export() -> None:
+def test_a_real_export(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
 
     class Put(torch.nn.Module):  # type: ignore[misc, name-defined]
@@ -130,3 +131,14 @@ def test_a_real_export() -> None:
     result = onnx_scatterx.optimize(program, verify=True)
     assert result.report.removed == len(result.report.scatters) > 0
     assert isinstance(result.model, ir.Model)
+    program.save(tmp_path / "in.onnx")
+    result.save(tmp_path / "program.onnx")
+    onnx_scatterx.optimize(tmp_path / "in.onnx").save(tmp_path / "path.onnx")
+    notes = list(onnx.load(tmp_path / "in.onnx").graph.metadata_props)
+    assert notes
+    for name in ("program.onnx", "path.onnx"):
+        assert list(onnx.load(tmp_path / name).graph.metadata_props) == notes
+        session = onnxruntime.InferenceSession(tmp_path / name, providers=["CPUExecutionProvider"])
+        feeds = zip(session.get_inputs(), inputs, strict=True)
+        (found,) = session.run(None, {given.name: x.numpy() for given, x in feeds})
+        assert found.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0]]

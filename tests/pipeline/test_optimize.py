@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.errors import DifferenceError, TargetError, VerifyError
+from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.verification import Verification, verifying
 from tests.helpers.support import parse
 
@@ -47,7 +47,9 @@ def test_a_difference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         return true(before, parse(ROW.replace("ScatterND(x, i, y)", "Neg(x)")), **told)
 
     monkeypatch.setattr(verifying, "verify", wrong)
-    with pytest.raises(DifferenceError, match=r"the optimized model differs: output 'z'") as found:
+    with pytest.raises(
+        onnx_scatterx.DifferenceError, match=r"the optimized model differs: output 'z'"
+    ) as found:
         onnx_scatterx.optimize(parse(ROW), verify=True)
     assert found.value.verification.differences
     again = pickle.loads(pickle.dumps(found.value))
@@ -61,7 +63,7 @@ def test_what_cannot_be_compared_is_an_error() -> None:
 
 
 def test_strict() -> None:
-    with pytest.raises(TargetError, match="1 violation of the target qnn: ") as found:
+    with pytest.raises(onnx_scatterx.TargetError, match="1 violation of the target qnn: ") as found:
         onnx_scatterx.optimize(parse(FIXED), target="qnn", strict=True)
     assert found.value.report.violations
     assert pickle.loads(pickle.dumps(found.value)).report.target == "qnn"

@@ -75,6 +75,14 @@ def test_the_two_commands_install_what_exists() -> None:
     assert [c for c in COMMANDS if not c.startswith(("onnx-scatterx ", "pip "))] == ["pytest"]
 
 
+def test_ci_runs_both_first() -> None:
+    """As they stand here: lines that begin with an installation."""
+    assert len([line for line in LINES if line.startswith("pip install ")]) == 2
+    script = (ROOT / ".ci" / "run").read_text()
+    commands = [line for line in script.splitlines() if not line.startswith(("#", "set ", "cd "))]
+    assert commands[0] == ".ci/readme"
+
+
 def test_the_picture() -> None:
     """It shows the rewritten nodes of a model: kept nodes are left out on both sides."""
     report = onnx_scatterx.inspect("models/refine_centres_dynamo.onnx", target="standard")

@@ -1,8 +1,11 @@
 """An initializer that is also a graph input is a default value, no constant."""
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.violations import violations
 from tests.helpers.pair import Feed
 from tests.helpers.support import assert_sound, i64, parse, sample
 
@@ -140,3 +143,34 @@ def test_a_default_of_another_size_than_its_name() -> None:
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "B"
     x = {"x": sample("float32", 3, 2)}
     assert_sound(model, x, {**x, "like": sample("float32", 3)})
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ("y = Pad (x, pads, d)", "qnn"),
+        ("y = Pad (x, pads, d)", "coreml"),
+        ("e = Expand (d, s) y = Add (x, e)", "nnapi"),
+        ("e = Expand (d, s) y = Add (x, e)", "coreml"),
+        ("y = Where (c, x, d)", "standard, limits.Where.broadcast = false"),
+        ("b = Cast <to = 9> (x) f = Concat <axis = 1> (b, q) y = Cast <to = 1> (f)",
+         "standard, limits.Concat.no_types = ['bool']"),
+    ],
+)  # fmt: skip
+def test_forms_of_devices(body: str, target: str) -> None:
+    model = f"""g (float[2,3] v, bool[2,3] c, float d = {{1}}, bool[2,3] q = {{1,0,0,1,1,0}})
+        => (float[a,b] y) <int64[4] pads = {{0,1,1,0}}, int64[2] s = {{2,3}},
+            int64[1,1] i = {{0}}, float[1,3] u = {{4,5,6}}> {{
+            x = ScatterND (v, i, u) {body} }}"""
+    base = {"v": sample("float32", 2, 3), "c": sample("bool", 2, 3)}
+    others = [{**base, "d": np.array(7, np.float32)}, {**base, "q": sample("bool", 2, 3, seed=2)}]
+    assert_sound(model, base, *others, target=target)
+
+
+def test_a_dropout_that_may_train_is_no_constant() -> None:
+    # It computes with constants alone, unless the default is overridden.
+    model = """g (float[2] x, bool t = {0}) => (float[2] y) <float[2] w = {1, 2}, float r = {0.5}> {
+        d = Dropout (w, r, t)
+        y = Add (x, d) }"""
+    target = target_of("standard, avoid = ['Dropout']")
+    assert violations(ir.from_proto(parse(model)), target)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.helpers.masks import RNG
 from tests.helpers.support import assert_sound, i64, sample
 
-RNG = np.random.default_rng(0)
 SPLIT = "<int64[1] first = {0}, int64[1] last = {-1}, int64 zero = {0}, int64 one = {1}>"
 
 

@@ -166,6 +166,12 @@ def test_budget_of_the_model() -> None:
     assert scatter.reason is Reason.MODEL_LIMIT
 
 
+def test_budget_of_a_scatter() -> None:
+    with limited(scatter_steps=50):
+        (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS)).scatters
+    assert str(scatter.refusal) == "the limit of steps for one scatter was reached (50 steps)"
+
+
 def test_budget_of_a_question() -> None:
     with limited(question_steps=5):
         (scatter,) = inspect(onnx.parser.parse_model(EVERY_SEVENTEENTH)).scatters
@@ -176,6 +182,6 @@ def test_every_reason_is_provoked() -> None:
     others = {
         *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.NO_GAIN),
         *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
-        *(Reason.MODEL_LIMIT, Reason.QUESTION_LIMIT),
+        *(Reason.MODEL_LIMIT, Reason.SCATTER_LIMIT, Reason.QUESTION_LIMIT),
     }
     assert {*PROVOKED, *others} == set(Reason)

@@ -229,3 +229,22 @@ def test_scales_of_an_axis_that_is_transposed() -> None:
             "float[3] s = {0.1, 0.2, 0.4}", "float[3] s = {0.1, 0.2, 0.4}, int8[3] z = {0, 0, 0}"
         )
     )
+
+
+def test_an_output_between_is_dequantized_by_a_scale_that_comes_before_it() -> None:
+    model = parse(
+        """g (uint8[3,4] x, uint8[3,2] u, uint8[2,3] v) => (float[4,3] c, uint8[4,3] y)
+        <int64[2,1] i = {1, 2}, int64[2,1] j = {0, 1}, uint8 z = {7}> {
+            r = Constant <value = float {0.25}> ()
+            a = DequantizeLinear (x, r, z)
+            b = DequantizeLinear (u, r, z)
+            g = Transpose (a)
+            h = Transpose (b)
+            c = ScatterND (g, i, h)
+            s = Constant <value = float {0.25}> ()
+            d = DequantizeLinear (v, s, z)
+            e = ScatterND (c, j, d)
+            y = QuantizeLinear (e, s, z) }"""
+    )
+    assert_sound(model, *feeds(model, 0, 1), left=0)
+    assert count(optimize(model)) == 1

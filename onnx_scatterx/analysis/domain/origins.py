@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.symbolic.terms import Symbol
+from onnx_scatterx.symbolic.terms import Symbol, Term
 
 
 class DeclaredDim(NamedTuple):
@@ -25,6 +25,13 @@ class DimOf(NamedTuple):
     visit: object
     value: ir.Value
     axis: int
+
+
+class LongSize(NamedTuple):
+    """A size whose term is too long to be followed: equal terms are equal sizes in one visit."""
+
+    visit: object
+    term: Term
 
 
 class ElementOf(NamedTuple):

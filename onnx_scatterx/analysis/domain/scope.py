@@ -18,7 +18,8 @@ class Scope:
     """One visit of a graph: the operator sets that hold in it, its attributes and its facts.
 
     ``visit_id`` distinguishes this visit from others. ``values`` has the abstract value of every
-    visible value, including those of outer graphs.
+    visible value, including those of outer graphs. ``overridable`` are the initializers that are
+    inputs of the model, too (``ir.constants``).
     """
 
     opsets: Mapping[str, int]
@@ -27,6 +28,7 @@ class Scope:
     attributes: Mapping[str, ir.Attr | None] = dataclasses.field(default_factory=dict)
     function: ir.Function | None = None
     visit_id: object = dataclasses.field(default_factory=object)
+    overridable: frozenset[ir.Value] = frozenset()
 
     def inner(self) -> Scope:
         """Return the scope of a subgraph: facts from outside hold in it, but not the reverse."""

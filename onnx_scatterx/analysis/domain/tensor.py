@@ -27,6 +27,7 @@ import onnx_ir as ir
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.fitting import fitted
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import (
     Number,
@@ -156,7 +157,7 @@ class TensorValue:
             wide = self.content.dtype == np.uint64 and self.content.size
             if wide and self.content.max() >= 1 << 63:
                 return None
-            budget().work(1 + self.content.size // 32)
+            budget().work(PRICES.of_array(self.content.size))
             return lookup(self.content, coords)
         total = term(0)
         for index in np.ndindex(self.content.shape):

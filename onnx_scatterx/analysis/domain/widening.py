@@ -7,7 +7,7 @@ from operator import is_not
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import DimOf, ElementOf
+from onnx_scatterx.analysis.domain.origins import ElementOf, LongSize
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -77,7 +77,7 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
                 d
                 if (not d.piecewise and d.weight <= least)
                 or (_is_short(d, _most(d)) and not _is_tangled(d))
-                else size(f"{value.name}.{i}", DimOf(token, value, i))
+                else size(f"{value.name}.{i}", LongSize(token, d))
                 for i, d in enumerate(shape)
             ]
         )

@@ -14,6 +14,7 @@ from onnx_scatterx.analysis.domain.overflow import fits
 from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.terms import Term
 
@@ -41,7 +42,7 @@ def combine(
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
         if total <= LIMITS.folded:
-            budget().work(1 + total // 32)
+            budget().work(PRICES.of_array(total))
             with np.errstate(all="ignore"):
                 try:
                     result = np.asarray(numeric(*arrays))

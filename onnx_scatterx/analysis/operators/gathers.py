@@ -20,6 +20,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.movement import wrapped
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Number, Term, coord, term
 
 READS = frozenset({"Gather", "GatherElements", "GatherND"})
@@ -130,7 +131,7 @@ def _is_small(call: Call, array: np.ndarray, indices: np.ndarray) -> bool:
         size = size // indices.shape[-1] * math.prod(array.shape[indices.shape[-1] :])
     if size > LIMITS.elements:
         return False
-    budget().work(1 + size // 32)
+    budget().work(PRICES.of_array(size))
     return True
 
 

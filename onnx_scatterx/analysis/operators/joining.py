@@ -9,6 +9,7 @@ from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.analysis.operators.movement import moved
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Term, coord, floor_div, step, summed, term, where
 
 
@@ -29,7 +30,7 @@ def concat(call: Call) -> Result:
         all(a is not None for a in arrays)
         and (size := sum(a.size for a in arrays if a is not None)) < LIMITS.folded
     ):
-        budget().work(1 + size // 32)
+        budget().work(PRICES.of_array(size))
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
             return [TensorValue.explicit(joined, dtype)]

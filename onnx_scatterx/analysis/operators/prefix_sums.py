@@ -11,6 +11,7 @@ from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Term, coord, element
 
 _LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
@@ -25,7 +26,7 @@ def cum_sum(call: Call) -> Result:
     d = int(axis.constant.item()) % len(x.shape)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
     if x.constant is not None and x.constant.size <= LIMITS.elements:
-        budget().work(1 + x.constant.size // 32)
+        budget().work(PRICES.of_array(x.constant.size))
         a = np.flip(x.constant, d) if reverse else x.constant
         total = np.cumsum(a, axis=d, dtype=a.dtype)
         total = total - a if exclusive else total

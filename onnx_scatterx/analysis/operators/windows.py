@@ -20,6 +20,8 @@ def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, 
     if room is None:
         return None
     strides = call.integers("strides") or [1] * len(room)
+    if len(strides) != len(room) or min(strides, default=1) < 1:
+        return None
     if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
         return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
@@ -34,7 +36,7 @@ def _room(call: Call, extents: Shape, kernel: Sequence[Term]) -> list[Term] | No
     pads = None if valid else call.integers("pads")
     pads = pads or [0] * (2 * n)
     dilations = call.integers("dilations") or [1] * n
-    if len(kernel) != n or len(pads) != 2 * n:
+    if len(kernel) != n or len(pads) != 2 * n or len(dilations) != n:
         return None
     return [
         e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1

@@ -81,9 +81,9 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
 
 
 def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:
-    w = request.writer
-    if value.const_value is not None:
-        return w.constant(value.const_value.numpy().astype(kind.numpy()), kind)
+    w, tensor = request.writer, request.constant(value)
+    if tensor is not None:
+        return w.constant(tensor.numpy().astype(kind.numpy()), kind)
     return w.node("Cast", [value], kind, to=kind.value)
 
 

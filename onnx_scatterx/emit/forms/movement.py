@@ -143,7 +143,7 @@ def tile(request: Request) -> ir.Value | None:
     w, x = request.writer, request.input(0)
     if shape is None or result is None or dtype is None:
         return None
-    tensor = x.const_value
+    tensor = request.constant(x)
     if tensor is not None and math.prod(result) <= _MOST:
         whole = np.broadcast_to(tensor.numpy(), np.broadcast_shapes(shape, result))
         return w.constant(np.ascontiguousarray(whole), dtype)
@@ -157,7 +157,14 @@ def tile(request: Request) -> ir.Value | None:
 
 
 def expanded_where(request: Request) -> ir.Value | None:
-    """Expand each operand to the shape of the result first."""
+    """Expand each operand to the shape of the result first.
+
+    ONNX Runtime's Where computes `p if p != 0 else q`, with `p = a if c else 0` and
+    `q = 0 if c else b`: a -0.0 that it selects from `a` becomes 0.0. But if only `a` has elements
+    along the last axis, it computes `q if q != 0 else p`, where a -0.0 of `b` becomes 0.0. Then
+    `a` and `b` are swapped, so that zeros keep the same signs. If no operand has elements there,
+    other axes decide; floats have no other form then.
+    """
     result, dtype, w = request.result.static_shape, request.dtype, request.writer
     if result is None or dtype is None or not request.takes("Where"):
         return None
@@ -166,14 +173,23 @@ def expanded_where(request: Request) -> ir.Value | None:
         return None
     kinds = (ir.DataType.BOOL, dtype, dtype)
     for value, kind, shape in zip(request.inputs, kinds, shapes, strict=True):
-        small = value is not None and value.const_value is not None and math.prod(result) <= _MOST
+        small = request.constant(value) is not None and math.prod(result) <= _MOST
         if shape != result and not (small or _expands(request, kind)):
             return None
-    inputs = [
-        v if shape == result or v is None else _expanded(request, v, kind, result)
-        for v, kind, shape in zip(request.inputs, kinds, shapes, strict=True)
-    ]
-    return w.node("Where", inputs, dtype)
+    is_float = dtype.is_floating_point()
+    c_has, _, b_has = ((s or ())[-1:] == result[-1:] for s in shapes)
+    swapped = is_float and not c_has and not b_has
+    if (is_float and result[-1] == 1) or (swapped and not request.takes("Equal", kinds[0])):
+        return None
+    inputs = list(request.inputs)
+    if swapped:  # by Equal: before a Where, ONNX Runtime takes out a Not and swaps again
+        false = w.constant(np.zeros(shapes[0] or (), bool), kinds[0])
+        inputs[0] = w.node("Equal", [inputs[0], false], kinds[0])
+    c, x, y = (
+        v if v is None or shape == result else _expanded(request, v, kind, result)
+        for v, kind, shape in zip(inputs, kinds, shapes, strict=True)
+    )
+    return w.node("Where", [c, y, x] if swapped else [c, x, y], dtype)
 
 
 def _expands(request: Request, kind: ir.DataType) -> bool:
@@ -183,7 +199,7 @@ def _expands(request: Request, kind: ir.DataType) -> bool:
 def _expanded(
     request: Request, value: ir.Value, kind: ir.DataType, result: tuple[int, ...]
 ) -> ir.Value:
-    w, tensor = request.writer, value.const_value
+    w, tensor = request.writer, request.constant(value)
     if tensor is not None and (math.prod(result) <= _LISTED or not _expands(request, kind)):
         return w.constant(np.ascontiguousarray(np.broadcast_to(tensor.numpy(), result)), kind)
     return w.node("Expand", [value, w.constant(list(result))], kind)

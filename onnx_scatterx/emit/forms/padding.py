@@ -24,15 +24,16 @@ def concat(request: Request) -> ir.Value | None:
     dtype, mode = request.dtype, request.attributes.get("mode", "constant")
     if shape is None or amounts is None or dtype is None or mode != "constant":
         return None
-    if len(amounts) != 2 * len(shape) or min(amounts, default=0) < 0:
+    axes = _axes(request, len(shape))
+    if axes is None or len(amounts) != 2 * len(axes) or min(amounts, default=0) < 0:
         return None
     fill = _fill(request)
     if fill is None or not request.takes("Concat"):
         return None
     sizes, x = list(shape), request.input(0)
-    pairs = [(amounts[d], amounts[d + len(shape)]) for d in range(len(shape))]
+    pairs = zip(amounts[: len(axes)], amounts[len(axes) :], strict=True)
     blocks: list[tuple[int, list[tuple[int, ...]]]] = []
-    for d, pair in enumerate(pairs):
+    for d, pair in sorted(zip(axes, pairs, strict=True)):
         parts = [(*sizes[:d], n, *sizes[d + 1 :]) for n in pair]
         blocks.append((d, parts))
         sizes[d] += sum(pair)
@@ -55,10 +56,19 @@ def concat(request: Request) -> ir.Value | None:
     return x
 
 
+def _axes(request: Request, rank: int) -> list[int] | None:
+    """Return the axes that the amounts are for, or None if they are not known, or not distinct."""
+    if len(request.inputs) < 4 or request.inputs[3] is None:
+        return list(range(rank))
+    given = request.numbers(3)
+    axes = [] if given is None else [a % rank for a in given]
+    return None if given is None or len(set(axes)) < len(axes) else axes
+
+
 def _fill(request: Request) -> np.ndarray | None:
     """Return the padding value, or None if it is not known."""
     assert request.dtype is not None
     if len(request.inputs) < 3 or request.inputs[2] is None:
         return np.zeros((), request.dtype.numpy())
-    tensor = request.input(2).const_value
+    tensor = request.constant(request.inputs[2])
     return None if tensor is None or tensor.size != 1 else tensor.numpy().reshape(())

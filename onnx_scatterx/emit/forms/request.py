@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.tensor import TensorValue
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.targets.limits import Use
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Request:
     @property
     def use(self) -> Use:
         """The node as the limits of the target see it."""
-        constant = [v is not None and v.const_value is not None for v in self.inputs]
+        constant = [self.constant(v) is not None for v in self.inputs]
         facts = self.writer.facts
         return Use(self.op, self.known, [self.result], self.attributes, constant, facts)
 
@@ -42,6 +43,10 @@ class Request:
         value = self.inputs[i]
         assert value is not None
         return value
+
+    def constant(self, value: ir.Value | None) -> ir.TensorProtocol | None:
+        """Return the tensor that a value is in every run, or None."""
+        return constant(value, self.writer.overridable)
 
     def shape(self, i: int) -> tuple[int, ...] | None:
         """Return the shape of an input as numbers, or None if a size is not known."""

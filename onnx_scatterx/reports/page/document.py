@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from datetime import UTC, datetime
-from importlib import resources
+from importlib import metadata, resources
 
 from onnx_scatterx.reports.page.comparison import Comparison
 from onnx_scatterx.reports.page.figures import Figures
@@ -31,16 +33,25 @@ def page(report: Report, comparison: Comparison | None = None, date: datetime | 
 
 
 def document(name: str, body: str) -> str:
-    """Return a whole document around the content of a page."""
+    """Return a whole document around the content of a page.
+
+    Its policy allows one style and one script, by their hashes, and to load nothing.
+    """
+    styles, script = f"\n{style()}", f"\n{_file('report.js')}"
+    policy = (
+        f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{as_html(name)}: onnx-scatterx</title>\n<style>\n{style()}</style>\n</head>\n"
+        f"<title>{as_html(name)}: onnx-scatterx</title>\n<style>{styles}</style>\n</head>\n"
         f'<body class="scatterx page">\n{body}'
         f'<section class="glossary"><h2>Words</h2>\n{glossary("")}</section>\n'
         f"<footer><p>Written by onnx-scatterx {as_html(version())}.</p></footer>\n"
-        f"<script>\n{_file('report.js')}</script>\n</body>\n</html>\n"
+        f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
@@ -79,9 +90,15 @@ def now() -> datetime:
 
 def version() -> str:
     """Return the version of the package that is installed."""
-    import onnx_scatterx
+    try:
+        return metadata.version("onnx-scatterx")
+    except metadata.PackageNotFoundError:
+        return "that is not installed"
 
-    return str(getattr(onnx_scatterx, "__version__", "that is not installed"))
+
+def _hash(text: str) -> str:
+    """Return how a Content-Security-Policy names a text: by its hash-source."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _file(name: str) -> str:

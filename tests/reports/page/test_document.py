@@ -1,5 +1,8 @@
 """The page: it stands by itself, says all that is asked of it, and is the same every time."""
 
+import base64
+import hashlib
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,3 +143,16 @@ def test_an_onnx_ir_model_and_one_without_scatters() -> None:
     page = page_of(onnx_scatterx.optimize(plain).report)
     assert "no scatter in this model" in page.said
     assert "total 1 1" in page.said
+
+
+def test_the_policy_allows_the_style_and_the_script_of_the_page_only() -> None:
+    """Each hash is that of the text between the tags; nothing else is allowed."""
+    text = onnx_scatterx.inspect(KV_CACHE, target="standard").to_html(date=NOON)
+    (policy,) = re.findall('<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    for tag, name in ("style", "style-src"), ("script", "script-src"):
+        (content,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{name} 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert not re.search(r"<[^>]+ (style|on[a-z]+)=", text), "a policy forbids these"

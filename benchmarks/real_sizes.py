@@ -1,0 +1,257 @@
+"""Removes the scatters of models at published sizes, and writes ``docs/real_sizes.md``.
+
+    pip install torch==2.13.0 transformers timm onnxsim onnxslim
+    python benchmarks/real_sizes.py [--only NAME ...] [--cache FOLDER] [--page]
+
+``benchmarks/real_rows.py`` has the rows. Each is exported by both exporters of PyTorch, with static
+and with symbolic sizes, and is optimized as exported and after onnxsim and onnxslim. The result as
+exported and after onnxslim runs beside its original in ONNX Runtime on the inputs of the export at
+batch 1. Each step is a process of its own, with limits of memory and CPU time, so a failure costs
+one cell. Exports and results stay in a cache. A run goes on where the last one ended, and measures
+anew what another version of the package measured. ``--page`` only writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import json
+import resource
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.parser
+from apart import apart
+from real_rows import HOWS, ROWS
+
+import onnx_scatterx
+
+ROOT = Path(__file__).parents[1]
+
+Step = Callable[..., dict[str, Any]]
+FORMS = ("model", "onnxsim", "onnxslim")  # the export, and what simplifiers make of it
+PAGE = ROOT / "docs" / "real_sizes.md"
+NUMBERS = ("nodes", "scatters", "limits", "seconds", "MB")
+NO_SIZE = "no symbolic size"
+TINY = '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) {y = Neg (x)}'
+BEGINS = "<!-- the results begin: benchmarks/real_sizes.py writes them -->\n"
+
+
+def counted(path: str | Path) -> dict[str, int]:
+    """Return how many nodes and scatters the graph of a file has."""
+    kinds = [node.op_type for node in onnx.load(path, load_external_data=False).graph.node]
+    return {"nodes": len(kinds), "scatters": sum("Scatter" in kind for kind in kinds)}
+
+
+def export(name: str, how: str, folder: str) -> dict[str, Any]:
+    """Export a row, and draw the inputs of the comparison."""
+    import real_models
+    import torch
+
+    torch.set_num_threads(1)
+    row = ROWS[name]
+    traced = real_models.example(name, row, 1)
+    if how.endswith("dynamic") and not any(traced.sizes.values()):
+        return {"failed": NO_SIZE}
+    np.savez(Path(folder, "feeds.npz"), **{n: t.numpy() for n, t in traced.inputs.items()})
+    path = Path(folder, "model.onnx")
+    real_models.export(name, row, how, path)
+    return counted(path)
+
+
+def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
+    """Write what a simplifier makes of a file."""
+    if tool == "onnxsim":
+        import onnxsim
+
+        model, _ = onnxsim.simplify(source)
+    else:
+        import onnxslim
+
+        model = onnxslim.slim(source)
+    onnx.save(model, target, save_as_external_data=model.ByteSize() > 2**31 - 2**20)
+    return counted(target)
+
+
+def optimize(source: str, target: str) -> dict[str, Any]:
+    """Optimize a file; return CPU seconds, the peak of memory, and what is left."""
+
+    def seconds() -> float:
+        used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(u.ru_utime + u.ru_stime for u in used)
+
+    before = seconds()
+    result = onnx_scatterx.optimize(source, target="standard")
+    spent = seconds() - before
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    result.save(target)
+    kept = Counter(s.reason.value for s in result.report.scatters if s.reason is not None)
+    limits = sum(n for why, n in kept.items() if "limit of" in why)
+    sizes = {"before": counted(source), "after": counted(target), "MB": peak}
+    return {**sizes, "limits": limits, "kept": dict(kept), "seconds": round(spent, 2)}
+
+
+def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
+    """Run both files; return the largest difference, by the largest number, for both options."""
+    import onnxruntime as ort
+
+    given = np.load(feeds)
+    found: dict[str, Any] = {}
+    for name, level in (("default", "ORT_ENABLE_ALL"), ("off", "ORT_DISABLE_ALL")):
+        runs = []
+        for path in (source, target):
+            options = ort.SessionOptions()
+            options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+            options.log_severity_level, options.intra_op_num_threads = 4, 1
+            try:
+                session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+                fed = {i.name: given[i.name] for i in session.get_inputs()}
+                runs.append(session.run(None, fed))
+            except Exception:
+                which = "the result" if runs else "the file, before it was optimized"
+                return {"failed": f"ONNX Runtime does not run {which} ({name})"}
+            del session
+        found[name] = max(difference(a, b) for a, b in zip(*runs, strict=True))
+    return found
+
+
+def difference(a: Any, b: Any) -> float:
+    """Return 0 for equal bits; else the largest difference by the largest number of ``a``."""
+    if a.tobytes() == b.tobytes():
+        return 0.0 if (a.shape, a.dtype) == (b.shape, b.dtype) else float("inf")
+    finite = np.isfinite(a)
+    if a.shape != b.shape or not np.array_equal(finite, np.isfinite(b)):
+        return float("inf")
+    x, y = a[finite].astype(np.float64), b[finite].astype(np.float64)
+    return float(np.abs(x - y).max(initial=0) / max(np.abs(x).max(initial=0), 1e-30))
+
+
+def version() -> str:
+    """Return a hash of the package's source."""
+    found = hashlib.sha256()
+    for path in sorted((*ROOT.glob("onnx_scatterx/**/*.py"), *ROOT.glob("rewrites/**/*.py"))):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def known(row: Path) -> dict[str, Any]:
+    """Return the results of a row, by export, form and step."""
+    path = row / "results.json"
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def find(folder: Path, key: str, code: str, step: Step, *arguments: str) -> dict[str, Any]:
+    """Return what a step found, doing it if it was not done with this version of the package."""
+    results, key = known(folder.parent), f"{folder.name} {key}"
+    if results.get(key, {}).get("version") != code:
+        method = "forkserver" if step is export else "fork"
+        results[key] = apart(method, step, *arguments) | {"version": code}
+        (folder.parent / "results.json").write_text(json.dumps(results, indent=1))
+        print(folder.parent.name, key, results[key], flush=True)
+    return dict(results[key])
+
+
+def measure(folder: Path, code: str) -> None:
+    """Do all that is still to do for one export of a row."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = find(folder, "export", "", export, folder.parent.name, folder.name, str(folder))
+    for form in FORMS if found.get("scatters") else FORMS[: "nodes" in found]:
+        source, target = (str(folder / f"{form}{end}") for end in (".onnx", "_optimized.onnx"))
+        if form != "model":
+            made = find(
+                folder, f"{form} made", "", simplify, form, str(folder / "model.onnx"), source
+            )
+            if "failed" in made:
+                continue
+        done = find(folder, form, code, optimize, source, target)
+        if found["scatters"] and form != "onnxsim" and "failed" not in done:
+            find(folder, f"{form} run", code, compare, source, target, str(folder / "feeds.npz"))
+        for written in folder.glob(f"{form}_optimized.onnx*"):
+            written.unlink()
+
+
+def cells(found: dict[str, Any], how: str) -> list[str]:
+    """Return the columns of one export."""
+
+    def joined(part: str) -> str:
+        """Return a number of the three forms; "-" is a form that failed."""
+        shown = []
+        for form in FORMS:
+            made = found.get(f"{how} {form} made", {})
+            of = found.get(f"{how} {form}", made if "failed" in made else {})
+            if part in NUMBERS[:2] and "before" in of:
+                shown.append(f"{of['before'][part]} → {of['after'][part]}")
+            else:
+                shown.append(str(of.get(part, "-" if of else "?")))
+        return " / ".join(shown)
+
+    def ran(run: dict[str, Any]) -> str:
+        if "default" not in run:
+            return "-" if run else "?"
+        apart = [f"{run[options]:.0e}" for options in ("default", "off")]
+        return "equal" if apart == ["0e+00"] * 2 else ", ".join(apart)
+
+    runs = [ran(found.get(f"{how} {form} run", {})) for form in (FORMS[0], FORMS[2])]
+    return [*map(joined, NUMBERS), " / ".join(runs)]
+
+
+def page(cache: Path, code: str) -> str:
+    """Return the tables of all results in the cache."""
+    rows, plain, failed, good = [], [], [], []
+    for name, how in itertools.product(ROWS, HOWS):
+        title = f"{name}, {how.replace('_', ', ')}"
+        found = {k: f for k, f in known(cache / name).items() if f["version"] in (code, "")}
+        own = {key.removeprefix(f"{how} "): f for key, f in found.items() if key.split()[0] == how}
+        good += [own[form] for form in FORMS if "before" in own.get(form, {})]
+        bad = {key: f["failed"] for key, f in own.items() if "failed" in f}
+        failed += [f"- {title}, {key}: {why}" for key, why in bad.items() if why != NO_SIZE]
+        export = own.get("export", {"failed": ""})
+        if not own:
+            failed.append(f"- {title}: not made yet")
+        elif export.get("scatters"):
+            rows.append(f"| {title} | {' | '.join(cells(found, how))} |")
+        elif "nodes" in export:
+            plain.append(f"{title} ({export['nodes']} nodes)")
+    slow = [f for f in good if f["seconds"] > max(10, f["before"]["nodes"] / 1000)]
+    before, after = (sum(f[part]["scatters"] for f in good) for part in ("before", "after"))
+    kept = sum((Counter(f["kept"]) for f in good), Counter())
+    heads = ["model, export", *NUMBERS, "runs"]
+    lines = [
+        f"- {len(good)} files are optimized; the table says which forms are still to measure",
+        f"- {before} scatters before, {after} after",
+        f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
+        *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
+        f"- {len(slow)} files took more than 10 s and more than 1 ms a node",
+        f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}",
+        *rows,
+        f"\n## Exports without a scatter\n\n{'; '.join(plain)}",
+        "\n## What failed, or is not made yet\n",
+        *failed,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure what is left to measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", default=list(ROWS), choices=ROWS, metavar="NAME")
+    parser.add_argument("--how", nargs="+", default=list(HOWS), choices=HOWS)
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "real_sizes"))
+    parser.add_argument("--page", action="store_true", help="write the page of what is measured")
+    args = parser.parse_args()
+    code = version()
+    if not args.page:
+        onnx_scatterx.optimize(onnx.parser.parse_model(TINY))  # now all modules are imported
+        for name, how in itertools.product(args.only, args.how):
+            measure(args.cache / name / how, code)
+    head, _, _ = PAGE.read_text(encoding="utf-8").partition(BEGINS)
+    PAGE.write_text(f"{head}{BEGINS}\n{page(args.cache, code)}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Nodes that move elements are written on integers, if ONNX Runtime would not load them on floats.
+
+    before   y = Transpose(DequantizeLinear(x, s, z))
+    after    y = DequantizeLinear(Transpose(x), s, z)
+
+Some such models load only because a Shape reads the floats, too. If sizes are fixed, this Shape is
+a constant.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.lift.quantization import is_quantizer
+from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.lowering.runtime_patterns import MOVED_PAST, has_quantizers, is_rejected
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.transforms.base import Pass
+from onnx_scatterx.transforms.job import Job
+
+
+class MoveAboveQuantizers(Pass):
+    """Moves nodes above a DequantizeLinear of one scale.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 21]>
+    ...     g (int8[2, 3] x) => (float[3, 2] y) <float s = {0.5}, int8 z = {3}> {
+    ...         a = DequantizeLinear (x, s, z)
+    ...         y = Transpose (a) }''')
+    >>> MoveAboveQuantizers()(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Transpose', 'DequantizeLinear']
+    """
+
+    def applies(self, settings: Settings) -> bool:
+        target = settings.target
+        return target.onnxruntime and (bool(settings.fix) or target.is_device)
+
+    def run(self, job: Job) -> bool:
+        if job.obstacle is not None:
+            return False
+        moved = [_in_graph(c) for c in job.contexts() if has_quantizers(c.graph)]
+        return any(moved)
+
+
+def _in_graph(context: GraphContext) -> bool:
+    modified = False
+    for node in list(context.graph):
+        value = node.inputs[0] if node.op_type in MOVED_PAST and node.inputs else None
+        above = None if value is None else value.producer()
+        if value is None or above is None or not is_quantizer(above, "DequantizeLinear"):
+            continue
+        if above.graph is context.graph and is_rejected(above, context.known):
+            _move(context, node, above)
+            modified = True
+    return modified
+
+
+def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> None:
+    (output,), integers = node.outputs, quantizer.inputs[0]
+    assert integers is not None
+    dtype = context.known.dtype(integers)
+    name = context.names.new(f"{output.name}/integers")
+    moved = ir.Value(name=name, type=ir.TensorType(dtype or ir.DataType.INT8), shape=output.shape)
+    inputs = [integers, *node.inputs[1:]]
+    attributes = list(node.attributes.values())
+    first = ir.Node("", node.op_type, inputs, attributes, outputs=[moved], name=name)
+    second = ir.Node(
+        quantizer.domain,
+        "DequantizeLinear",
+        [moved, *quantizer.inputs[1:]],
+        list(quantizer.attributes.values()),
+        outputs=[ir.Value(type=output.type, shape=output.shape)],
+        name=context.names.new(f"{output.name}/floats"),
+    )
+    (result,) = second.outputs
+    result.metadata_props.update(output.metadata_props)
+    context.graph.insert_before(node, [first, second])
+    result.name, output.name = output.name, context.names.new(f"{output.name}/replaced")
+    output.replace_all_uses_with(result, replace_graph_outputs=True)
+    remove_dead([node])

@@ -1,0 +1,50 @@
+"""Workers of ONNX Runtime that are forked copies of the test process.
+
+A fork takes milliseconds. A start of Python takes a second, in which it imports what is there here.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from typing import IO, Any
+
+from onnx_scatterx.runtime import worker
+
+
+class ForkedWorker(subprocess.Popen[bytes]):
+    """A process as `subprocess` starts it, which calls `worker.main` instead of a program."""
+
+    def __init__(self, log: IO[bytes]) -> None:
+        super().__init__(
+            "worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.fileno()
+        )
+
+    def _execute_child(self, *others: Any) -> None:
+        """Fork. `others[10:16]` are both ends of the three pipes, or -1."""
+        requests, _, _, answers, _, errors = others[10:16]
+        self.pid = os.fork()
+        if self.pid == 0:
+            _work(requests, answers, errors)
+        self._child_created = True
+        os.close(requests)
+        os.close(answers)
+
+
+def _work(requests: int, answers: int, errors: int) -> None:
+    try:
+        gc.freeze()  # a file of the parent that is collected here would close a file of ours
+        for handled in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(handled, signal.SIG_DFL)
+        for descriptor, stream in (requests, 0), (answers, 1), (errors, 2):
+            os.dup2(descriptor, stream)
+        os.closerange(3, 1 << 12)  # those of other workers, which end when theirs are closed
+        sys.stdin = os.fdopen(0)
+        sys.stdout = os.fdopen(1, "w")
+        sys.stderr = os.fdopen(2, "w")
+        worker.main()
+    finally:
+        os._exit(1)

@@ -1,0 +1,144 @@
+"""A changed model as a message: its changes, and all else as it was read."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import onnx_ir as ir
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.ir.data import from_proto, to_proto
+from onnx_scatterx.ir.merge import Original
+from onnx_scatterx.ir.read_back import difference
+
+MODELS = sorted(Path("models").glob("*.onnx"))[::6]
+UNKNOWN = b"\xf8\x3f\x07"  # field 1023: 7
+
+
+def weighted() -> onnx.ModelProto:
+    """Return a model with three weights, metadata, a subgraph, and fields that onnx_ir drops."""
+    weights = ", ".join(f"float[2] {name} = {{{i}, 2}}" for i, name in enumerate("abc"))
+    model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[2] x, bool k) => (float[2] y) <{weights}> {{
+            p = Add (x, a)  q = Add (p, b)
+            r = If (k) <then_branch = t () => (float[2] s) {{ s = Neg (q) }},
+                        else_branch = e () => (float[2] v) {{ v = Abs (q) }}>
+            y = Add (r, c) }}""")
+    model.graph.doc_string = "text"
+    model.metadata_props.add(key="k", value="v")
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("nobody", 1, [2]))
+    branch = model.graph.node[2].attribute[0].g
+    for message in (model, model.graph, model.graph.node[0], branch.node[0], branch):
+        message.MergeFromString(UNKNOWN)
+    return model
+
+
+def merged(change: Callable[[ir.Model], None]) -> onnx.ModelProto:
+    message = weighted()
+    model = from_proto(message)
+    original = Original(message, model)
+    change(model)
+    found = original.merged(model)
+    assert message == weighted(), "the message that was read is not changed"
+    fresh = to_proto(model)
+    for part in (found, fresh):  # what onnx_ir writes is a part of it
+        values = [v for v in part.graph.value_info if v.name not in ("nobody", "a", "b", "c", "d")]
+        values = [v for v in values if v.name != "other"]
+        del part.graph.value_info[:]
+        part.graph.value_info.extend(sorted(values, key=lambda v: v.name))
+        tensors = sorted(part.graph.initializer, key=lambda tensor: tensor.name)
+        del part.graph.initializer[:]
+        part.graph.initializer.extend(tensors)
+    without = onnx.ModelProto()
+    without.CopyFrom(found)
+    without.DiscardUnknownFields()
+    assert difference(without, fresh) is None
+    return found
+
+
+def drop(model: ir.Model) -> None:
+    model.graph.initializers.pop("b")
+    model.graph.node(1).replace_input_with(1, model.graph.initializers["a"])
+
+
+def exchange(model: ir.Model) -> None:
+    model.graph.initializers["b"].const_value = ir.tensor([7.0, 8.0], name="b")
+
+
+def rename(model: ir.Model) -> None:
+    model.graph.initializers["b"].name = "other"
+
+
+def swap(model: ir.Model) -> None:
+    a, b = (model.graph.initializers[name] for name in "ab")
+    a.const_value, b.const_value = b.const_value, a.const_value
+
+
+def append(model: ir.Model) -> None:
+    tensor = ir.tensor([9.0, 9.0], name="d")
+    value = ir.Value(
+        name="d", type=ir.TensorType(tensor.dtype), shape=ir.Shape([2]), const_value=tensor
+    )
+    model.graph.register_initializer(value)
+
+
+def empty(model: ir.Model) -> None:
+    model.graph.doc_string = None
+    model.metadata_props.clear()
+    model.opset_imports["own"] = 1
+
+
+def insert(model: ir.Model) -> None:
+    graph = model.graph
+    new = ir.node("Neg", [graph.node(0).outputs[0]], name="new")
+    graph.insert_after(graph.node(0), new)
+    graph.node(2).replace_input_with(0, new.outputs[0])
+
+
+def in_a_branch(model: ir.Model) -> None:
+    model.graph.node(2).attributes["then_branch"].as_graph().node(0).op_type = "Abs"
+
+
+CHANGES = [drop, exchange, rename, swap, append, empty, insert, in_a_branch]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_has_the_changes_and_all_that_onnx_ir_drops(
+    change: Callable[[ir.Model], None],
+) -> None:
+    found = merged(change)
+    assert found.SerializeToString().count(UNKNOWN) == (5 if change is not in_a_branch else 4)
+    assert found != weighted()
+
+
+def test_a_node_that_is_changed_keeps_fields_that_nobody_knows() -> None:
+    def turn(model: ir.Model) -> None:
+        model.graph.node(0).replace_input_with(1, model.graph.initializers["c"])
+
+    found = merged(turn)
+    assert list(found.graph.node[0].input) == ["x", "c"]
+    assert UNKNOWN in found.graph.node[0].SerializeToString()
+
+
+def test_nothing_changed_is_the_message_itself() -> None:
+    message = weighted()
+    model = from_proto(message)
+    assert Original(message, model).merged(model) is message
+
+
+def test_what_is_trained_is_kept() -> None:
+    message = weighted()
+    message.training_info.add().update_binding.add(key="b", value="b2")
+    model = from_proto(message)
+    original = Original(message, model)
+    drop(model)
+    assert "b" in {tensor.name for tensor in original.merged(model).graph.initializer}
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_path_and_a_message_give_the_same(path: Path) -> None:
+    one = onnx_scatterx.optimize(path).model
+    other = onnx_scatterx.optimize(onnx.load(path)).model
+    assert one.SerializeToString() == other.SerializeToString()

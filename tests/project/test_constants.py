@@ -1,0 +1,24 @@
+"""One function says which tensor a value is: a second reader of constants would forget defaults."""
+
+import re
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "onnx_scatterx"
+READS = re.compile(r"\.const_value\b(?!\s*=[^=])|get_const_tensor")
+OTHERS = {
+    "extraction/part.py": "takes weights out",
+    "extraction/weights.py": "says which tensors are weights",
+    "transforms/inline_if.py": "renames tensors",
+    "assumptions/fixed_sizes.py": "compares the shape of a default",
+    "verification/interface.py": "reads the defaults of inputs",
+    "lowering/commit.py": "asks whether the writer made a constant",
+}
+
+
+def test_constants_are_read_in_one_place() -> None:
+    files = [*PACKAGE.rglob("*.py"), *(PACKAGE / "rewrites").rglob("*.py")]
+    found = {
+        path.relative_to(PACKAGE).as_posix() for path in files if READS.search(path.read_text())
+    }
+    found = {name for name in found if not name.startswith("ir/")}  # reads and writes files
+    assert found == set(OTHERS)

@@ -1,0 +1,253 @@
+"""Writes to slices whose ends are clamped, at sizes at which they hold few elements or none.
+
+Chains are drawn: starts and ends of the whole int64, computed from sizes or fed, and long steps;
+updates that move, fill or compute; slices of the same tensors beside them, which later writes may
+read.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import onnx_scatterx
+from tests.helpers.examples import scaled
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import assert_sound, f32, i64, sample
+
+ENDS = (2**63 - 1, -(2**63), -(2**63 - 1), 2**31 - 1, -(2**31), 2**62)
+SHARDS = 5
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_few_rows(size: int) -> None:
+    # The slice of zeros has no column at N = 1 and 2: no zero can be read from it.
+    model = """g (float[N,N] x) => (float[N,N] y, float[N,K] w)
+        <float nil = {0}, float number = {1}, int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0},
+         int64[1] v1 = {1}, int64[1] v2 = {2}, int64[1] most = {9223372036854775807},
+         int64[1] last = {-1}> {
+        s = Shape (x)
+        zeros = Expand (nil, s)
+        part = Slice (zeros, v2, most, v1, v1)
+        k = Shape (part)
+        ones = Expand (number, k)
+        w = Neg (part)
+        n = Gather (s, one)
+        all = Range (zero, n, one)
+        columns = Slice (all, v2, most, v0, v1)
+        i = Unsqueeze (columns, last)
+        u = Transpose <perm = [1, 0]> (ones)
+        t = Transpose <perm = [1, 0]> (x)
+        z = ScatterND (t, i, u)
+        m = Transpose <perm = [1, 0]> (z)
+        column = Gather <axis = 1> (m, zero)
+        length = Shape (column)
+        nils = Expand (nil, length)
+        c = Unsqueeze (nils, v1)
+        across = Shape (c)
+        j = Expand (zero, across)
+        y = ScatterElements <axis = 1> (m, j, c) }"""
+    assert_sound(model, {"x": sample("float32", size, size)}, left=0)
+
+
+def test_a_long_step_is_refused() -> None:
+    # Every residue class of a step is a region of its own.
+    model = """g (float[N] x) => (float[N] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0}, int64[1] last = {-1},
+         int64[1] most = {9223372036854775807}, int64[1] step = {1000000007}> {
+        s = Shape (x)
+        n = Squeeze (s)
+        all = Range (zero, n, one)
+        rows = Slice (all, v0, most, v0, step)
+        i = Unsqueeze (rows, last)
+        part = Slice (x, v0, most, v0, step)
+        u = Neg (part)
+        y = ScatterND (x, i, u) }"""
+    assert_sound(model, *({"x": sample("float32", n)} for n in (0, 1, 5)))
+
+
+def test_bounds_beyond_int64() -> None:
+    # What x[:, most:-2] leaves ends at N - most - 2 of the columns behind the first.
+    model = """g (float[M,N] v) => (float[M,N] z)
+        <float nil = {0}, int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0}, int64[1] v1 = {1},
+         int64[1] last = {-1}, int64[1] most = {9223372036854775807}, int64[1] end = {-2},
+         int64[1] v4 = {4}, int64[1] least = {-9223372036854775808}> {
+        s = Shape (v)
+        nils = Expand (nil, s)
+        m = Gather (s, zero)
+        down = Range (zero, m, one)
+        no_rows = Slice (down, v4, least, v0, v1)
+        h = Unsqueeze (no_rows, last)
+        nothing = Slice (nils, v4, least, v0, v1)
+        x = ScatterND (nils, h, nothing)
+        n = Gather (s, one)
+        all = Range (zero, n, one)
+        rows = Slice (all, most, end, v0, v1)
+        i = Unsqueeze (rows, last)
+        part = Slice (x, most, end, v1, v1)
+        u = Neg (part)
+        t = Transpose <perm = [1, 0]> (x)
+        w = Transpose <perm = [1, 0]> (u)
+        r = ScatterND (t, i, w)
+        y = Transpose <perm = [1, 0]> (r)
+        column = Gather <axis = 1> (nils, zero)
+        c = Unsqueeze (column, v1)
+        k = Shape (c)
+        j = Expand (zero, k)
+        z = ScatterElements <axis = 1> (y, j, c) }"""
+    shapes = [(2, 1), (3, 5)]
+    assert_sound(model, *({"v": sample("float32", *shape)} for shape in shapes))
+
+
+class Chain:
+    """A model that grows: writes to slices of one tensor, one after the other."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, np.ndarray] = {"nil": np.zeros((), np.float32)}
+
+    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
+        return name
+
+    def constant(self, values: object, dtype: str = "int64") -> str:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(values, dtype)
+        return name
+
+    def bound(self) -> str:
+        """Draw a start or an end: a number, a fed one, or one of a size."""
+        rng = self.rng
+        if rng.random() < 0.7:
+            return self.constant([rng.choice(ENDS) if rng.random() < 0.15 else rng.randint(-4, 5)])
+        if rng.random() < 0.3:
+            return "b"
+        axis = rng.randrange(2)
+        size = self.node("Shape", rng.choice(["x", "u"]), start=axis, end=axis + 1)
+        k = self.constant([rng.randint(1, 4)])
+        op = rng.choice(["Add", "Sub", "Div", "Neg", "less", "size"])
+        if op in ("Neg", "size"):
+            return self.node("Neg", size) if op == "Neg" else size
+        return self.node("Sub", k, size) if op == "less" else self.node(op, size, k)
+
+    def cut(self) -> tuple[str, str, str]:
+        step = self.rng.choice([1, 1, 1, 1, 1, 2, 3, -1, -1, -2, ENDS[0], ENDS[2]])
+        return self.bound(), self.bound(), self.constant([step])
+
+    def slice(self, x: str, axis: int, cut: tuple[str, str, str]) -> str:
+        start, end, step = cut
+        return self.node("Slice", x, start, end, self.constant([axis]), step)
+
+    def flipped(self, x: str) -> str:
+        return self.node("Transpose", x, perm=[1, 0])
+
+    def updates(self, data: str, axis: int, cut: tuple[str, str, str]) -> str:
+        kind = self.rng.random()
+        if kind < 0.4:
+            number = "nil" if kind < 0.25 else self.constant(self.rng.choice([0, 1]), "float32")
+            return self.node("Expand", number, self.node("Shape", self.slice(data, axis, cut)))
+        if kind < 0.75:
+            return self.slice(self.rng.choice(["x", "u", "base", data]), axis, cut)
+        return self.node("Neg", self.slice(data, axis, cut))
+
+    def row(self, data: str, axis: int) -> str:
+        """Write one row or column, as a select in PyTorch."""
+        rng, at = self.rng, self.constant(self.rng.choice([0, 0, 1, -1, -2, 2]))
+        source = rng.choice([data, "x", "u", "base"])
+        row = self.node("Gather", source, at, axis=axis)
+        if rng.random() < 0.6:
+            row = self.node("Expand", "nil", self.node("Shape", row))
+        u = self.node("Unsqueeze", row, self.constant([axis]))
+        i = self.node("Expand", at, self.node("Shape", u))
+        return self.node("ScatterElements", data, i, u, axis=axis)
+
+    def all(self, data: str, axis: int) -> str:
+        """Return all positions of an axis."""
+        n = self.node("Squeeze", self.node("Shape", data, start=axis, end=axis + 1))
+        return self.node("Range", self.constant(0), n, self.constant(1))
+
+    def write(self, data: str) -> str:
+        axis = self.rng.randrange(2)
+        if self.rng.random() < 0.3:
+            return self.row(data, axis)
+        cut = self.cut()
+        chosen = self.slice(self.all(data, axis), 0, cut)
+        u = self.updates(data, axis, cut)
+        if self.rng.random() < 0.5:  # between transposes, as dynamo writes it
+            i = self.node("Unsqueeze", chosen, self.constant([-1]))
+            if axis == 0:
+                return self.node("ScatterND", data, i, u)
+            return self.flipped(self.node("ScatterND", self.flipped(data), i, self.flipped(u)))
+        # A column of indices for each axis, as TorchScript writes it.
+        other = self.all(data, 1 - axis)
+        rows, columns = (chosen, other) if axis == 0 else (other, chosen)
+        shape = self.node("Concat", self.node("Shape", rows), self.node("Shape", columns), axis=0)
+        upright = self.node("Unsqueeze", rows, self.constant([1]))
+        parts = [
+            self.node("Unsqueeze", self.node("Expand", c, shape), self.constant([-1]))
+            for c in (upright, columns)
+        ]
+        return self.node("ScatterND", data, self.node("Concat", *parts, axis=-1), u)
+
+
+def drawn(seed: int) -> tuple[onnx.ModelProto, bool]:
+    """Draw a model, and tell whether its tensors are squares."""
+    rng = random.Random(seed)
+    chain = Chain(rng)
+    dims = ["N", "N"] if rng.random() < 0.5 else ["N", "M"]
+    base, kind = "x", rng.random()
+    if kind > 0.3:
+        shape = chain.node("Shape", "x")
+        three = numpy_helper.from_array(f32([3]))
+        base = (
+            chain.node("Expand", "nil", shape)
+            if kind < 0.7
+            else chain.node("ConstantOfShape", shape, value=three)
+        )
+    chain.nodes.append(helper.make_node("Identity", [base], ["base"]))
+    data, seen = base, []
+    for _ in range(rng.randint(1, 4)):
+        if rng.random() < 0.3:
+            seen.append(chain.slice(data, rng.randrange(2), chain.cut()))
+        cuts = rng.random() < 0.15
+        data = chain.slice(data, rng.randrange(2), chain.cut()) if cuts else chain.write(data)
+    outputs = dict.fromkeys([*rng.sample(seen, rng.randint(0, len(seen))), data])
+    graph = helper.make_graph(
+        chain.nodes,
+        "g",
+        [
+            helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, dims),
+            helper.make_tensor_value_info("u", onnx.TensorProto.FLOAT, dims),
+            helper.make_tensor_value_info("b", onnx.TensorProto.INT64, [1]),
+        ],
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+        [numpy_helper.from_array(v, n) for n, v in chain.constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 18)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8), len(set(dims)) == 1
+
+
+def feeds(seed: int, square: bool) -> Iterator[Feed]:
+    rng = random.Random(seed)
+    for n in range(6):
+        for m in [n] if square else range(6) if n < 3 else (1, 2, 4):
+            x = np.arange(1, n * m + 1, dtype=np.float32).reshape(n, m)
+            for b in (rng.randint(-3, 3), rng.choice((*ENDS, 0, 9))):
+                yield {"x": x, "u": x + 100, "b": i64([b])}
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_drawn_chains(shard: int) -> None:
+    judged = 0
+    for seed in range(shard, scaled(300), SHARDS):
+        model, square = drawn(seed)
+        target = "standard" if seed % 3 else "scatterx"
+        pair = Pair(model, onnx_scatterx.optimize(model, target=target).model)
+        judged += sum(pair.accepts(feed) for feed in feeds(seed, square))
+    assert judged > scaled(300)  # most models run at most sizes

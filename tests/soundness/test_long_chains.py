@@ -1,0 +1,80 @@
+"""Long chains of mixed writes to one tensor, which are cut where that takes fewer nodes."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnx_scatterx
+from tests.helpers.examples import scaled
+from tests.helpers.long_chains import STYLES, H, W, long_chain
+from tests.helpers.pair import Feed, Pair
+from tests.helpers.support import assert_sound, optimize, parse, sample
+
+SIZES = ((H, W), (W, H), (12, 12), (9, 11), (8, 30), (1, 1), (0, 8))
+EXAMPLES = scaled(40)
+
+
+def feed_of(height: int, width: int, seed: int) -> Feed:
+    mask = np.random.default_rng(seed).random((height, width)) < 0.3
+    x, u = (sample("float32", height, width, seed=seed + i) for i in range(2))
+    return {"x": x, "u": u, "m": mask}
+
+
+def test_cut_chains() -> None:
+    counts: Counter[bool] = Counter()
+
+    @settings(max_examples=EXAMPLES, deadline=None)
+    @given(st.randoms(), st.sampled_from(STYLES), st.booleans())
+    def chains(draw: random.Random, style: str, dynamic: bool) -> None:
+        seed, count = draw.randrange(1 << 30), draw.randint(3, 16)
+        text = long_chain(count, seed, style, dynamic=dynamic)
+        original = parse(text)
+        pair = Pair(original, optimize(original))
+        for size in SIZES if dynamic else SIZES[:1]:
+            try:
+                counts[pair.accepts(feed_of(*size, seed % 1000))] += 1
+            except AssertionError as error:
+                error.add_note(text)
+                raise
+
+    chains()
+    assert counts[True] >= EXAMPLES, counts
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic: bool) -> None:
+    def nodes_of_a_write(count: int) -> float:
+        model = parse(long_chain(count, 1, style, dynamic=dynamic))
+        result = onnx_scatterx.optimize(model, target="standard")
+        assert result.report.removed == len(result.report.scatters)
+        return len(result.model.graph.node) / count
+
+    assert nodes_of_a_write(60) <= 1.2 * nodes_of_a_write(10)
+
+
+# A column of the computed row that is written is read again: the reader knows no order of its
+# pieces, so it keeps its Slice, and only the write behind it is written anew.
+READ_BACK = """g (float[H,4] x, float[H,4] u) => (float[H,4] y)
+    <int64 zero = {0}, int64[1] first = {0}, int64[1] one = {1}, int64[1,1] third = {3}> {
+    line = Gather <axis = 1> (u, zero)
+    place = ArgMax <axis = 0, keepdims = 1> (line)
+    row = Gather <axis = 0> (u, first)
+    new = Neg (row)
+    at = Unsqueeze (place, one)
+    written = ScatterND (x, at, new)
+    read = Slice (written, first, one, first, one)
+    y = ScatterND (written, third, read) }"""
+
+
+def test_updates_whose_pieces_have_no_known_order() -> None:
+    feeds = [
+        {"x": sample("float32", n, 4), "u": sample("float32", n, 4, seed=s)}
+        for n in (4, 5, 9)
+        for s in range(4)
+    ]
+    assert_sound(READ_BACK, *feeds, left=0)
