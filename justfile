@@ -57,6 +57,10 @@ fuzz SECONDS="60" SEED="0":
 mutate SECONDS="60":
     .ci/mutate --seconds {{SECONDS}}
 
+# Proves every model of a directory and of models/, and judges mutants: the figures of docs/proof.md.
+prove DIRECTORY *ARGS:
+    python -P benchmarks/prove.py models {{DIRECTORY}} --mutants 2000 {{ARGS}}
+
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:
     python -P benchmarks/devices.py {{DIRECTORY}} {{ARGS}}
