@@ -112,9 +112,9 @@ def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
                 session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
                 fed = {i.name: given[i.name] for i in session.get_inputs()}
                 runs.append(session.run(None, fed))
-            except Exception:
-                which = "the result" if runs else "the file, before it was optimized"
-                return {"failed": f"ONNX Runtime does not run {which} ({name})"}
+            except Exception as error:
+                which = "the result" if runs else "the original"
+                return {"failed": f"{which}, {name} options: {error}"[:160].replace("|", "/")}
             del session
         found[name] = max(difference(a, b) for a, b in zip(*runs, strict=True))
     return found
