@@ -124,11 +124,12 @@ def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -
 def _entry(name: str) -> str:
     """Return the name of an array's entry in a .npz: its own, unless that would lead out of it.
 
-    >>> _entry("scores"), _entry("../scores"), _entry("/model/Add")
-    ('scores.npy', '..%2Fscores.npy', '%2Fmodel%2FAdd.npy')
+    Tools that unpack an archive remove a leading slash, which names of ONNX often have.
+
+    >>> _entry("/model/Add"), _entry("../scores")
+    ('/model/Add.npy', '..%2Fscores.npy')
     """
-    path = PurePosixPath(name)
-    is_safe = not path.is_absolute() and ".." not in path.parts and not set(name) & set("\0\\:")
+    is_safe = ".." not in PurePosixPath(name).parts and not set(name) & set("\0\\")
     return f"{name}.npy" if is_safe else file_name(name)
 
 
