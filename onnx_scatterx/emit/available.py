@@ -90,7 +90,7 @@ def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
                 roots |= {value}
             more = found.get(value)
             if more is not None and len(roots) <= _COUNTED:
-                roots = roots | more if roots else more
+                roots = roots | more if roots and len(more) <= _COUNTED else more
         if roots:
             found.update(dict.fromkeys(node.outputs, roots))
     return {v: min(len(roots), _COUNTED) for v, roots in found.items() if v not in values}

@@ -206,6 +206,7 @@ class Provenance:
             mosaic, absorbed = self._written(scatter)
         except RefusedError as error:
             return error.refusal
+        budget().work(PRICES.cell * len(mosaic.cells))
         self._mosaics[output] = coalesced(mosaic, self.facts)
         self.absorbed[output] = absorbed | {node}
         return None

@@ -25,6 +25,8 @@ class Prices:
     """A node that the interpreter visits; it costs another step for each two inputs or outputs."""
     move: int = 16
     """A node whose mosaic is composed, and each of its inputs costs one more."""
+    cell: int = 6
+    """A cell of a mosaic: mosaics are kept, so this bounds their memory."""
     rule: int = 16
     """A rule that is asked about a scatter."""
     region_rule: int = 4

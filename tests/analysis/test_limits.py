@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.analysis.convergence import interpret
+from onnx_scatterx.emit.available import descendants
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.symbolic.budget import (
     Budget,
@@ -294,3 +296,17 @@ def test_effort_multiplies_the_steps() -> None:
     assert found == [0, 1]
     with pytest.raises(ScatterXError, match="effort 0"):
         optimize(model, effort=0)
+
+
+def test_the_memory_for_what_depends_on_removed_values_is_linear() -> None:
+    text = " ".join(f"x{i + 1} = Abs (x{i})" for i in range(2000))
+    model = ir.from_onnx_text(
+        f'<ir_version: 8, opset_import: ["" : 18]> g (float[4] x0) => (float[4] x2000) {{ {text} }}'
+    )
+    removed = {node.outputs[0] for node in list(model.graph)[:-1]}
+    tracemalloc.start()
+    found = descendants(model.graph, removed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == {model.graph.outputs[0]: 16}
+    assert peak < 20_000_000
