@@ -96,7 +96,14 @@ LONGFORMER = stack(12, 768, 3072, 12, 50265, max_position_embeddings=4098, pad_t
 LONGFORMER |= {"attention_window": 512, "type_vocab_size": 1}
 LED = pairs(6, 6, 768, 12, vocab_size=50265, attention_window=1024)
 MARIAN = dict.fromkeys(("pad_token_id", "decoder_start_token_id"), 58100) | {"vocab_size": 58101}
-T5 = {"d_model": 768, "d_ff": 3072, "num_layers": 12, "num_heads": 12, "vocab_size": 32128}
+T5 = {
+    "decoder_start_token_id": 0,
+    "d_model": 768,
+    "d_ff": 3072,
+    "num_layers": 12,
+    "num_heads": 12,
+    "vocab_size": 32128,
+}
 GRANITE = stack(24, 1024, 512, 16, 49155, num_key_value_heads=8)
 GRANITE |= {"num_local_experts": 32, "num_experts_per_tok": 8}
 OLMOE = stack(16, 2048, 1024, 16, 50304, num_experts=64, num_experts_per_tok=8)

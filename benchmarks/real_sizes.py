@@ -202,7 +202,7 @@ def cells(found: dict[str, Any], how: str) -> list[str]:
 
 def page(cache: Path, code: str) -> str:
     """Return the tables of all results in the cache."""
-    rows, plain, failed, good = [], [], [], []
+    rows, plain, failed, todo, good = [], [], [], [], []
     for name, how in itertools.product(ROWS, HOWS):
         title = f"{name}, {how.replace('_', ', ')}"
         found = {k: f for k, f in known(cache / name).items() if f["version"] in (code, "")}
@@ -212,7 +212,7 @@ def page(cache: Path, code: str) -> str:
         failed += [f"- {title}, {key}: {why}" for key, why in bad.items() if why != NO_SIZE]
         export = own.get("export", {"failed": ""})
         if not own:
-            failed.append(f"- {title}: not made yet")
+            todo.append(title)
         elif export.get("scatters"):
             rows.append(f"| {title} | {' | '.join(cells(found, how))} |")
         elif "nodes" in export:
@@ -222,7 +222,7 @@ def page(cache: Path, code: str) -> str:
     kept = sum((Counter(f["kept"]) for f in good), Counter())
     heads = ["model, export", *NUMBERS, "runs"]
     lines = [
-        f"- {len(good)} files are optimized; the table says which forms are still to measure",
+        f"- {len(good)} files are optimized, of {len(rows) + len(plain)} exports",
         f"- {before} scatters before, {after} after",
         f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
         *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
@@ -230,8 +230,9 @@ def page(cache: Path, code: str) -> str:
         f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}",
         *rows,
         f"\n## Exports without a scatter\n\n{'; '.join(plain)}",
-        "\n## What failed, or is not made yet\n",
+        "\n## What failed\n",
         *failed,
+        f"\n## Not made yet\n\n{'; '.join(todo)}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -74,7 +74,8 @@ def inferred(
             for d in tensor.dims:
                 known = number(d)
                 names[f"d{d.number}"] = d
-                shape.append(f"d{d.number}" if known is None else known)
+                fits = known is not None and 0 <= known < 2**63
+                shape.append(known if known is not None and fits else f"d{d.number}")
         values[f"i{position}"] = onnx.helper.make_tensor_type_proto(element, shape)
         if tensor.array is not None and tensor.array.size < 64 and tensor.dtype != "string":
             constants[f"i{position}"] = onnx.numpy_helper.from_array(tensor.array)

@@ -13,6 +13,7 @@ from onnx import numpy_helper
 
 from onnx_scatterx.equivalence.givens import Given
 from onnx_scatterx.equivalence.proof import Proof, prove
+from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.support import parse
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18, "own" : 1]>'
@@ -269,3 +270,12 @@ def test_the_answer_does_not_depend_on_what_was_judged_before() -> None:
         *(second.kind, second.questions, str(second)),
     )
     assert first.solver.startswith("Z3 ")
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_an_open_size_beside_a_size_of_0(rows: int) -> None:
+    """With ``allowzero``, ONNX Runtime leaves out sizes of 0 before it divides."""
+    text = """g (float[A, 4] x) => (float[C, D, E] y) <int64[1] open = {-1}, int64[1] two = {2}> {
+        n = Shape <start = 0, end = 1> (x) s = Concat <axis = 0> (n, open, two)
+        y = Reshape <allowzero = 1> (x, s) }"""
+    assert_follows(text, {"x": np.arange(4 * rows, dtype=np.float32).reshape(rows, 4)})
