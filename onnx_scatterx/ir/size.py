@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.ir.data import ir_graphs, ir_tensors, tensor_bytes, tensors
+from onnx_scatterx.ir.data import ir_graphs, ir_tensors, tensor_bytes
 
 _NODE = 64  # bytes of a node, about
-_MESSAGE_LIMIT = (1 << 31) - 1  # protobuf serializes no larger message
+_LARGE = 1 << 24  # bytes of weights in memory from which a message is not serialized to measure it
 
 
 def file_size(model: onnx.ModelProto) -> int:
     """Return the size of a model as a file in bytes; external data are not counted.
 
-    If its tensors alone do not fit into one message, this is their size.
+    For more than 16 MB of initializers in memory, it is accurate to some bytes for each of them.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -22,12 +24,29 @@ def file_size(model: onnx.ModelProto) -> int:
     >>> file_size(model) == len(model.SerializeToString())
     True
     """
-    weights = sum(
-        tensor_bytes(tensor) or 0
-        for tensor in tensors(model)
-        if tensor.data_location != onnx.TensorProto.EXTERNAL
-    )
-    return weights if weights > _MESSAGE_LIMIT else int(model.ByteSize())
+    weights = sum(map(_weight, model.graph.initializer))
+    if weights <= _LARGE:
+        return int(model.ByteSize())
+    graph, rest = onnx.GraphProto(), onnx.ModelProto()
+    for message, copy, left_out in ((model.graph, graph, "initializer"), (model, rest, "graph")):
+        for field, _ in message.ListFields():
+            if field.name == left_out:
+                continue
+            value: Any = getattr(message, field.name)
+            if hasattr(value, "extend"):
+                getattr(copy, field.name).extend(value)
+            elif field.message_type is None:
+                setattr(copy, field.name, value)
+    heads = sum(_HEAD + len(tensor.name) for tensor in model.graph.initializer)
+    return weights + heads + int(graph.ByteSize()) + int(rest.ByteSize())
+
+
+_HEAD = 24  # bytes of an initializer beside its name and its numbers, about
+
+
+def _weight(tensor: onnx.TensorProto) -> int:
+    outside = tensor.data_location == onnx.TensorProto.EXTERNAL
+    return 0 if outside else tensor_bytes(tensor) or 0
 
 
 def external_size(model: ir.Model) -> int:

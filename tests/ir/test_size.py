@@ -34,14 +34,16 @@ def test_of_tensors_and_names_of_any_length(count: int) -> None:
     assert file_size(model) == len(model.SerializeToString())
 
 
-def test_tensors_that_do_not_fit_into_a_message_are_the_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_model_of_large_weights_is_not_serialized(monkeypatch: pytest.MonkeyPatch) -> None:
     model = many_scatters(1)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(1000, "f"), "w"))
-    whole = file_size(model)
-    monkeypatch.setattr(size, "_MESSAGE_LIMIT", 3999)
-    assert 4000 <= file_size(model) < whole
+    model.doc_string = "text"
+    model.graph.metadata_props.add(key="k", value="v" * 1000)
+    for i in range(100):
+        weight = onnx.numpy_helper.from_array(np.zeros(1000, "f"), f"weight{i}")
+        model.graph.initializer.append(weight)
+    exact = file_size(model)
+    monkeypatch.setattr(size, "_LARGE", 1000)
+    assert abs(file_size(model) - exact) < 100 * 24
 
 
 def test_data_in_other_files_are_counted_once(tmp_path: Path) -> None:
