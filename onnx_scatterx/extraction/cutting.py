@@ -42,6 +42,7 @@ def extract(
     assume: Assume = ...,
     deterministic: bool = ...,
     fix: Fix = ...,
+    effort: float = ...,
     progress: Progress | None = ...,
 ) -> Part[onnx.ModelProto]: ...
 
@@ -57,6 +58,7 @@ def extract(
     assume: Assume = ...,
     deterministic: bool = ...,
     fix: Fix = ...,
+    effort: float = ...,
     progress: Progress | None = ...,
 ) -> Part[ir.Model]: ...
 
@@ -71,6 +73,7 @@ def extract(
     assume: Assume = None,
     deterministic: bool = False,
     fix: Fix = None,
+    effort: float = 1,
     progress: Progress | None = None,
 ) -> Part[onnx.ModelProto] | Part[ir.Model]:
     """Cut out the part of a model that one scatter needs, with shapes and without weights.
@@ -87,6 +90,7 @@ def extract(
         assume: as for ``optimize``.
         deterministic: as for ``optimize``.
         fix: as for ``optimize``; the part is not fixed.
+        effort: as for ``optimize``.
         progress: is called with the progress, as by ``optimize``.
 
     Raises:
@@ -105,12 +109,21 @@ def extract(
 
     """
     observer = Observer(progress)
-    settings = Settings.of(target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix)
+    settings = Settings.of(
+        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
+    )
     whole = loaded_ir(model, observer)
     wanted = [_Wanted.of(whole, node, settings, observer)]
     if settings.target != STANDARD:
         other = Settings.of(
-            STANDARD, None, distrust_dims, assume, deterministic, reads=reads, fix=fix
+            STANDARD,
+            None,
+            distrust_dims,
+            assume,
+            deterministic,
+            reads=reads,
+            fix=fix,
+            effort=effort,
         )
         wanted.append(_Wanted.of(whole, node, replace(other, reads=wanted[0].settings.reads)))
     for number, (found, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):

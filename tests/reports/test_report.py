@@ -148,7 +148,8 @@ def test_the_page_says_the_same() -> None:
     ]
     assert "declared-dims: &lt;N&gt;" in html
     assert "the same, bit for bit, on 2 sets of inputs (the first model rejected 1 more)" in html
-    assert "http" not in html
+    assert "http:" not in html
+    assert "https:" not in html
     empty = Page(Report("standard", (), 3, 3).to_html())
     assert (empty.cells, empty.open) == ([], [])
 
