@@ -151,9 +151,7 @@ def run_task(task: Task) -> Outcome:
                     written = ()
                 if not same and not verification.conclusive:
                     reason = next(iter(verification.rejections), "no input was drawn")
-                    return failed(
-                        task, f"could not compare: it rejected every drawn input: {reason}"
-                    )
+                    return failed(task, f"could not compare: it rejected every input: {reason}")
             left()
     except _LateError:
         return _late(task)

@@ -124,7 +124,9 @@ def add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=natural, metavar="S", help="seed of the drawn inputs (0)")
 
 
-def add_inputs(command: argparse.ArgumentParser) -> None:
+def add_inputs(
+    command: argparse.ArgumentParser, else_: str = "without this option, they are drawn"
+) -> None:
     """Add --input."""
     command.add_argument(
         "--input",
@@ -133,7 +135,8 @@ def add_inputs(command: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME=FILE",
-        help="the inputs: a .npy each, or a .npz with all; without this option, they are drawn",
+        help="the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
+        f"named after them; {else_}",
     )
 
 

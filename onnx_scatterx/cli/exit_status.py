@@ -49,13 +49,13 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     return Command(args.model, output, args.target_said, tuple(options))
 
 
-def verified(args: argparse.Namespace, before: Any, after: Any) -> Verification:
-    """Compare two models as the arguments say, showing how far it is."""
+def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
+    """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
     from onnx_scatterx.verification import verify
 
     what = "proving and verifying" if args.prove else "verifying"
     with progress(what, quiet=getattr(args, "quiet", False)) as tell:
-        return verify(before, after, progress=tell, proving=tell, **checks(args))
+        return verify(before, after, progress=tell, proving=tell, **{**checks(args), **more})
 
 
 def answer(verification: Verification | None, consequence: str = "") -> int:
@@ -71,6 +71,6 @@ def answer(verification: Verification | None, consequence: str = "") -> int:
         return print_error(f"the models differ{consequence}", _NO)
     reason = next(iter(verification.rejections), "no input was drawn")
     return print_error(
-        f"could not compare: the first model rejected every drawn input{consequence}: {reason}",
+        f"could not compare: the first model rejected every input{consequence}: {reason}",
         _FAILED,
     )

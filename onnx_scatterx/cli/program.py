@@ -138,7 +138,7 @@ def _parser() -> Parser:
         "verify",
         cli_verify,
         "run two models, and compare their outputs bit for bit",
-        "model.onnx new.onnx",
+        "model.onnx new.onnx --input outputs.npz",
     )
     command(
         "extract",

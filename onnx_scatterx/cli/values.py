@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 
 _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
@@ -49,6 +50,21 @@ def duration(text: str) -> float:
     return seconds
 
 
+def tolerance(text: str) -> float:
+    """Return a number from 0 on.
+
+    >>> tolerance("1e-3")
+    0.001
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return number
+
+
 def size(text: str) -> tuple[str, int]:
     """Split a size into its name and its value.
 
@@ -85,7 +101,7 @@ def rule_names(text: str) -> list[str]:
 
 
 def named_file(text: str) -> tuple[str | None, str]:
-    """Split NAME=FILE.npy; a .npz needs no name.
+    """Split NAME=FILE.npy; a .npz or a directory needs no name.
 
     >>> named_file("x=a/x.npy"), named_file("all.npz")
     (('x', 'a/x.npy'), (None, 'all.npz'))
@@ -93,6 +109,8 @@ def named_file(text: str) -> tuple[str | None, str]:
     name, sign, file = text.partition("=")
     if sign and name and file:
         return name, file
-    if sign or not text.endswith(".npz"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=FILE.npy or FILE.npz")
+    if sign or not (text.endswith(".npz") or os.path.isdir(text)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not like NAME=FILE.npy or FILE.npz, and no directory"
+        )
     return None, text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
@@ -22,10 +22,11 @@ def read_arrays(
 ) -> dict[str, np.ndarray]:
     """Read arrays from (name, file) pairs; a .npz without a name gives all of ``names`` it holds.
 
-    Raises ScatterXError about a file that cannot be read, and about a name that is given twice.
+    So does a directory, in which each .npy is named as `save_arrays` names it. Raises ScatterXError
+    about a file that cannot be read, and about a name that is given twice.
     """
     found: dict[str, np.ndarray] = {}
-    for name, file in sources:
+    for name, file in _files(sources, names):
         content = _read(file)
         if isinstance(content, np.ndarray):
             if name is None:
@@ -36,12 +37,31 @@ def read_arrays(
                 raise ScatterXError(f"{file}: has no array {name!r}; it has {', '.join(content)}")
             content = {name: content[name]}
         else:
-            inputs = {key if key in names else unquote(key): a for key, a in content.items()}
+            inputs = {_unquoted(key, names): array for key, array in content.items()}
             content = {key: array for key, array in inputs.items() if key in names}
         for twice in content.keys() & found.keys():
             raise ScatterXError(f"{file}: the input {twice!r} is given twice")
         found.update(content)
     return found
+
+
+def _files(
+    sources: Sequence[tuple[str | None, str]], names: Container[str]
+) -> Iterator[tuple[str | None, str]]:
+    """Yield the sources, each directory as the files in it that are named after ``names``."""
+    for name, source in sources:
+        if name is not None or not Path(source).is_dir():
+            yield name, source
+            continue
+        files = [(_unquoted(file.stem, names), str(file)) for file in Path(source).glob("*.npy")]
+        chosen = sorted(pair for pair in files if pair[0] in names)
+        if not chosen:
+            raise ScatterXError(f"{source}: has no .npy that is named after an input")
+        yield from chosen
+
+
+def _unquoted(key: str, names: Container[str]) -> str:
+    return key if key in names else unquote(key)
 
 
 def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:

@@ -1,15 +1,52 @@
-"""Comparison of two arrays, bit for bit; any NaN equals any NaN."""
+"""Comparison of two arrays, bit for bit or with a tolerance; any NaN equals any NaN."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
+from onnx_scatterx.errors import VerifyError
 
 Kind = Literal["values", "rounding", "zero sign", "shape", "dtype", "missing", "failed"]
 
 # The largest difference of two results of one sum in another order, relative to their size.
 _TOLERANCE = {8: 1e-12, 4: 1e-5, 2: 1e-2, 1: 0.0}
 _ABSOLUTE = {8: 1e-14, 4: 1e-6, 2: 1e-3, 1: 0.0}
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a float may be off: by `atol + rtol * abs(before)`.
+
+    Infinities, and elements of other types, are compared exactly. Raises VerifyError about a
+    number that is negative or not finite.
+
+    >>> str(Tolerance(rtol=1e-3))
+    'rtol = 0.001, atol = 0'
+    """
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, number in (("rtol", self.rtol), ("atol", self.atol)):
+            if not 0 <= number < math.inf:
+                raise VerifyError(f"{name} must be a finite number from 0 on, not {number:g}")
+
+    def __str__(self) -> str:
+        return f"rtol = {self.rtol:g}, atol = {self.atol:g}"
+
+    def allows(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Return which elements of two arrays of floats of one shape are near enough.
+
+        >>> Tolerance(atol=0.5).allows(np.array([1.0, np.inf]), np.array([1.5, 1.0])).tolist()
+        [True, False]
+        """
+        one, other = _wide(before), _wide(after)
+        with np.errstate(all="ignore"):
+            near = np.abs(other - one) <= self.atol + self.rtol * np.abs(one)
+        return np.asarray(near & np.isfinite(one) & np.isfinite(other))
 
 
 @dataclass(frozen=True)
@@ -27,11 +64,16 @@ class ArrayDifference:
 
 
 def compare(
-    before: np.ndarray, after: np.ndarray, *, zeros: bool = False
+    before: np.ndarray,
+    after: np.ndarray,
+    *,
+    zeros: bool = False,
+    tolerance: Tolerance | None = None,
 ) -> ArrayDifference | None:
     """Return the difference of two arrays; None if they are the same.
 
-    With `zeros`, zeros of different signs are equal.
+    With `zeros`, zeros of different signs are equal. With a `tolerance`, only elements that it
+    does not allow are different.
 
     >>> compare(np.array([0.0, np.nan]), np.array([-0.0, np.nan]))
     ArrayDifference(kind='zero sign', before=0.0, after=-0.0, index=(0,), count=1, size=2,
@@ -49,6 +91,8 @@ def compare(
         differ = ~_same_bits(before, after)
         if zeros:
             differ &= ~_same_zeros(before, after)
+        if tolerance is not None:
+            differ &= ~tolerance.allows(before, after)
     if not differ.any():
         return None
     count = int(differ.sum())

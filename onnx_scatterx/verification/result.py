@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.visible import in_lines
-from onnx_scatterx.verification.array_diff import ArrayDifference
+from onnx_scatterx.verification.array_diff import ArrayDifference, Tolerance
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.proof import Proof
@@ -95,6 +95,7 @@ class Difference:
 class Verification:
     """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
 
+    If there is a `tolerance`, floats may differ by it.
     In `zero_signs` elements they differed only in the sign of a zero, because the second model has
     a Where that the first lacks.
     `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
@@ -117,6 +118,7 @@ class Verification:
     assumed: tuple[str, ...] = ()
     proof: "Proof | None" = None
     fixed: Mapping[str, int] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
 
     @property
     def same(self) -> bool:
@@ -148,10 +150,12 @@ class Verification:
             but = ""
             if self.zero_signs:
                 but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
-            lines.append(f"the same, bit for bit{but}, on {self._counts()}")
+            how = "bit for bit" if self.tolerance is None else f"within {self.tolerance}"
+            lines.append(f"the same, {how}{but}, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
-            lines.append(f"{word}, compared on {self._counts()}")
+            how = "" if self.tolerance is None else f" with {self.tolerance}"
+            lines.append(f"{word}, compared{how} on {self._counts()}")
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
@@ -205,6 +209,7 @@ class Verification:
             "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
+            "tolerance": None if self.tolerance is None else asdict(self.tolerance),
             **({} if self.proof is None else {"proof": self.proof.to_dict()}),
         }
 

@@ -15,7 +15,12 @@ import numpy as np
 
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.runtime.worker_client import Failure, Runner
-from onnx_scatterx.verification.array_diff import ArrayDifference, compare, count_zero_signs
+from onnx_scatterx.verification.array_diff import (
+    ArrayDifference,
+    Tolerance,
+    compare,
+    count_zero_signs,
+)
 from onnx_scatterx.verification.result import Difference, Draw, Verification
 from onnx_scatterx.verification.sample_source import SampleSource
 
@@ -32,6 +37,7 @@ class Comparison:
     timeout: float  # seconds of one run
     deadline: float  # of time.monotonic(): no draw begins after it
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
+    tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
     draws: int = 0
     accepted: int = 0
@@ -122,10 +128,10 @@ class Comparison:
     ) -> Iterator[Difference]:
         """Compare under the default options, if the original gives the same outputs there."""
         again = self.before.run(draw.feeds, self.timeout, fused=True)
-        if any(_differences(draw, expected, again)):
+        if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
             return
         actual = self.after.run(draw.feeds, patience, fused=True)
-        for difference in self._differences(draw, expected, actual):
+        for difference in self._differences(draw, again, actual):
             if difference.found.kind != "rounding" or self._fuses_alike:
                 yield replace(difference, fused=True)
 
@@ -144,13 +150,27 @@ class Comparison:
         draw: Draw,
         expected: Mapping[str, np.ndarray],
         actual: Mapping[str, np.ndarray] | Failure,
+        own: bool = False,
     ) -> Iterator[Difference]:
-        return _differences(draw, expected, actual, self._forgives)
+        """Compare outputs; if `own`, both are of the first model, and signs of zeros count."""
+        if isinstance(actual, Failure):
+            yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
+            return
+        for name in [*expected, *(name for name in actual if name not in expected)]:
+            if name not in actual or name not in expected:
+                yield Difference(
+                    draw, name, ArrayDifference("missing", name in expected, name in actual)
+                )
+                continue
+            zeros = not own and self._forgives(name)
+            found = compare(expected[name], actual[name], zeros=zeros, tolerance=self.tolerance)
+            if found is not None:
+                yield Difference(draw, name, found)
 
     def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
         """Return whether the original gives the same outputs again."""
         again = self.before.run(draw.feeds, self.timeout)
-        return not any(_differences(draw, expected, again))
+        return not any(self._differences(draw, expected, again, own=True))
 
     def _reject(self, draw: Draw, reason: str) -> None:
         if len(self.reasons) < _REASONS:
@@ -169,27 +189,8 @@ class Comparison:
             seed=seed,
             seconds=seconds,
             assumed=assumed,
+            tolerance=self.tolerance,
         )
-
-
-def _differences(
-    draw: Draw,
-    expected: Mapping[str, np.ndarray],
-    actual: Mapping[str, np.ndarray] | Failure,
-    forgives: Callable[[str], bool] = lambda output: False,
-) -> Iterator[Difference]:
-    if isinstance(actual, Failure):
-        yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
-        return
-    for name in [*expected, *(name for name in actual if name not in expected)]:
-        if name not in actual or name not in expected:
-            yield Difference(
-                draw, name, ArrayDifference("missing", name in expected, name in actual)
-            )
-            continue
-        found = compare(expected[name], actual[name], zeros=forgives(name))
-        if found is not None:
-            yield Difference(draw, name, found)
 
 
 _UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +14,13 @@ from onnx_scatterx.assumptions.sized_clauses import at_sizes
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.io import load
+from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.worker_client import Runner
 from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.verification.array_diff import Tolerance
 from onnx_scatterx.verification.interface import (
+    Input,
     Interface,
     differences,
     require_deterministic,
@@ -42,6 +45,8 @@ def verify(
     seed: int = 0,
     assume: Assume = None,
     feeds: Iterable[Feed] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     library: str | os.PathLike[str] | None = None,
     timeout: float = 120.0,
     distrust_dims: bool = False,
@@ -50,7 +55,7 @@ def verify(
     prove: bool = False,
     proving: Callable[[int, int], None] | None = None,
 ) -> Verification:
-    """Run two models on the same inputs and compare their outputs bit for bit.
+    """Run two models on the same inputs and compare their outputs, bit for bit by default.
 
     Both run in ONNX Runtime on the CPU with one thread, in processes of their own: without graph
     optimizations, and under the default options if `before` gives the same bits there. If ONNX
@@ -69,7 +74,10 @@ def verify(
             `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
             assumptions in the metadata of the second model are added for the runs; for a proof
             they are no facts.
-        feeds: inputs to run before the random ones, by name.
+        feeds: inputs to run before the random ones, by name. With `samples=0`, they alone are run.
+        rtol: let floats differ by `atol + rtol * abs(output of before)`. If neither `rtol` nor
+            `atol` is given, every bit counts; if one is, the other is 0.
+        atol: the absolute part of this tolerance.
         library: a library of custom operators to register for both models.
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
@@ -85,8 +93,9 @@ def verify(
     Raises:
         ModelError: a model cannot be read.
         VerifyError: the two cannot be compared: different input names, random operators, inputs
-            that cannot be drawn, an original that ONNX Runtime cannot load, an operator that it
-            does not know, a proof without z3-solver.
+            that cannot be drawn, feeds of another type or shape, an original that ONNX Runtime
+            cannot load, an operator that it does not know, a proof without z3-solver, a tolerance
+            for a proof or for `strict_zeros`.
         TypeError: one is not a model.
 
     Example:
@@ -98,6 +107,7 @@ def verify(
 
     """
     start = time.monotonic()
+    tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
         needed()
     beside = Given.of(before).directory or Given.of(after).directory
@@ -115,8 +125,7 @@ def verify(
         assumed = at_sizes(tuple(dict.fromkeys((*clauses(assume), *own))), fixed)
     except ScatterXError as error:
         raise VerifyError(str(error)) from error
-    given = [dict(feed) for feed in feeds or ()]
-    _check_feeds(given, face)
+    given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
     looked_at = narrowed(first, fixed)  # the original itself runs
     at = Interface.of(looked_at)
     source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
@@ -128,8 +137,9 @@ def verify(
         stack.enter_context(one)
         other = Runner(as_file(after, second, directory / "after.onnx"), library)
         stack.enter_context(other)
-        forgiven = frozenset() if strict_zeros else outputs_of_new_where(first, second)
-        comparison = Comparison(one, other, timeout, start + timeout, forgiven)
+        exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
+        forgiven = frozenset() if exact else outputs_of_new_where(first, second)
+        comparison = Comparison(one, other, timeout, start + timeout, forgiven, tolerance)
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             return Verification(0, 0, interface=(failure,), seed=seed)
@@ -141,22 +151,38 @@ def verify(
             proof = proven(before, after, comparison, promised, distrust_dims, proving)
         if source is not None:
             comparison.many(source, samples, progress)
-    result = comparison.result(seed, time.monotonic() - start, tuple(map(str, assumed)))
+    kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
+    result = comparison.result(seed, time.monotonic() - start, kept)
     if proof is not None:
         proof = judged(proof, result.differences)
     return replace(result, proof=proof, fixed=dict(fixed.symbols))
 
 
-def _check_feeds(feeds: Sequence[Feed], face: Interface) -> None:
-    required = {i.name for i in face.inputs}
-    known = required | {i.name for i in face.overridable}
-    for number, feed in enumerate(feeds, 1):
-        if required - set(feed):
-            raise VerifyError(f"feed {number} has no input {sorted(required - set(feed))[0]!r}")
-        if set(feed) - known:
-            raise VerifyError(
-                f"feed {number} has {sorted(set(feed) - known)[0]!r}, no input of the model"
-            )
+def _tolerance(
+    rtol: float | None, atol: float | None, prove: bool, strict_zeros: bool
+) -> Tolerance | None:
+    if rtol is None and atol is None:
+        return None
+    if prove or strict_zeros:
+        what = "a proof" if prove else "a comparison with strict zeros"
+        raise VerifyError(f"{what} is bit for bit, without rtol and atol")
+    return Tolerance(rtol or 0.0, atol or 0.0)
+
+
+def _validated(feed: Feed, number: int, face: Interface) -> Feed:
+    """Return inputs that were given, as arrays that the models take."""
+    required, overridable = (
+        [_declared(i) for i in some] for some in (face.inputs, face.overridable)
+    )
+    try:
+        return validated_inputs(feed, required, overridable)
+    except ScatterXError as error:
+        raise VerifyError(f"feed {number}: {error}") from error
+
+
+def _declared(source: Input) -> Declared:
+    kind = "sequence, optional or map" if source.dtype is None else source.dtype.name.lower()
+    return Declared(source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ())
 
 
 def _existing(library: str | os.PathLike[str]) -> str:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import onnx
 import pytest
 
@@ -152,6 +154,64 @@ def test_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "take different inputs" in error_of(capsys)
 
 
+ROWS = "g (float[N, 1] x, int64[1] i) => (float[A, 1] y) { y = Gather(x, i) }"
+SHIFT = """g (float[N] x) => (float[N] y)
+    { e = Constant <value = float {0.001}> () f = Add(x, e) y = Neg(f) }"""
+
+
+def test_verify_on_inputs_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    neg, other = saved(tmp_path / "a.onnx", NEG), saved(tmp_path / "b.onnx", ABS)
+    (tmp_path / "low").mkdir()
+    np.save(tmp_path / "low" / "x.npy", np.array([-2.0, -3.0], np.float32))
+    np.save(tmp_path / "high.npy", np.array([2.0], np.float32))
+    np.savez(tmp_path / "low.npz", x=np.array([-2.0], np.float32))
+    for given in (tmp_path / "low", tmp_path / "low.npz", f"x={tmp_path}/low/x.npy"):
+        assert main(["verify", neg, other, "--input", str(given)]) == 0  # both give 2
+        assert capsys.readouterr().out == "the same, bit for bit, on 1 set of inputs\n"
+    low, high = ["--input", str(tmp_path / "low")], ["--input", f"x={tmp_path}/high.npy"]
+    assert main(["verify", neg, other, *high]) == 1
+    assert "-2.0 became 2.0 (1 of 1 elements" in capsys.readouterr().out
+    assert main(["verify", neg, neg, *low, "--samples", "4"]) == 0
+    assert "on 5 sets of inputs" in capsys.readouterr().out
+    assert main(["verify", neg, other, *low, "--samples", "4"]) == 1  # drawn ones show it
+    capsys.readouterr()
+    assert main(["verify", neg, neg, *low, "--seed", "3"]) == 2
+    assert error_of(capsys) == "--seed has no effect with --input alone, without --samples"
+    np.save(tmp_path / "x.npy", np.array([1, 2]))
+    assert main(["verify", neg, neg, "--input", f"x={tmp_path}/x.npy"]) == 2
+    wrong = "feed 1: input 'x' is int64, and the model takes float; convert it first"
+    assert error_of(capsys) == wrong
+    rows = saved(tmp_path / "rows.onnx", ROWS)
+    np.savez(tmp_path / "far.npz", x=np.zeros((2, 1), np.float32), i=np.array([7]))
+    assert main(["verify", rows, rows, "--input", f"{tmp_path}/far.npz"]) == 2
+    assert "the first model rejected every input: feed 1: " in capsys.readouterr().err
+    np.save(tmp_path / "half.npy", np.array([1.5]).astype(ml_dtypes.bfloat16))  # saved as 2 bytes
+    half = saved(tmp_path / "half.onnx", "g (bfloat16[N] x) => (bfloat16[N] y) { y = Identity(x) }")
+    assert main(["verify", half, half, "--input", f"x={tmp_path}/half.npy"]) == 0
+
+
+def test_verify_with_a_tolerance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    neg, near = saved(tmp_path / "a.onnx", NEG), saved(tmp_path / "b.onnx", SHIFT)
+    np.save(tmp_path / "x.npy", np.array([0.5, -0.25], np.float32))
+    arguments = ["verify", neg, near, "--input", f"x={tmp_path}/x.npy"]
+    assert main(arguments) == 1
+    capsys.readouterr()
+    assert main([*arguments, "--atol", "0.01"]) == 0
+    assert capsys.readouterr().out == "the same, within rtol = 0, atol = 0.01, on 1 set of inputs\n"
+    assert main([*arguments, "--rtol", "0.003"]) == 1  # of 0.5 that is enough, of 0.25 it is not
+    assert "compared with rtol = 0.003, atol = 0 on" in (told := capsys.readouterr().out)
+    assert "(1 of 2 elements" in told
+    assert main([*arguments, "--atol", "0.01", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tolerance"] == {"rtol": 0.0, "atol": 0.01}
+    for wrong, because in (
+        (["--atol", "-1"], "'-1' is not a number from 0 on"),
+        (["--rtol", "nan"], "'nan' is not a number from 0 on"),
+        (["--rtol", "0", "--strict-zeros"], "strict zeros is bit for bit, without rtol and atol"),
+    ):
+        assert main([*arguments, *wrong]) == 2
+        assert because in error_of(capsys)
+
+
 def test_a_model_that_runs_on_no_input_is_not_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,7 +220,7 @@ def test_a_model_that_runs_on_no_input_is_not_compared(
     printed = capsys.readouterr()
     assert printed.out.startswith("not compared: the first model ran on none of ")
     assert printed.err.startswith(
-        "onnx-scatterx: could not compare: the first model rejected every drawn input"
+        "onnx-scatterx: could not compare: the first model rejected every input"
     )
     assert printed.err.count("\n") == 1
 

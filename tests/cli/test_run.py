@@ -78,6 +78,21 @@ def test_drawn_inputs_can_be_given_again(
     assert agree(first["z"], np.load(again)["z"])
 
 
+def test_a_directory_of_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its files are named as those that `--output` writes; it may have others, too."""
+    model = parse("g (float[2] x, float[2] y) => (float[2] z) { z = Sub(x, y) }")
+    model.graph.node[0].input[0] = model.graph.input[0].name = "/in/x:0"
+    path, out, again = tmp_path / "m.onnx", tmp_path / "out", tmp_path / "again.npz"
+    onnx.save(model, path)
+    assert main(["run", str(path), "--output", str(out)]) == 0
+    assert {p.name for p in out.iterdir()} == {"%2Fin%2Fx%3A0.npy", "y.npy", "z.npy"}
+    assert main(["run", str(path), "--input", str(out), "--output", str(again)]) == 0
+    assert agree(np.load(out / "z.npy"), np.load(again)["z"])
+    capsys.readouterr()
+    assert main(["run", str(path), "--input", str(out), f"y={out}/y.npy"]) == 2
+    assert "the input 'y' is given twice" in error_of(capsys)
+
+
 def test_several_samples(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for out in (tmp_path / "out", tmp_path / "out.npz"):
         assert main(["run", model, "--samples", "2", "--output", str(out)]) == 0
@@ -153,6 +168,8 @@ def bad(tmp_path: Path) -> dict[str, str]:
     np.save(tmp_path / "wide.npy", FEED["x"].astype(np.float64))
     np.save(tmp_path / "short.npy", FEED["x"][:3])
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    (tmp_path / "none").mkdir()
+    np.save(tmp_path / "none" / "other.npy", FEED["x"])
     (tmp_path / "text.npy").write_text("1, 2, 3")
     (tmp_path / "empty.npy").write_bytes(b"")
     (tmp_path / "cut.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-7])
@@ -166,6 +183,7 @@ def bad(tmp_path: Path) -> dict[str, str]:
         "x=cut.npy": "cannot be read: ",
         "cut.npz": "cannot be read: ",
         "x=gone.npy": "gone.npy: cannot be read: No such file or directory",
+        "none": "none: has no .npy that is named after an input",
         "w=x.npy": "the model has no input 'w'; it has x, i, y",
         "x=x.npy": "the model needs more inputs: i (tensor(int64) ['N', 1]), y",
     }
@@ -195,7 +213,7 @@ def test_bad_arguments(model: str, tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "file").touch()
     (tmp_path / "folder.npz").mkdir()
     for arguments, because in (
-        (["--input", "x.npy"], "'x.npy' is not like NAME=FILE.npy or FILE.npz"),
+        (["--input", "x.npy"], "'x.npy' is not like NAME=FILE.npy or FILE.npz, and no directory"),
         (["--size", "batch"], "'batch' is not like 'batch=8'"),
         (["--size", "Q=3"], "the model has no size 'Q'; it has"),
         (["--threads", "-1"], "'-1' is not a whole number from 0 on"),

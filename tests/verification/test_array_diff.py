@@ -8,8 +8,50 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from onnx_scatterx.runtime.worker_client import from_raw, to_raw
-from onnx_scatterx.verification.array_diff import compare
+from onnx_scatterx.verification.array_diff import Tolerance, compare
 from tests.helpers.examples import examples
+
+INF, NAN = np.inf, np.nan
+LOOSE = Tolerance(rtol=0.5, atol=0.25)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16", "complex64"])
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (1.0, 1.75, True),  # 0.75 = atol + rtol * 1
+        (1.0, 1.875, False),
+        (-4.0, -6.25, True),
+        (4.0, 1.75, True),
+        (1.75, 4.0, False),  # relative to the first
+        (0.0, 0.25, True),
+        (0.0, -0.0, True),
+        (NAN, NAN, True),
+        (INF, INF, True),
+        (INF, -INF, False),
+        (INF, 1.0, False),
+        (1.0, INF, False),
+        (1.0, NAN, False),
+        (NAN, 1.0, False),
+    ],
+)
+def test_a_tolerance_of_floats(dtype: str, before: float, after: float, same: bool) -> None:
+    kind = ir.DataType.BFLOAT16.numpy() if dtype == "bfloat16" else np.dtype(dtype)
+    one, other = np.array([[before]]).astype(kind), np.array([[after]]).astype(kind)
+    assert (compare(one, other, tolerance=LOOSE) is None) == same
+
+
+def test_a_tolerance_is_for_floats_only() -> None:
+    huge = Tolerance(atol=1e300)
+    for one, other in (
+        (np.array([1]), np.array([2])),
+        (np.array([True]), np.array([False])),
+        (np.array(["a"], object), np.array(["b"], object)),
+        (np.ones(1, np.float32), np.ones(1)),
+        (np.ones(1), np.ones(2)),
+    ):
+        assert compare(one, one, tolerance=huge) is None
+        assert compare(one, other, tolerance=huge) is not None
 
 
 @examples(100)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -11,7 +11,10 @@ import onnxruntime as ort
 import pytest
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.verification import Verification, verify
+from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.verification import Draw, Verification, verify
+from onnx_scatterx.verification.array_diff import Tolerance
+from onnx_scatterx.verification.session_pair import Comparison
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 
@@ -212,10 +215,45 @@ def test_feeds_of_the_user() -> None:
     before = unary("y = Identity(x)")
     after = unary("c = Constant <value = float {12345.0}> () e = Equal(x, c) y = Where(e, c, x)")
     assert verify(before, after, feeds=[{"x": np.zeros((1, 1), np.float32)}], samples=0).draws == 1
-    with pytest.raises(VerifyError, match="feed 1 has no input 'x'"):
+    with pytest.raises(VerifyError, match="feed 1: the model needs more inputs: x"):
         verify(before, after, feeds=[{}])
-    with pytest.raises(VerifyError, match="feed 1 has 'z', no input of the model"):
+    with pytest.raises(VerifyError, match="feed 1: the model has no input 'z'; it has x"):
         verify(before, after, feeds=[{"x": np.zeros((1, 1)), "z": np.zeros(1)}])
+
+
+def test_a_tolerance() -> None:
+    shift = "e = Constant <value = float {%s}> () f = Add(x, e) y = Neg(f)"
+    before, after = unary("y = Neg(x)"), unary(shift % "0.001")
+    x = np.array([[0.5, -0.25]], np.float32)
+    assert only(verify(before, after, feeds=[{"x": x}], samples=0))["kind"] == "values"
+    found = verify(before, after, feeds=[{"x": x}], samples=0, atol=0.01)
+    assert str(found) == "the same, within rtol = 0, atol = 0.01, on 1 set of inputs"
+    assert verify(before, after, samples=9, atol=0.01)
+    assert only(verify(before, unary(shift % "0.02"), samples=9, atol=0.01))
+    assert verify(before, before, samples=2).to_dict()["tolerance"] is None
+    for prove in (True, False):
+        with pytest.raises(VerifyError, match="is bit for bit, without rtol and atol"):
+            verify(before, after, rtol=0.0, prove=prove, strict_zeros=not prove)
+    for wrong in (-1.0, np.nan, np.inf):
+        with pytest.raises(VerifyError, match="rtol must be a finite number from 0 on"):
+            verify(before, after, rtol=wrong)
+
+
+def test_an_original_that_is_not_deterministic_has_the_tolerance_too() -> None:
+    """Its own rounding from run to run must not hide a difference beyond the tolerance."""
+
+    class Answers:
+        def __init__(self, *answers: float) -> None:
+            self.answers = list(answers)
+
+        def run(self, feeds: object, timeout: float) -> dict[str, np.ndarray]:
+            return {"y": np.array(self.answers.pop(0))}
+
+    for tolerance, differences in ((Tolerance(atol=0.1), 1), (None, 0)):
+        before, after = cast("list[Runner]", [Answers(1.0, 1.01), Answers(2.0)])
+        comparison = Comparison(before, after, 1.0, 0.0, tolerance=tolerance)
+        comparison.one(Draw(-1, {}, "given"))
+        assert len(comparison.found) == differences
 
 
 def test_assumptions_are_kept() -> None:
