@@ -18,8 +18,8 @@ class Limits:
     # Budgets.
     model_steps: int = 3_000_000
     """Steps that a command may take for a model: 15 seconds."""
-    node_steps: int = 200
-    """Steps that a command may take for each node, if these are more: a millisecond."""
+    node_steps: int = 150
+    """Steps that a command may take for each node, if these are more: 0.75 ms."""
     scatter_steps: int = 400_000
     """Steps that each analysis of one scatter may take, and that of any other node."""
     question_steps: int = 80_000
