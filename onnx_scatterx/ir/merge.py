@@ -186,14 +186,14 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
     """Merge lists whose elements have names; nodes get the order of ``afters``, which is sorted."""
     old = {key(message): message for message in messages}
     known = {key(before): before for before in befores}
-    kept = {k: message for k, message in old.items() if k not in known}  # onnx_ir drops them
+    kept = old.keys() - known.keys()  # onnx_ir drops them
     made: list[Any] = []
     new: list[Any] = []
     for after in afters:
         k = key(after)
         message = old.pop(k, None)
         if message is None or k not in known:
-            kept.pop(k, None)
+            kept.discard(k)
             new.append(after)
             made.append(after)
             continue
@@ -201,10 +201,16 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
             if after.DESCRIPTOR.name in _MERGED:
                 _merge(message, known[k], after)
             else:
-                message = after
-        kept[k] = message
+                message.CopyFrom(after)
+        kept.add(k)
         made.append(message)
-    if not made or made[0].DESCRIPTOR.name != "NodeProto":
-        made = [kept[k] for k in map(key, messages) if k in kept] + new
-    del messages[:]
-    messages.extend(made)
+    if made and made[0].DESCRIPTOR.name == "NodeProto":
+        del messages[:]
+        messages.extend(made)
+        return
+    for i in reversed(
+        range(len(messages))
+    ):  # those that are kept are not copied: weights are large
+        if key(messages[i]) not in kept:
+            del messages[i]
+    messages.extend(new)
