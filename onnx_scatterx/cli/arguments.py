@@ -125,7 +125,7 @@ def add_seed(command: argparse.ArgumentParser) -> None:
 
 
 def add_inputs(
-    command: argparse.ArgumentParser, else_: str = "without this option, they are drawn"
+    command: argparse.ArgumentParser, otherwise: str = "without this option, they are drawn"
 ) -> None:
     """Add --input."""
     command.add_argument(
@@ -136,7 +136,7 @@ def add_inputs(
         default=[],
         metavar="NAME=FILE",
         help="the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
-        f"named after them; {else_}",
+        f"named after them; {otherwise}",
     )
 
 

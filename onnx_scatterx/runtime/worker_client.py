@@ -49,8 +49,9 @@ class Runner(Closing):
         self._process = self._start()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, which frees its memory; `reload` and `run` start another one."""
         self._process.close()
+        self._loaded = False
 
     @property
     def process_id(self) -> int:
@@ -66,6 +67,13 @@ class Runner(Closing):
             answer = self._process.receive(timeout)
             self._loaded = isinstance(answer, Answer)
         return answer if isinstance(answer, Failure) else None
+
+    def reload(self, timeout: float, *, fused: bool = False) -> Failure | None:
+        """Load the model in a new process; return the error, if any."""
+        self._process.close()
+        self._process = self._start()
+        failure = self.load(timeout)
+        return self.load(timeout, fused=True) if fused and failure is None else failure
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
@@ -101,9 +109,7 @@ class Runner(Closing):
     ) -> Answer | Failure:
         """Exchange messages with the process, which is started again if it died."""
         if not self._loaded:
-            self._process.close()
-            self._process = self._start()
-            failure = self.load(timeout)
+            failure = self.reload(timeout)
             if failure is not None:
                 return failure
         answer = self._process.ask(request, tensors, timeout=timeout)

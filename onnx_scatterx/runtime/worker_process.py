@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,10 @@ from onnx_scatterx.system.interrupts import postponed
 
 Progress = Callable[[int, int], None]
 
+_NO_MEMORY = re.compile(
+    r"(?i)failed to allocate memory|unable to allocate|cannot allocate memory|bad[ _]alloc"
+    r"|out of memory|MemoryError|killed by SIGKILL"
+)
 _PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 
 
@@ -28,6 +33,15 @@ class Failure:
 
     kind: Literal["error", "crash", "timeout"]
     reason: str
+
+    @property
+    def is_of_memory(self) -> bool:
+        """Whether memory was short: systems end a process by SIGKILL then, which this one is not.
+
+        >>> Failure("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
+        True
+        """
+        return self.kind != "timeout" and _NO_MEMORY.search(self.reason) is not None
 
 
 @dataclass(frozen=True)

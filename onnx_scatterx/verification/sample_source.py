@@ -26,19 +26,21 @@ _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 class SamplingPolicy:
     """How inputs are drawn.
 
-    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried first, for all symbols
-    at once; ``elements`` is how many all inputs may have together, if the declared dims allow
-    it; ``overrides`` is whether overridable initializers are drawn now and then.
+    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried for all symbols at
+    once, if ``equal_first`` before sizes that differ; ``elements`` is how many all inputs may have
+    together, if the declared dims allow it; ``overrides`` is whether overridable initializers are
+    drawn now and then.
     """
 
     flavours: Sequence[str]
     equal_sizes: Sequence[int]
     elements: int
     overrides: bool
+    equal_first: bool = False
 
 
 THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
-"""To find differences: special values, small sizes first."""
+"""To find differences: special values, small sizes that differ first."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ class SampleSource:
         rng = np.random.default_rng([seed, 1 << 20])
         symbols = _symbols(samplers, assumptions)
         fits = Fits(samplers, assumptions, policy.elements)
-        search = SizeSearch(symbols, fits, rng, equal_sizes=policy.equal_sizes)
+        search = SizeSearch(
+            symbols, fits, rng, equal_sizes=policy.equal_sizes, equal_first=policy.equal_first
+        )
         return cls(samplers, optional, search, fits, seed, policy.flavours)
 
     @property

@@ -52,7 +52,7 @@ class Comparison:
         failure = self.before.load(self.timeout)
         if failure is not None:
             raise VerifyError(_cannot_load("the first model", failure.reason))
-        failure = self.after.load(self.timeout)
+        failure = self._load(self.after)
         if failure is None:
             return self._load_fused()
         if _UNKNOWN_OPERATOR.search(failure.reason):
@@ -60,13 +60,44 @@ class Comparison:
         return f"the second model does not load: {failure.reason}"
 
     def _load_fused(self) -> str | None:
-        if self.before.load(self.timeout, fused=True) is not None:
+        if self._load(self.before, fused=True) is not None:
             return None  # nothing is to be compared there
-        failure = self.after.load(self.timeout, fused=True)
+        failure = self._load(self.after, fused=True)
         self.fused = failure is None
         if failure is None:
             return None
         return f"the second model does not load under the default options: {failure.reason}"
+
+    def _load(self, runner: Runner, *, fused: bool = False) -> Failure | None:
+        """Load a model; if memory is short, again after the other one has ended."""
+        failure = runner.load(self.timeout, fused=fused)
+        if failure is None or not failure.is_of_memory:
+            return failure
+        self._other(runner).close()
+        failure = runner.reload(self.timeout, fused=fused)
+        if failure is not None and failure.is_of_memory and runner is self.after:
+            raise VerifyError(f"not enough memory to load the second model: {failure.reason}")
+        return failure
+
+    def _run(
+        self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray] | Failure:
+        """Run a model after the first has run; if memory is short, again without the other."""
+        answer = runner.run(draw.feeds, timeout, fused=fused)
+        if not isinstance(answer, Failure) or not answer.is_of_memory:
+            return answer
+        self._other(runner).close()
+        runner.close()  # it may keep memory of earlier runs
+        answer = runner.run(draw.feeds, timeout, fused=fused)
+        # Under the default options the first model need not run.
+        needed = not self.found and (runner is self.after or not fused)
+        if needed and isinstance(answer, Failure) and answer.is_of_memory:
+            which = "second" if runner is self.after else "first"
+            raise VerifyError(f"not enough memory for the {which} model on {draw}: {answer.reason}")
+        return answer
+
+    def _other(self, runner: Runner) -> Runner:
+        return self.before if runner is self.after else self.after
 
     def many(
         self,
@@ -104,7 +135,7 @@ class Comparison:
             return False
         # The second model may be slower, but not beyond all bounds.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
-        actual = self.after.run(draw.feeds, patience)
+        actual = self._run(self.after, draw, patience)
         found = list(self._differences(draw, expected, actual))
         if not found and self.fused:
             found = list(self._fused_differences(draw, expected, patience))
@@ -127,10 +158,10 @@ class Comparison:
         self, draw: Draw, expected: Mapping[str, np.ndarray], patience: float
     ) -> Iterator[Difference]:
         """Compare under the default options, if the original gives the same outputs there."""
-        again = self.before.run(draw.feeds, self.timeout, fused=True)
+        again = self._run(self.before, draw, self.timeout, fused=True)
         if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
             return
-        actual = self.after.run(draw.feeds, patience, fused=True)
+        actual = self._run(self.after, draw, patience, fused=True)
         for difference in self._differences(draw, again, actual):
             if difference.found.kind != "rounding" or self._fuses_alike:
                 yield replace(difference, fused=True)
@@ -169,7 +200,7 @@ class Comparison:
 
     def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
         """Return whether the original gives the same outputs again."""
-        again = self.before.run(draw.feeds, self.timeout)
+        again = self._run(self.before, draw, self.timeout)
         return not any(self._differences(draw, expected, again, own=True))
 
     def _reject(self, draw: Draw, reason: str) -> None:

@@ -1,8 +1,9 @@
 """The sizes to try next: those that the original model accepts are found by trial.
 
-A *combination* gives every symbol a number. Equal small numbers come first. An accepted combination
-is grown, symbol by symbol, until it shows much; then each symbol of it is set to 0, 1, 2, its
-neighbours. From there on accepted combinations are varied at random.
+A *combination* gives every symbol a number. Numbers that differ come first, then equal ones. An
+accepted combination is grown, symbol by symbol, until it shows much: its sizes differ, and few are
+small. Then each symbol of it is set to 0, 1, 2, its neighbours. From there on accepted combinations
+are varied at random.
 """
 
 from collections import Counter
@@ -18,7 +19,9 @@ Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
 """Yields combinations to try; whether each was accepted is sent back."""
 
+_DIFFERING = ((3, 1), (8, 8), (32, 32))  # the first of several sizes, and the step to the next
 EQUAL_SIZES = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
+_TELLING = (4, 1, 0)  # equal sizes that are tried if small ones that differ were accepted
 _ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
 _LARGE = 16
 _GROWN = (9, 6, 4)
@@ -60,6 +63,7 @@ class SizeSearch:
     rng: np.random.Generator
     accepted: list[Combination] = field(default_factory=list)
     equal_sizes: Sequence[int] = EQUAL_SIZES
+    equal_first: bool = False
 
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
@@ -87,7 +91,10 @@ class SizeSearch:
             self.accepted.append(combination)
 
     def _trials(self) -> Trials:
-        yield from self._equal_sizes()
+        if not self.equal_first:
+            yield from self._differing_sizes()
+        is_free = any(min(self._numbers(c), default=0) < 8 for c in self.accepted)
+        yield from self._equal_sizes(_TELLING if is_free else self.equal_sizes)
         while not self.accepted:
             yield self._blind()
         yield from self._growing()
@@ -95,31 +102,48 @@ class SizeSearch:
         while True:
             yield self._varied()
 
-    def _equal_sizes(self) -> Trials:
-        for value in self.equal_sizes:
-            if value >= _LARGE and len(self.accepted) >= _ENOUGH:
-                continue
-            combination = {symbol.name: symbol.nearest(value) for symbol in self._sizes}
-            combination |= {symbol.name: FREE for symbol in self._limits}
-            if not self._is_new(combination):
-                continue
-            accepted = yield combination
-            if not accepted and self._limits:
-                # Perhaps the sizes are fine and the integers too large: zero indexes everything.
-                yield combination | {symbol.name: 1 for symbol in self._limits}
+    def _differing_sizes(self) -> Trials:
+        """Give all symbols different sizes, rising or falling, until some are accepted."""
+        for first, step in _DIFFERING if len(self._sizes) > 1 else ():
+            rising = [first + step * place for place in range(len(self._sizes))]
+            for values in (rising, rising[::-1]):
+                if not self.accepted:
+                    yield from self._with_limits(values)
+
+    def _equal_sizes(self, values: Sequence[int]) -> Trials:
+        for value in values:
+            if value < _LARGE or len(self.accepted) < _ENOUGH:
+                yield from self._with_limits([value] * len(self._sizes))
+
+    def _with_limits(self, values: Sequence[int]) -> Trials:
+        """Try sizes near to these: with free limits, and with the least ones if that fails."""
+        pairs = zip(self._sizes, values, strict=True)
+        combination = {symbol.name: symbol.nearest(value) for symbol, value in pairs}
+        combination |= {symbol.name: FREE for symbol in self._limits}
+        if not self._is_new(combination):
+            return
+        accepted = yield combination
+        if not accepted and self._limits:
+            # Perhaps the sizes are fine and the integers too large: zero indexes everything.
+            yield combination | {symbol.name: 1 for symbol in self._limits}
 
     def _growing(self) -> Trials:
-        """Make the small sizes of the best combination larger: freely, or as others suggest."""
+        """Make small sizes of the best combination larger, and equal ones different.
+
+        Small ones grow freely, or as others suggest.
+        """
         for symbol in self._sizes:
             base = max(self.accepted, key=self._shows)
-            if base[symbol.name] > 2:
+            here = base[symbol.name]
+            others = {base[other.name] for other in self._sizes if other is not symbol} - {0, 1, 2}
+            if here > 2 and here not in others:
                 continue
-            others = {base[other.name] for other in self._sizes} - {0, 1, 2}
             tied = [o + step for o in sorted(others, reverse=True) for step in (0, -1, 1, -2, 2)]
             halves = [o * k // 2 for o in sorted(others, reverse=True) for k in (1, 4)]
-            for value in (*_GROWN, *tied, *halves, 2):
+            values = (*_GROWN, *tied, *halves, 2) if here <= 2 else (here + 1, 2 * here, *_GROWN)
+            for value in sorted(values, key=others.__contains__):
                 grown = base | {symbol.name: symbol.nearest(value)}
-                if grown[symbol.name] > base[symbol.name] and self._is_new(grown):
+                if self._shows(grown) > self._shows(base) and self._is_new(grown):
                     accepted = yield grown
                     if accepted:
                         break

@@ -44,7 +44,7 @@ def valid_draws(
     loaded = load(model)
     check_sizes(loaded, sizes)
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
-    policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False)
+    policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False, equal_first=True)
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
     found: list[Draw] = []

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +18,7 @@ import onnx_scatterx
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
 from onnx_scatterx.verification import Draw, Verification, verify
+from onnx_scatterx.verification.array_diff import Tolerance
 from onnx_scatterx.verification.session_pair import Comparison
 from tests.verification.test_verify import only, parse, unary
 
@@ -116,7 +119,9 @@ class Answers:
     def __init__(self, *answers: float) -> None:
         self.answers = list(answers)
 
-    def run(self, feeds: Mapping[str, np.ndarray], timeout: float) -> dict[str, np.ndarray]:
+    def run(
+        self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray]:
         return {"y": np.array(self.answers.pop(0))}
 
 
@@ -129,6 +134,95 @@ def test_an_original_that_differs_from_itself_is_not_compared() -> None:
         result = comparison.result(0, 0.0)
         assert (result.accepted, len(result.differences)) == (accepted, differences)
     assert "other outputs every time" in str(result)
+
+
+def test_an_original_that_rounds_otherwise_every_time() -> None:
+    """That must not hide a difference beyond the tolerance."""
+    for tolerance, differences in ((Tolerance(atol=0.1), 1), (None, 0)):
+        before, after = cast("list[Runner]", [Answers(1.0, 1.01), Answers(2.0)])
+        comparison = Comparison(before, after, timeout=1.0, deadline=0.0, tolerance=tolerance)
+        comparison.one(Draw(-1, {}, "given"))
+        assert len(comparison.found) == differences
+
+
+class Greedy:
+    """Stands for a worker that has enough memory if the other one ended, or never."""
+
+    def __init__(self, answer: float, enough: bool = True) -> None:
+        self.answer, self.enough = answer, enough
+        self.other: Greedy | None = None
+        self.is_open = True
+
+    def close(self) -> None:
+        self.is_open = False
+
+    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+        self.is_open = True
+        if self.other is None or (self.enough and not self.other.is_open):
+            return None
+        return Failure("crash", "the process died (killed by SIGKILL)")
+
+    reload = load
+
+    def run(
+        self, feeds: object, timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray] | Failure:
+        failure = self.load(timeout)
+        if failure is not None:
+            return Failure("error", "Failed to allocate memory for requested buffer of size 8")
+        return {"y": np.array(self.answer)}
+
+
+@pytest.mark.parametrize(("answer", "differences"), [(1.0, 0), (2.0, 1)])
+@pytest.mark.parametrize("fused", [False, True])
+def test_short_memory_is_asked_again_without_the_first(
+    answer: float, differences: int, fused: bool
+) -> None:
+    first, second = Greedy(1.0), Greedy(answer)
+    second.other = first
+    before, after = cast("list[Runner]", [first, second])
+    comparison = Comparison(before, after, timeout=1.0, deadline=0.0)
+    assert comparison.load() is None
+    comparison.fused = fused
+    assert comparison.one(Draw(0, {}, "plain"))
+    assert len(comparison.found) == differences
+
+
+def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
+    first, second = Greedy(1.0), Greedy(1.0, enough=False)
+    second.other = first
+    before, after = cast("list[Runner]", [first, second])
+    comparison = Comparison(before, after, timeout=1.0, deadline=0.0)
+    with pytest.raises(VerifyError, match="not enough memory to load the second model: "):
+        comparison.load()
+    with pytest.raises(VerifyError, match="not enough memory for the second model on draw 0"):
+        comparison.one(Draw(0, {}, "plain"))
+    assert comparison.found == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+def test_a_model_that_the_memory_does_not_hold(tmp_path: Path) -> None:
+    """Its status is 2: it is not known whether the models agree."""
+    body = """n = Constant <value_ints = [%d]> () s = Expand(x, n)
+              y = ReduceSum <keepdims = 0> (s)"""
+    for name, count in (("small", 8), ("large", 1 << 31)):
+        model = parse(f"g (float[1] x) => (float y) {{ {body % count} }}")
+        (tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
+        "from onnx_scatterx.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    files = [str(tmp_path / "small.onnx"), str(tmp_path / "large.onnx")]
+    for pair in (files, files[::-1]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "verify", *pair, "--samples", "1"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2, done
+        assert "llocate memory" in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_an_interrupt_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,40 @@ def test_accepted_sizes_are_found(accepts: Callable[..., bool]) -> None:
             assert {0, 1, 2} <= {combination[symbol] for combination in search.accepted}
 
 
+@pytest.mark.parametrize(
+    ("accepts", "most"),
+    [
+        (lambda b, h, w: True, 1),
+        (lambda b, h, w: h % 8 == 0 and w % 8 == 0 and h * w > 0, 10),
+        (lambda b, h, w: b == 3, 15),
+        (lambda b, h, w: b == 1, 40),
+        (lambda b, h, w: h >= b + 40, 30),
+        (lambda b, h, w: w == h + 1, 1),
+        (lambda b, h, w: w == h - 1, 2),
+        (lambda b, h, w: b == 1 and h % 32 == 0 and w % 32 == 0 and h * w > 0, 60),
+    ],
+    ids=["all", "divisible", "fixed", "one", "far", "one more", "one less", "one and divisible"],
+)
+def test_sizes_differ_where_they_can(accepts: Callable[..., bool], most: int) -> None:
+    """Else a program that takes one for the other would be right."""
+    symbols = [Symbol(s) for s in "bhw"]
+    search = SizeSearch(symbols, lambda _: True, np.random.default_rng(1))
+    for _ in range(most):
+        combination = search.next()
+        search.tell(combination, accepts(**combination))
+    assert any(len(set(accepted.values())) == 3 for accepted in search.accepted)
+
+
+def test_equal_sizes_are_made_different_one_by_one() -> None:
+    """Two that must be equal do not keep the others from it."""
+    search = SizeSearch([Symbol(s) for s in "hwbt"], lambda _: True, np.random.default_rng(1))
+    for _ in range(80):
+        combination = search.next()
+        search.tell(combination, combination["h"] == combination["w"])
+    distinct = [c for c in search.accepted if len(set(c.values())) == 3 and min(c.values()) > 1]
+    assert len(distinct) > 10
+
+
 # The bounds of integer inputs
 
 
