@@ -159,6 +159,8 @@ class Verification:
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        if self.conclusive:  # who gave inputs wants to know that they were not compared
+            lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.assumed:
             lines.append("  assumed: " + "; ".join(self.assumed))
         if self.fixed:
