@@ -93,10 +93,7 @@ def check_tensors(
         if any(dim < 0 for dim in tensor.dims):
             raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
         stored = {field.name for field, _ in tensor.ListFields()} & DATA_FIELDS
-        if (
-            len(stored - {_FIELDS.get(tensor.data_type)}) > ("raw_data" in stored)
-            or len(stored) > 1
-        ):
+        if len(stored) > 1:
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{what}: tensor {name} has its numbers in {fields}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:

@@ -142,6 +142,20 @@ def _merge(message: Any, before: Any, after: Any) -> None:
                 setattr(message, name, getattr(after, name))
             else:
                 message.ClearField(name)
+    if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto"):
+        _drop_namesakes(message, before, after)
+
+
+def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
+    """Remove what a graph says of a value that did not exist, if a new node now has its name."""
+    new = {name for node in after.node for name in node.output}
+    new.difference_update(name for node in before.node for name in node.output)
+    for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
+        there: Any = getattr(message, field, ())
+        said = {getattr(one, name_of) for one in getattr(after, field, ())}
+        for i in reversed(range(len(there))):
+            if getattr(there[i], name_of) in new - said:
+                del there[i]
 
 
 def _add_missing(message: Any, after: Any, name: str) -> None:

@@ -142,3 +142,16 @@ def test_a_path_and_a_message_give_the_same(path: Path) -> None:
     one = onnx_scatterx.optimize(path).model
     other = onnx_scatterx.optimize(onnx.load(path)).model
     assert one.SerializeToString() == other.SerializeToString()
+
+
+def test_the_type_of_a_value_that_did_not_exist_is_not_that_of_a_new_one() -> None:
+    message = weighted()
+    message.graph.quantization_annotation.add(tensor_name="nobody")
+    model = from_proto(message)
+    original = Original(message, model)
+    insert(model)
+    model.graph.node(1).outputs[0].name = "nobody"
+    graph = original.merged(model).graph
+    assert "nobody" in {name for node in graph.node for name in node.output}
+    assert "nobody" not in {value.name for value in graph.value_info}
+    assert not graph.quantization_annotation

@@ -1,6 +1,5 @@
 """A text that is not UTF-8, which protobuf gives as bytes: one line, wherever it is."""
 
-import time
 from pathlib import Path
 
 import onnx
@@ -9,7 +8,6 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.cli import main
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.data import check_strings
 from tests.ir.test_every_field import model
 
 PLACES = (
@@ -48,12 +46,3 @@ def test_in_every_command(
     assert main(command.split()) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("onnx-scatterx: ")
-
-
-def test_a_large_model_is_looked_at_fast() -> None:
-    made = model()
-    node = made.graph.node[0]
-    made.graph.node.extend([node] * 10_000)
-    start = time.process_time()
-    check_strings(made, "it")
-    assert time.process_time() - start < 1, "0.1 s on a quiet machine"
