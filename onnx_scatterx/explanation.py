@@ -5,17 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import onnx_ir as ir
 
 from onnx_scatterx.advice.advise import advise_on
 from onnx_scatterx.advice.change import Command
 from onnx_scatterx.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import command_budget
 from onnx_scatterx.reports.advice import Advice
 from onnx_scatterx.reports.builder import NodeRecord
@@ -25,7 +24,6 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import own_budget, within_limits
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.system.observer import Observer, Progress
-from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.text.visible import in_lines, visible
 
 _NAMES = 5
@@ -36,14 +34,8 @@ _INDENT = 12
 def advise(
     model: AnyModel,
     *,
-    target: AnyTarget = "scatterx",
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    effort: float = 1,
     command: Command | None = None,
+    **options: Unpack[Options],
 ) -> tuple[Advice, ...]:
     r"""Return what to do about the scatters of a model that are kept or become ScatterX.
 
@@ -62,9 +54,7 @@ def advise(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
           the last update wins
     """
-    settings = Settings.of(
-        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
-    )
+    settings = Settings.of(**options)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
         _, records = inspect_records(loaded, settings, details=False)
@@ -75,17 +65,11 @@ def explain(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: AnyTarget = "scatterx",
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    effort: float = 1,
     theory: bool = False,
     command: Command | None = None,
-    progress: Progress | None = None,
+    on_progress: Progress | None = None,
     width: int = 100,
+    **options: Unpack[Options],
 ) -> str:
     """Explain each scatter of a model in words, or the one of this name.
 
@@ -96,18 +80,12 @@ def explain(
     Args:
         model: as ``optimize`` takes it.
         node: the name of a scatter or a gather, or that of its output if it has none.
-        target: as for ``optimize``, and so are the next ones.
-        distrust_dims: as for ``optimize``.
-        reads: explain all gathers, too.
-        assume: as for ``optimize``.
-        deterministic: as for ``optimize``.
-        fix: as for ``optimize``.
-        effort: as for ``optimize``.
         theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
             with its witness.
         command: how the commands begin.
-        progress: is called with the progress, as by ``optimize``.
+        on_progress: is called with the progress, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
+        **options: those of ``optimize``; with ``gathers`` all gathers are explained, too.
 
     Returns:
         A paragraph for each scatter, or one sentence if the model contains no scatter.
@@ -139,18 +117,12 @@ def explain(
     found = explanations(
         model,
         node,
-        target=target,
-        distrust_dims=distrust_dims,
-        reads=reads,
-        assume=assume,
-        deterministic=deterministic,
-        fix=fix,
-        effort=effort,
         theory=theory,
         command=command,
-        progress=progress,
+        on_progress=on_progress,
+        **options,
     )
-    none = "no scatter and no gather" if reads else "no scatter"
+    none = "no scatter and no gather" if options.get("gathers") else "no scatter"
     return "\n\n".join(e.text(width) for e in found) if found else f"{none} in this model"
 
 
@@ -187,22 +159,14 @@ def explanations(
     model: AnyModel,
     node: str | None = None,
     *,
-    target: AnyTarget = "scatterx",
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    effort: float = 1,
     theory: bool = False,
     command: Command | None = None,
-    progress: Progress | None = None,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> list[Explanation]:
     """Return the explanation of `explain`, in parts; its arguments are the same."""
-    observer = Observer(progress)
-    settings = Settings.of(
-        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
-    )
+    observer = Observer(on_progress)
+    settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
     with command_budget(loaded, settings):
         return _explanations(loaded, node, settings, observer, command, theory=theory)
@@ -218,8 +182,8 @@ def _explanations(
     theory: bool,
 ) -> list[Explanation]:
     _, records = inspect_records(loaded, settings, observer, details=False)
-    if node is not None and not settings.reads and all(node != a.entry.node for a in records):
-        settings = replace(settings, reads=True)
+    if node is not None and not settings.gathers and all(node != a.entry.node for a in records):
+        settings = settings.but(gathers=True)
         _, records = inspect_records(loaded, settings, details=False)
     if node is not None:
         records = _named(records, node)

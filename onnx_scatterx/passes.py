@@ -6,14 +6,14 @@ pipeline(model)
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.settings import Rules, Settings
-from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.fix_sizes import FixSizes
 
 __all__ = ["FixSizes", "RemoveScatters"]
@@ -39,19 +39,8 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     """
 
-    def __init__(
-        self,
-        target: AnyTarget = "scatterx",
-        rules: Rules | None = None,
-        distrust_dims: bool = False,
-        reads: bool = False,
-        assume: Assume = None,
-        deterministic: bool = False,
-        fix: Fix = None,
-    ) -> None:
-        self.settings = Settings.of(
-            target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix
-        )
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self.settings = Settings.of(**options)
         self._report: Report | None = None
 
     @property

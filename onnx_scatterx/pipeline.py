@@ -132,7 +132,7 @@ def _optimized(
         before,
         _operators(model),
         planned=planned,
-        reads=settings.reads,
+        with_gathers=settings.gathers,
     )
     unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
@@ -198,7 +198,7 @@ def _rewritten(
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
     """Return the budget of a command about a model, which all its parts share."""
-    return of_command(settings.effort * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
+    return of_command(settings.given["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
 
 
 def _operators(model: ir.Model) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""Settings: the arguments of the public functions, checked."""
+"""Settings: the options of the public functions, checked."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
-from onnx_scatterx.assumptions.clauses import Assume, Clause, clauses
+from onnx_scatterx.assumptions.clauses import Clause, clauses
 from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.lowering.rule import Rule
+from onnx_scatterx.options import DEFAULTS, Options, words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
-from onnx_scatterx.targets.catalogue import AnyTarget, target_of
+from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.nearest import did_you_mean
 
@@ -53,66 +54,67 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
 
 @dataclass(frozen=True)
 class Settings:
-    """How to optimize: for which target, with which rules, on which assumptions.
+    """How to optimize: the options, checked and read.
 
-    ``asked`` are the rules as the user named them, or None. ``effort`` multiplies the steps that a
-    command may take.
+    ``given`` are the options as they were given, with the defaults of all others.
     """
 
     target: Target
     rules: tuple[Rule, ...]
-    distrust_dims: bool
+    given: Options
     assumed: tuple[Clause, ...] = ()
-    deterministic: bool = False
-    sizes: Mapping[str, int] | None = None
-    reads: bool = False
-    fix: Fix = None
-    asked: Rules | None = None
-    effort: float = 1
 
     @classmethod
-    def of(
-        cls,
-        target: AnyTarget,
-        rules: Rules | None,
-        distrust_dims: bool,
-        assume: Assume,
-        deterministic: bool = False,
-        *,
-        sizes: Mapping[str, int] | None = None,
-        reads: bool = False,
-        fix: Fix = None,
-        effort: float = 1,
-    ) -> Settings:
-        """Return the checked arguments of the public functions, or raise ScatterXError."""
-        if not 0 < effort < math.inf:
-            raise ScatterXError(f"effort {effort}: this is not a number above 0")
-        chosen = target_of(target)
-        applied = rules_of(chosen, chosen_rules(rules), asked=rules is not None)
-        given = clauses(assume)
-        return cls(
-            chosen, applied, distrust_dims, given, deterministic, sizes, reads, fix, rules, effort
-        )
+    def of(cls, **options: Unpack[Options]) -> Settings:
+        """Return the checked options of the public functions, or raise ScatterXError."""
+        for name in options.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
+        given: Options = {**DEFAULTS, **options}
+        if not 0 < given["effort"] < math.inf:
+            raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
+        target, rules = target_of(given["target"]), given["rules"]
+        applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
+        return cls(target, applied, given, clauses(given["assume"]))
+
+    def but(self, **options: Unpack[Options]) -> Settings:
+        """Return the settings with some other options.
+
+        >>> Settings.of(assume="n <= 8").but(gathers=True).options()
+        ('--gathers', "--assume 'n <= 8'")
+        """
+        given: Options = {**self.given, "target": self.target, **options}
+        return Settings.of(**given)
+
+    @property
+    def distrust_dims(self) -> bool:
+        """Whether dims of one name may differ."""
+        return self.given["distrust_dims"]
+
+    @property
+    def gathers(self) -> bool:
+        """Whether gathers are rewritten, too."""
+        return self.given["gathers"]
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the last of colliding updates wins."""
+        return self.given["deterministic"]
+
+    @property
+    def fix(self) -> Fix:
+        """The sizes that are written into the model."""
+        return self.given["fix"]
+
+    @property
+    def size_hint(self) -> Mapping[str, int]:
+        """The usual values of symbolic sizes."""
+        return self.given["size_hint"] or {}
 
     def options(self) -> tuple[str, ...]:
         """Return the settings besides the target, as options of the command line.
 
-        >>> Settings.of("standard", ["view"], False, "n <= 8", reads=True).options()
-        ('--reads', '--rules view', "--assume 'n <= 8'")
+        >>> Settings.of(target="qnn", rules=["view"], assume="n <= 8", gathers=True).options()
+        ('--rules view', '--gathers', "--assume 'n <= 8'")
         """
-        flags = {
-            "--reads": self.reads,
-            "--deterministic": self.deterministic,
-            "--distrust-dims": self.distrust_dims,
-        }
-        options = [flag for flag, is_set in flags.items() if is_set]
-        if self.asked is not None:
-            names = (r.name if isinstance(r, Rule) else r for r in self.asked)
-            options.append(f"--rules {','.join(names)}")
-        options += [f"--assume {shlex.quote(str(clause))}" for clause in self.assumed]
-        options += [f"--size {name}={number}" for name, number in (self.sizes or {}).items()]
-        for name, number in (self.fix or {}).items():
-            value = f"={number}" if isinstance(number, int) else f":{','.join(map(str, number))}"
-            options.append(f"--fix {name}{value}")
-        options += [f"--effort {self.effort:g}"] if self.effort != 1 else []
-        return tuple(options)
+        said = {**self.given, "target": "scatterx", "assume": self.assumed or None}
+        return tuple(map(shlex.join, words(said)))

@@ -102,17 +102,11 @@ class Change:
 
     def settings(self, given: Settings) -> Settings:
         """Return the settings to optimize with, given those of the run."""
-        deterministic = given.deterministic or self.deterministic
-        changed = Settings.of(
-            self.target(given.target),
-            None,
-            given.distrust_dims,
-            None,
-            deterministic,
-            reads=given.reads,
-            sizes=given.sizes,
+        changed = given.but(
+            target=self.target(given.target),
+            rules=None,
+            deterministic=given.deterministic or self.deterministic,
             fix={**(given.fix or {}), **self.fix},
-            effort=given.effort,
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)

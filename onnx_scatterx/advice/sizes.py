@@ -63,7 +63,7 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failu
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
     ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
-    >>> settings = Settings.of("qnn", None, False, None)
+    >>> settings = Settings.of(target="qnn")
     >>> fitting_sizes(model, settings)
     {'batch': 1, 'N': 96, 'M': 64}
     """
@@ -71,7 +71,7 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failu
     wanted = open_sizes(model, fixed)
     if not wanted:
         return {}
-    known = {**(settings.sizes or {}), **equalities(settings.assumed), **fixed.symbols}
+    known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}
     failure: Failure | None = None
     covering: dict[str, int] = {}
     readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.settings import Rules, Settings
+from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress
-from onnx_scatterx.targets.catalogue import AnyTarget
 
 
 def inspect(
     model: AnyModel,
     *,
-    target: AnyTarget = "scatterx",
-    rules: Rules | None = None,
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    effort: float = 1,
-    progress: Progress | None = None,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -50,10 +42,7 @@ def inspect(
         box [1, :]
 
     """
-    settings = Settings.of(
-        target, rules, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
-    )
-    return inspect_records(model, settings, Observer(progress))[0]
+    return inspect_records(model, Settings.of(**options), Observer(on_progress))[0]
 
 
 def inspect_records(

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.api.inspection import about_model, opened_ir
 from onnx_scatterx.api.result import Result
-from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.collection import fewer_collections
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import file_size
+from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import optimize_ir
 from onnx_scatterx.reports.report import TargetError
-from onnx_scatterx.settings import Rules, Settings
+from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
-from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 
 if TYPE_CHECKING:
@@ -35,20 +33,12 @@ if TYPE_CHECKING:
 def optimize(
     model: MessageLike,
     *,
-    target: AnyTarget = ...,
-    rules: Rules | None = ...,
-    distrust_dims: bool = ...,
-    reads: bool = ...,
-    assume: Assume = ...,
-    deterministic: bool = ...,
-    sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
-    fix: Fix = ...,
-    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
-    progress: Progress | None = ...,
-    watch: Watch | None = ...,
+    on_progress: Progress | None = ...,
+    on_pass: Watch | None = ...,
+    **options: Unpack[Options],
 ) -> Result[onnx.ModelProto]: ...
 
 
@@ -56,20 +46,12 @@ def optimize(
 def optimize(
     model: IrLike,
     *,
-    target: AnyTarget = ...,
-    rules: Rules | None = ...,
-    distrust_dims: bool = ...,
-    reads: bool = ...,
-    assume: Assume = ...,
-    deterministic: bool = ...,
-    sizes: Mapping[str, int] | None = ...,
     opset: int | None = ...,
-    fix: Fix = ...,
-    effort: float = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: bool = ...,
-    progress: Progress | None = ...,
-    watch: Watch | None = ...,
+    on_progress: Progress | None = ...,
+    on_pass: Watch | None = ...,
+    **options: Unpack[Options],
 ) -> Result[ir.Model]: ...
 
 
@@ -77,20 +59,12 @@ def optimize(
 def optimize(
     model: AnyModel,
     *,
-    target: AnyTarget = "scatterx",
-    rules: Rules | None = None,
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    sizes: Mapping[str, int] | None = None,
     opset: int | None = None,
-    fix: Fix = None,
-    effort: float = 1,
     verify: bool | Mapping[str, Any] = False,
     strict: bool = False,
-    progress: Progress | None = None,
-    watch: Watch | None = None,
+    on_progress: Progress | None = None,
+    on_pass: Watch | None = None,
+    **options: Unpack[Options],
 ) -> Result[onnx.ModelProto] | Result[ir.Model]:
     """Remove the scatter nodes of a model that can be proven to be slices.
 
@@ -98,19 +72,19 @@ def optimize(
         model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one of these as its
         attribute ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not
         changed.
-        target: a name, a path of a profile (.toml) or a ``Target``.
+        target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
             it.
-        reads: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
+        gathers: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
             it takes no more nodes.
         assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
             nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
             in the metadata of the new model.
         deterministic: make the last update win if several are known to write one element, which
             ONNX leaves open.
-        sizes: hints on usual values of symbolic sizes, for targets that weigh time: any result is
-            right at all sizes.
+        size_hint: usual values of symbolic sizes, for targets that weigh time: any result is right
+            at all sizes.
         opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
             newer one if each of its nodes means the same there.
         fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
@@ -122,11 +96,11 @@ def optimize(
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
         strict: raise an error if the target does not take all of the result.
-        progress: is called with the name of a stage, how much of it is done, and of how much (0 if
-            unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
+        on_progress: is called with the name of a stage, how much of it is done, and of how much (0
+            if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
             and, with ``verify``, "verifying".
-        watch: is called after each pass of the pipeline, with the name of the pass and the model as
-            it is then.
+        on_pass: is called after each pass of the pipeline, with its name and the model as it is
+            then.
 
     Returns:
         The new model, of the kind that came in (a path gives a ModelProto), and the report.
@@ -151,26 +125,16 @@ def optimize(
         (1, False)
 
     """
-    observer = Observer(progress, watch)
+    observer = Observer(on_progress, on_pass)
     with recorded() as read:
-        settings = Settings.of(
-            target,
-            rules,
-            distrust_dims,
-            assume,
-            deterministic,
-            sizes=sizes,
-            reads=reads,
-            fix=fix,
-            effort=effort,
-        )
+        settings = Settings.of(**options)
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
         original = None if proto is None else Original(proto, loaded)
-        settings = replace(settings, sizes=check_sizes(loaded, sizes))
-        for name in sizes or {}:
-            if name in (fix or {}):
+        for name in settings.size_hint:
+            if name in (settings.fix or {}):
                 raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
+        settings = settings.but(size_hint=check_sizes(loaded, settings.size_hint))
         newest = settings.target.max_opset
         if opset is not None and newest is not None and opset > newest:
             name = settings.target.name
@@ -191,9 +155,9 @@ def optimize(
         head, *lines = report.violation_lines()
         raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
     if verify is not False:
-        options = {"assume": assume, "distrust_dims": distrust_dims}
+        promised = {name: settings.given[name] for name in ("assume", "distrust_dims")}
         more = {} if verify is True else dict(verify)
-        result = replace(result, verification=_verified(model, result, observer, options | more))
+        result = replace(result, verification=_verified(model, result, observer, promised | more))
     return result
 
 
@@ -204,12 +168,7 @@ def _verified(
     from onnx_scatterx.verification import DifferenceError, verify
 
     observer.stage("verifying")
-    options = {
-        "progress": observer.counted("verifying"),
-        "proving": observer.counted("proving"),
-        **arguments,
-    }
-    found = verify(before, after, **options)
+    found = verify(before, after, **{"on_progress": observer.stage, **arguments})
     if found.same:
         return found
     first, *more = str(found).split("\n")

@@ -12,15 +12,18 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from onnx_scatterx.batch.sources import pairs_of, read_elsewhere, sources_of
 from onnx_scatterx.batch.summary import Outcome, Summary
 from onnx_scatterx.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.opset import check_known
+from onnx_scatterx.options import Options
+from onnx_scatterx.settings import Settings
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.record import recorded
 
-Progress = Callable[[int, int], None]
 Running = Callable[[Sequence[Path]], None]
 
 
@@ -33,10 +36,11 @@ def optimize_many(
     verify: bool | Mapping[str, Any] = False,
     timeout: float | None = None,
     advice: bool = False,
-    progress: Progress | None = None,
-    running: Running | None = None,
+    on_progress: Progress | None = None,
+    on_running: Running | None = None,
     external_data: bool = False,
-    **options: Any,
+    opset: int | None = None,
+    **options: Unpack[Options],
 ) -> Summary:
     """Optimize many models, and write them to a directory.
 
@@ -59,11 +63,12 @@ def optimize_many(
             between the steps and bounds what ``verify`` takes, and a model that is late is not
             written; the worker is busy until the step is done.
         advice: let the reports say what would remove the kept scatters, as ``advise`` does.
-        progress: ``progress(done, total)`` is called after each model.
-        running: is called with the paths of the models that processes are at work on, each time
+        on_progress: ``on_progress("optimizing", done, total)`` is called after each model.
+        on_running: is called with the paths of the models that processes are at work on, each time
             that one begins or ends; an ``executor`` does not tell.
         external_data: write the weights of each model to a file beside it.
-        **options: the other arguments of ``optimize``.
+        opset: as for ``optimize``.
+        **options: the options of ``optimize``.
 
     Returns:
         The outcome of each model, in the order in which they were given.
@@ -89,7 +94,9 @@ def optimize_many(
     if verify is not False:
         checks = {} if verify is True else dict(verify)
     with recorded():
-        checked = _checked(options)
+        checked = {**_checked(options), "opset": opset}
+        if opset is not None:
+            check_known(opset)
         pairs = pairs_of(paths, Path(output))
         read = read_elsewhere(pairs)
     tasks = [
@@ -105,7 +112,7 @@ def optimize_many(
         )
         for source, place in pairs
     ]
-    return _run(tasks, executor, jobs, progress, running)
+    return _run(tasks, executor, jobs, Observer(on_progress), "optimizing", on_running)
 
 
 def inspect_many(
@@ -114,9 +121,9 @@ def inspect_many(
     executor: Executor | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
-    progress: Progress | None = None,
-    running: Running | None = None,
-    **options: Any,
+    on_progress: Progress | None = None,
+    on_running: Running | None = None,
+    **options: Unpack[Options],
 ) -> Summary:
     """Inspect many models; nothing is written.
 
@@ -142,7 +149,7 @@ def inspect_many(
         checked = _checked(options)
         _, sources = sources_of(paths)
     tasks = [Task(source, None, checked, None, timeout) for source in sources]
-    return _run(tasks, executor, jobs, progress, running)
+    return _run(tasks, executor, jobs, Observer(on_progress), "inspecting", on_running)
 
 
 def _check_limits(jobs: int | None, timeout: float | None) -> None:
@@ -156,8 +163,9 @@ def _run(
     tasks: list[Task],
     executor: Executor | None,
     jobs: int | None,
-    progress: Progress | None,
-    running: Running | None,
+    observer: Observer,
+    stage: str,
+    on_running: Running | None,
 ) -> Summary:
     """Run tasks, and report the progress."""
     start = time.perf_counter()
@@ -168,15 +176,14 @@ def _run(
         done[outcome.source] = outcome
         if outcome.source in at_work:
             at_work.remove(outcome.source)
-        if running is not None:
-            running(tuple(at_work))
-        if progress is not None:
-            progress(len(done), len(tasks))
+        if on_running is not None:
+            on_running(tuple(at_work))
+        observer.stage(stage, len(done), len(tasks))
 
     def begun(task: Task) -> None:
         at_work.append(task.source)
-        if running is not None:
-            running(tuple(at_work))
+        if on_running is not None:
+            on_running(tuple(at_work))
 
     if executor is not None:
         run_in_executor(executor, tasks, note)
@@ -185,19 +192,9 @@ def _run(
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 
 
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(options: Options) -> dict[str, Any]:
     """Return the options of ``optimize`` with the target read; raise if they suit no model.
 
     So they are checked once, and not by each worker for each model.
     """
-    from onnx_scatterx.ir.opset import check_known
-    from onnx_scatterx.settings import Settings
-    from onnx_scatterx.targets.catalogue import target_of
-
-    found = {**options, "target": target_of(options.get("target", "scatterx"))}
-    Settings.of(
-        found["target"], found.get("rules"), bool(found.get("distrust_dims")), found.get("assume")
-    )
-    if found.get("opset") is not None:
-        check_known(found["opset"])
-    return found
+    return {**options, "target": Settings.of(**options).target}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx.batch.pool import Lost, Work, run_tasks
 from onnx_scatterx.batch.summary import Outcome
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.options import DEFAULTS
 from onnx_scatterx.system.record import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
@@ -172,8 +173,7 @@ def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
 
     if all(entry.refusal is None for entry in report.scatters):
         return ()
-    names = ("target", "distrust_dims", "reads", "assume", "deterministic", "fix", "effort")
-    given = {name: task.options[name] for name in names if name in task.options}
+    given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
     command = Command(str(task.source), str(task.output), report.target, words)

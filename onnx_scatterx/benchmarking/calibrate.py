@@ -9,7 +9,7 @@ A chain of nodes on one element gives ``launch``; a node that moves much in long
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ import onnxruntime as ort
 
 from onnx_scatterx.benchmarking.ways import fastest_ways, ways
 from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.targets.cost_model.machine import KINDS, Machine
 
 _CHAIN = 64
@@ -104,17 +105,15 @@ def probes(kind: str, rows: int) -> tuple[Probe, Probe]:
 
 
 def calibrate(
-    *, threads: int = 1, rows: int = 1 << 19, progress: Callable[[int, int], None] | None = None
+    *, threads: int = 1, rows: int = 1 << 19, on_progress: Progress | None = None
 ) -> Machine:
     """Measure this machine, with so many threads for one node; it takes a few seconds."""
     kernel = fastest_ways(threads, rows)
     with ways(kernel):
-        return _measure(threads, rows, kernel, progress)
+        return _measure(threads, rows, kernel, Observer(on_progress))
 
 
-def _measure(
-    threads: int, rows: int, kernel: str, progress: Callable[[int, int], None] | None
-) -> Machine:
+def _measure(threads: int, rows: int, kernel: str, observer: Observer) -> Machine:
     launch = _launch(threads)
     byte: dict[str, float] = {}
     run: dict[str, float] = {}
@@ -124,8 +123,7 @@ def _measure(
         byte[kind] = max(long / coarse.size, 0.0)
         extra = short - byte[kind] * fine.size
         run[kind] = max(extra / fine.runs, 0.0) if fine.runs else 0.0
-        if progress is not None:
-            progress(done + 1, len(KINDS))
+        observer.stage("measuring", done + 1, len(KINDS))
     return Machine(launch, byte, run, kernel)
 
 

@@ -20,9 +20,10 @@ from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.opened import OpenModel
 from onnx_scatterx.runtime.session import check_runtime
-from onnx_scatterx.runtime.timing import LEAST_ROUNDS, Progress
+from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile
 from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.array_diff import compare
 from onnx_scatterx.verification.narrowing import narrowing
@@ -48,7 +49,7 @@ def bench(
     seed: int = 0,
     library: bool = True,
     node_times: bool = True,
-    progress: Progress | None = None,
+    on_progress: Progress | None = None,
 ) -> Benchmark:
     """Time models in ONNX Runtime, in turns, on the same inputs.
 
@@ -66,7 +67,7 @@ def bench(
         seed: of the inputs that are drawn.
         library: whether the ScatterX library is registered.
         node_times: whether to find out where the time is spent, in runs of their own.
-        progress: is called after each round with how many are done and how many there will be.
+        on_progress: is called after each round: ``("timing", done, total)``.
 
     Returns:
         The times of each model, and how they compare with those of the first.
@@ -105,7 +106,7 @@ def bench(
             draw, *_ = valid_draws(first, sizes=wanted, seed=seed, library=registered)
             given, drawn_sizes = draw.feeds, dict(draw.sizes)
         differences, times = setting.time(
-            dict(zip(named, files, strict=True)), given, rounds, seconds, progress
+            dict(zip(named, files, strict=True)), given, rounds, seconds, Observer(on_progress)
         )
         traced: list[tuple[NodeTime, ...]] = [()] * len(files)
         if node_times:
@@ -179,7 +180,7 @@ class _Setting:
         inputs: Arrays,
         rounds: int | None,
         seconds: float,
-        progress: Progress | None,
+        observer: Observer,
     ) -> tuple[list[str | None], np.ndarray]:
         """Return how each model differs from the first, and the seconds of each round."""
         with OrtProcess() as process:
@@ -194,7 +195,7 @@ class _Setting:
             del expected, outputs
             rest = 0.0 if self.threads == 1 else _REST
             request = {"do": "time", "rounds": rounds, "seconds": seconds, "rest": rest}
-            answer = process.ask(request, progress=progress)
+            answer = process.ask(request, progress=observer.counted("timing"))
         if isinstance(answer, Failure):
             raise ScatterXError(f"while the models were timed: {answer.reason}")
         return differences, np.array(answer.content["times"])

@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from onnx_scatterx.cli.fix_option import add_fix, fixed_sizes
-from onnx_scatterx.cli.values import (
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.options import OPTIONS
+from onnx_scatterx.text.option_values import (
+    above_zero,
     count,
-    duration,
-    effort,
     named_file,
+    named_size,
     natural,
-    size,
     thread_count,
 )
-from onnx_scatterx.errors import ScatterXError
 
 _SAMPLES = 40
 
@@ -25,29 +24,11 @@ def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> 
     command.add_argument("model", metavar="IN", help=text)
 
 
-def add_target(command: argparse.ArgumentParser) -> None:
-    """Add --target, --assume, --distrust-dims and --deterministic."""
-    command.add_argument(
-        "--target",
-        metavar="T",
-        default="scatterx",
-        help="a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
-    )
-    add_fix(command)
-    add_assume(command)
-    add_distrust(command)
-    command.add_argument(
-        "--effort",
-        type=effort,
-        default=1,
-        metavar="N",
-        help="take up to N times as many steps (1)",
-    )
-    command.add_argument(
-        "--deterministic",
-        action="store_true",
-        help="if updates are known to collide, the last one wins",
-    )
+def add_options(command: argparse.ArgumentParser, *names: str) -> None:
+    """Add the options of ``options.OPTIONS``, or those of these names."""
+    for option in OPTIONS:
+        if not names or option.name in names:
+            option.add_to(command)
 
 
 def add_many(command: argparse.ArgumentParser) -> None:
@@ -56,7 +37,10 @@ def add_many(command: argparse.ArgumentParser) -> None:
         "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
     )
     command.add_argument(
-        "--timeout", type=duration, metavar="SECONDS", help="time limit for each of several models"
+        "--timeout",
+        type=above_zero,
+        metavar="SECONDS",
+        help="time limit for each of several models",
     )
 
 
@@ -72,32 +56,6 @@ def add_strict(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="exit with 1 if the target does not take all of the result",
     )
-
-
-def add_assume(command: argparse.ArgumentParser) -> None:
-    """Add --assume."""
-    command.add_argument(
-        "--assume",
-        action="append",
-        default=[],
-        metavar="A",
-        help="a promise about the inputs, which are not changed: 'seq <= 512', "
-        "'positions: contiguous, nonnegative'",
-    )
-
-
-def add_distrust(command: argparse.ArgumentParser) -> None:
-    """Add --distrust-dims."""
-    command.add_argument(
-        "--distrust-dims",
-        action="store_true",
-        help="dims of inputs with the same name may have different sizes",
-    )
-
-
-def add_reads(command: argparse.ArgumentParser, text: str) -> None:
-    """Add --reads."""
-    command.add_argument("--reads", action="store_true", help=text)
 
 
 def add_draws(command: argparse.ArgumentParser) -> None:
@@ -144,7 +102,7 @@ def add_sizes(command: argparse.ArgumentParser) -> None:
     """Add --size and --seed, for inputs that are drawn."""
     command.add_argument(
         "--size",
-        type=size,
+        type=named_size,
         action="append",
         default=[],
         metavar="SYMBOL=N",
@@ -172,9 +130,9 @@ def add_session(command: argparse.ArgumentParser, threads: int) -> None:
 
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments that optimize, inspect and explain share."""
-    names = ("target", "assume", "distrust_dims", "deterministic", "reads", "effort")
-    return {**{name: getattr(args, name) for name in names}, "fix": fixed_sizes(args.fix)}
+    """Return the options of ``options.OPTIONS`` that a command has, as its functions take them."""
+    given = {option: getattr(args, option.name) for option in OPTIONS if option.name in args}
+    return {o.name: o.collect(v) if o.collect is not None else v for o, v in given.items()}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
@@ -187,7 +145,7 @@ def checks(args: argparse.Namespace) -> dict[str, Any]:
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
     """Raise an error if an option was given that has no effect; ``when`` says in which case."""
     for option in options:
-        given = getattr(args, option)
+        given = getattr(args, option, None)
         if given is not None and given is not False and given != []:
             raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
 
@@ -200,5 +158,5 @@ def read_target(args: argparse.Namespace) -> None:
     args.target = target = target_of(args.target)
     if "strict" in args and not (target.is_limited or target.static_only):
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
-    if not target.is_timed and "size" in args:
-        reject_unused(args, f"for target {target.name}, which does not estimate time", "size")
+    if not target.is_timed:
+        reject_unused(args, f"for target {target.name}, which does not estimate time", "size_hint")

@@ -28,7 +28,7 @@ def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
             yield {}
         else:
             batch = Batch(tell, what)
-            yield {"progress": batch.done, "running": batch.running}
+            yield {"on_progress": batch.done, "on_running": batch.running}
 
 
 def optimize_directory(args: argparse.Namespace) -> int:
@@ -57,8 +57,6 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 verify=checks(args) if args.verify else False,
                 timeout=args.timeout,
                 external_data=args.save_as_external_data,
-                rules=args.rules,
-                sizes=dict(args.size),
                 opset=args.opset,
                 advice=report is not None and report.suffix == ".html",
                 **observers,

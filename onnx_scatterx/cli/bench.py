@@ -7,9 +7,9 @@ import argparse
 from onnx_scatterx.cli.arguments import add_inputs, add_json, add_session, add_sizes, reject_unused
 from onnx_scatterx.cli.models import named_models
 from onnx_scatterx.cli.output import show, show_text
-from onnx_scatterx.cli.progress import progress
-from onnx_scatterx.cli.values import count
+from onnx_scatterx.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import count
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         inputs = read_arrays(args.input, names)
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
-    with progress("timing") as tell:
+    with stages() as tell:
         found = bench(
             models,
             targets=targets,
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
             rounds=args.rounds,
             seed=args.seed or 0,
             library=args.library,
-            progress=tell,
+            on_progress=tell,
         )
     if args.json:
         show_text(found.to_json())

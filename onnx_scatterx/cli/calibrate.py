@@ -8,9 +8,9 @@ from pathlib import Path
 
 from onnx_scatterx.cli.arguments import add_json
 from onnx_scatterx.cli.output import show, show_text
-from onnx_scatterx.cli.progress import progress
-from onnx_scatterx.cli.values import count
+from onnx_scatterx.cli.progress import stages
 from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.option_values import count
 from onnx_scatterx.text.visible import as_json
 
 
@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
         if args.output is None:
             writing.make_directory(path.parent)
         writing.claim(path, "the output")
-        with progress("measuring") as tell:
-            machine = calibrate(threads=args.threads, progress=tell)
+        with stages() as tell:
+            machine = calibrate(threads=args.threads, on_progress=tell)
         writing.text(path, machine.to_toml(), "the output")
     if args.json:
         show_text(as_json({"file": str(path), **asdict(machine)}))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import add_inputs, add_model, add_sizes, reject_unused
 from onnx_scatterx.cli.output import print_error, show, show_text
-from onnx_scatterx.cli.values import count, duration
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import above_zero, count
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_python(command)
     command.add_argument(
         "--timeout",
-        type=duration,
+        type=above_zero,
         metavar="SECONDS",
         help="time limit for each run of a consumer (300)",
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.cli.arguments import checks, settings
-from onnx_scatterx.cli.fix_option import fix_texts
 from onnx_scatterx.cli.output import print_error
-from onnx_scatterx.cli.progress import progress
+from onnx_scatterx.cli.progress import stages
+from onnx_scatterx.options import words
 
 if TYPE_CHECKING:
     from onnx_scatterx.advice.change import Command
@@ -41,21 +42,16 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return what the user typed: the arguments that change what is done with the model."""
     from onnx_scatterx.advice.change import Command
 
-    options = [word for text in fix_texts(args.fix) for word in ("--fix", text)]
-    options += [word for text in args.assume for word in ("--assume", text)]
-    for name in ("distrust_dims", "deterministic", "reads"):
-        options += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
-    options += ["--effort", f"{args.effort:g}"] if args.effort != 1 else []
-    return Command(args.model, output, args.target_said, tuple(options))
+    said = words({**settings(args), "target": "scatterx"})
+    return Command(args.model, output, args.target_said, tuple(chain.from_iterable(said)))
 
 
 def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
     """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
     from onnx_scatterx.verification import verify
 
-    what = "proving and verifying" if args.prove else "verifying"
-    with progress(what, quiet=getattr(args, "quiet", False)) as tell:
-        return verify(before, after, progress=tell, proving=tell, **{**checks(args), **more})
+    with stages(quiet=getattr(args, "quiet", False)) as tell:
+        return verify(before, after, on_progress=tell, **{**checks(args), **more})
 
 
 def answer(verification: Verification | None, consequence: str = "") -> int:

@@ -7,8 +7,7 @@ import argparse
 from onnx_scatterx.cli.arguments import (
     add_json,
     add_model,
-    add_reads,
-    add_target,
+    add_options,
     read_target,
     settings,
 )
@@ -24,8 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `explain` takes."""
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
-    add_target(command)
-    add_reads(command, "explain all gathers, too")
+    add_options(command)
     command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
     add_json(command)
 
@@ -39,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     model, width = given_model(args.model), min(terminal_width(), _WIDTH)
     with stages() as tell:
         options = {
-            "progress": tell,
+            "on_progress": tell,
             "theory": args.theory,
             "command": command_of(args),
             **settings(args),

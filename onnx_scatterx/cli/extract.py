@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import sys
 
-from onnx_scatterx.cli.arguments import add_json, add_model, add_reads, add_target, settings
+from onnx_scatterx.cli.arguments import add_json, add_model, add_options, settings
 from onnx_scatterx.cli.models import STREAM, given_model, require_stream, write_model
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.progress import stages
@@ -25,8 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         required=True,
         help="where to write the part: a file, or - for stdout",
     )
-    add_target(command)
-    add_reads(command, "look at gathers, too")
+    add_options(command)
     add_json(command)
 
 
@@ -47,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             writing.claim(args.output, "the output")
         model = given_model(args.model)
         with stages() as tell:
-            part = extract(model, args.node, progress=tell, **settings(args))
+            part = extract(model, args.node, on_progress=tell, **settings(args))
         writing.check()
         if stream is None:
             stage(part.model, args.output, writing, source_path=part.source_path)

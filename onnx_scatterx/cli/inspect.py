@@ -7,9 +7,8 @@ import argparse
 from onnx_scatterx.cli.arguments import (
     add_json,
     add_many,
-    add_reads,
+    add_options,
     add_strict,
-    add_target,
     read_target,
     reject_unused,
     settings,
@@ -25,8 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `inspect` takes."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
     add_many(command)
-    add_target(command)
-    add_reads(command, "list the gathers, too")
+    add_options(command)
     add_strict(command)
     add_json(command)
 
@@ -46,7 +44,7 @@ def _inspect(args: argparse.Namespace) -> int:
     args.model = args.models[0]
     model = given_model(args.model)
     with stages() as tell:
-        report = advised(args, model, inspect(model, progress=tell, **settings(args)))
+        report = advised(args, model, inspect(model, on_progress=tell, **settings(args)))
     if args.json:
         show_text(report.to_json())
     else:

@@ -12,9 +12,8 @@ from onnx_scatterx.cli.arguments import (
     add_draws,
     add_json,
     add_many,
-    add_reads,
+    add_options,
     add_strict,
-    add_target,
     read_target,
     reject_unused,
     settings,
@@ -30,12 +29,12 @@ from onnx_scatterx.cli.models import (
     write_model,
 )
 from onnx_scatterx.cli.output import report_place, show, show_text
-from onnx_scatterx.cli.progress import progress, stages
-from onnx_scatterx.cli.values import count, rule_names, size
+from onnx_scatterx.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.nearest import did_you_mean
+from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:
     import onnx_ir as ir
@@ -56,20 +55,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="where to write the model: a file, - for stdout, or a directory for several models",
     )
     add_many(command)
-    add_target(command)
-    add_reads(command, "also rewrite gathers, if slices take no more nodes")
+    add_options(command)
     add_strict(command)
-    command.add_argument("--rules", type=rule_names, metavar="A,B", help="use these rules only")
     command.add_argument(
         "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
-    )
-    command.add_argument(
-        "--size",
-        type=size,
-        action="append",
-        default=[],
-        metavar="S=N",
-        help="a hint for ort-cpu: the usual value of a symbolic size",
     )
     command.add_argument(
         "--verify",
@@ -142,11 +131,9 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         with stages(quiet=args.quiet) as tell:
             result = optimize(
                 model,
-                rules=args.rules,
-                sizes=dict(args.size),
                 opset=args.opset,
-                progress=tell,
-                watch=_printer(args.print_after) if args.print_after else None,
+                on_progress=tell,
+                on_pass=_printer(args.print_after) if args.print_after else None,
                 **settings(args),
             )
         advised_report = result.report
@@ -155,7 +142,9 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
             advised_report = advised(args, model, advised_report, args.output)
         writing.check()  # now the external data of the input are known
         path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
-        with progress("writing", quiet=args.quiet):
+        with stages(quiet=args.quiet) as tell:
+            if tell is not None:
+                tell("writing", 0, 0)
             written: AnyModel
             if stream is not None:
                 content, written = as_bytes(result.model, path.parent if path else None)

@@ -20,7 +20,7 @@ from onnx_scatterx.text.visible import visible
 if TYPE_CHECKING:
     import rich.progress
 
-    from onnx_scatterx.system.observer import Counted, Progress
+    from onnx_scatterx.system.observer import Progress
 
 PATIENCE = 0.5  # seconds in which nothing is shown
 _NAMES = 3  # of models that are at work
@@ -38,17 +38,6 @@ def stages(*, quiet: bool = False) -> Iterator[Progress | None]:
         yield display.tell
     finally:
         display.close()
-
-
-@contextlib.contextmanager
-def progress(what: str, *, quiet: bool = False) -> Iterator[Counted | None]:
-    """Give a function to tell (done, wanted) of one stage to, which a terminal shows; else None."""
-    with stages(quiet=quiet) as tell:
-        if tell is None:
-            yield None
-        else:
-            tell(what, 0, 0)
-            yield lambda done, wanted: tell(what, done, wanted)
 
 
 class _Display:
@@ -114,7 +103,7 @@ class Batch:
         self._most = 1  # at work at once
         tell(what, 0, 0)
 
-    def done(self, done: int, total: int) -> None:
+    def done(self, _: str, done: int, total: int) -> None:
         """Take note of how many are done."""
         self._counts = (done, total)
         self._show()

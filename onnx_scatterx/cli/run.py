@@ -16,8 +16,8 @@ from onnx_scatterx.cli.arguments import (
 )
 from onnx_scatterx.cli.models import given_model
 from onnx_scatterx.cli.output import show, show_text
-from onnx_scatterx.cli.values import count
 from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.option_values import count
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:

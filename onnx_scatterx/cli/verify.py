@@ -6,17 +6,16 @@ import argparse
 from typing import Any
 
 from onnx_scatterx.cli.arguments import (
-    add_assume,
-    add_distrust,
     add_draws,
     add_inputs,
     add_json,
+    add_options,
     reject_unused,
 )
 from onnx_scatterx.cli.exit_status import answer, verified
 from onnx_scatterx.cli.models import given_models
 from onnx_scatterx.cli.output import show, show_text
-from onnx_scatterx.cli.values import tolerance
+from onnx_scatterx.text.option_values import from_zero
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,13 +26,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     for name, what in (("rtol", "relative"), ("atol", "absolute")):
         command.add_argument(
             f"--{name}",
-            type=tolerance,
+            type=from_zero,
             metavar="X",
             help=f"the {what} tolerance of floats (without both, every bit counts)",
         )
     add_draws(command)
-    add_assume(command)
-    add_distrust(command)
+    add_options(command, "assume", "distrust_dims")
     add_json(command)
 
 

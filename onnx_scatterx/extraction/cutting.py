@@ -7,14 +7,12 @@ scatter differs from that of the whole model, a larger part is tried, up to all 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.assumptions.clauses import Assume
-from onnx_scatterx.assumptions.fixed_sizes import Fix
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.extraction.result import Part
 from onnx_scatterx.extraction.trials import parts_of
@@ -23,10 +21,10 @@ from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.options import Options
 from onnx_scatterx.reports.entries import Entry
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress
-from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.targets.target import STANDARD
 from onnx_scatterx.text.nearest import did_you_mean
 
@@ -36,14 +34,8 @@ def extract(
     model: MessageLike,
     node: str,
     *,
-    target: AnyTarget = ...,
-    distrust_dims: bool = ...,
-    reads: bool = ...,
-    assume: Assume = ...,
-    deterministic: bool = ...,
-    fix: Fix = ...,
-    effort: float = ...,
-    progress: Progress | None = ...,
+    on_progress: Progress | None = ...,
+    **options: Unpack[Options],
 ) -> Part[onnx.ModelProto]: ...
 
 
@@ -52,14 +44,8 @@ def extract(
     model: IrLike,
     node: str,
     *,
-    target: AnyTarget = ...,
-    distrust_dims: bool = ...,
-    reads: bool = ...,
-    assume: Assume = ...,
-    deterministic: bool = ...,
-    fix: Fix = ...,
-    effort: float = ...,
-    progress: Progress | None = ...,
+    on_progress: Progress | None = ...,
+    **options: Unpack[Options],
 ) -> Part[ir.Model]: ...
 
 
@@ -67,14 +53,8 @@ def extract(
     model: AnyModel,
     node: str,
     *,
-    target: AnyTarget = "scatterx",
-    distrust_dims: bool = False,
-    reads: bool = False,
-    assume: Assume = None,
-    deterministic: bool = False,
-    fix: Fix = None,
-    effort: float = 1,
-    progress: Progress | None = None,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> Part[onnx.ModelProto] | Part[ir.Model]:
     """Cut out the part of a model that one scatter needs, with shapes and without weights.
 
@@ -84,14 +64,8 @@ def extract(
     Args:
         model: as ``optimize`` takes it.
         node: the name of a scatter or a gather, or that of its output if it has none.
-        target: as for ``optimize``, and so are the next ones.
-        distrust_dims: as for ``optimize``.
-        reads: take gathers, too.
-        assume: as for ``optimize``.
-        deterministic: as for ``optimize``.
-        fix: as for ``optimize``; the part is not fixed.
-        effort: as for ``optimize``.
-        progress: is called with the progress, as by ``optimize``.
+        on_progress: is called with the progress, as by ``optimize``.
+        **options: those of ``optimize``; sizes are not fixed in the part.
 
     Raises:
         ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
@@ -108,24 +82,12 @@ def extract(
         ['y', 'u']
 
     """
-    observer = Observer(progress)
-    settings = Settings.of(
-        target, None, distrust_dims, assume, deterministic, reads=reads, fix=fix, effort=effort
-    )
+    observer, settings = Observer(on_progress), Settings.of(**options)
     whole = loaded_ir(model, observer)
     wanted = [_Wanted.of(whole, node, settings, observer)]
     if settings.target != STANDARD:
-        other = Settings.of(
-            STANDARD,
-            None,
-            distrust_dims,
-            assume,
-            deterministic,
-            reads=reads,
-            fix=fix,
-            effort=effort,
-        )
-        wanted.append(_Wanted.of(whole, node, replace(other, reads=wanted[0].settings.reads)))
+        found_in = wanted[0].settings
+        wanted.append(_Wanted.of(whole, node, found_in.but(target=STANDARD)))
     for number, (found, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
         part, private = found
         observer.stage("trying a part", number)
@@ -152,8 +114,8 @@ class _Wanted:
     ) -> _Wanted:
         report, _ = inspect_records(model, settings, observer)
         found = [entry for entry in report.entries if entry.node == node]
-        if not found and not settings.reads:
-            settings = replace(settings, reads=True)
+        if not found and not settings.gathers:
+            settings = settings.but(gathers=True)
             report, _ = inspect_records(model, settings, observer)
             found = [entry for entry in report.entries if entry.node == node]
         if not found:

@@ -89,7 +89,7 @@ def report_of(
     after: Counter[str],
     *,
     planned: bool = False,
-    reads: bool = False,
+    with_gathers: bool = False,
 ) -> Report:
     """Return the report on a model; ``planned`` says that the model was not changed."""
     entries = tuple(record.entry for record in records)
@@ -103,7 +103,7 @@ def report_of(
         after,
         planned,
         tuple(entry for entry in entries if isinstance(entry, GatherReport)),
-        reads,
+        with_gathers,
     )
 
 

@@ -23,11 +23,11 @@ SCHEMA = 1
 class ReportContent:
     """All scatters of a model, and the node counts before and after.
 
-    ``gathers`` are the nodes that read by indices, with ``reads``. ``planned`` says that the model
-    was not changed (``inspect``). The result is right under ``assumptions``; the other given ones,
-    ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that the
-    target does not take. If the target reads no newer operator set, ``opset_lowered`` is the one to
-    which a newer model was lowered, and ``opset_kept`` that of a model that could not be lowered.
+    ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
+    model was not changed (``inspect``). The result is right under ``assumptions``; the other given
+    ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
+    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the one
+    to which a newer model was lowered, and ``opset_kept`` that of a model that could not be lowered.
     ``about`` has the model and the options, for its page.
     """
 
@@ -40,7 +40,7 @@ class ReportContent:
     ops_after: Counter[str] = field(default_factory=Counter)
     planned: bool = False
     gathers: tuple[GatherReport, ...] = ()
-    reads: bool = False
+    with_gathers: bool = False
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     opset_lowered: int | None = None
@@ -96,7 +96,7 @@ class ReportContent:
         }
 
     def _of_gathers(self) -> dict[str, Any]:
-        if not self.reads:
+        if not self.with_gathers:
             return {}
         entries = [g.to_dict() for g in self.gathers]
         return {"gathers": entries, "gathers_removed": self.gathers_removed}

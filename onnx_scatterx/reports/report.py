@@ -33,7 +33,7 @@ class Report(ReportContent):
     def columns(self) -> tuple[str, ...]:
         """The head of the table."""
         touched = "writes"
-        if self.reads:
+        if self.with_gathers:
             touched = "writes or reads" if self.scatters else "reads"
         done = "what would be done" if self.planned else "what is done"
         return "node", "operator", touched, "verdict", done
@@ -66,7 +66,7 @@ class Report(ReportContent):
     def summary(self) -> str:
         """Return the report in one sentence."""
         if not self.entries:
-            none = "no scatter and no gather" if self.reads else "no scatter"
+            none = "no scatter and no gather" if self.with_gathers else "no scatter"
             return f"{none} in this model"
         done = "can be removed" if self.planned else "removed"
         parts = []

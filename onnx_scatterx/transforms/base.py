@@ -14,7 +14,7 @@ class Pass(ir.passes.InPlacePass):
     """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
 
     def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings.of("scatterx", None, False, None)
+        self.settings = settings or Settings.of()
 
     @property
     def name(self) -> str:

@@ -35,7 +35,7 @@ class FixSizes(ir.passes.InPlacePass):
     def __init__(
         self, fix: Fix, *, target: AnyTarget = "standard", distrust_dims: bool = False
     ) -> None:
-        self.settings = Settings.of(target, None, distrust_dims, None, fix=fix)
+        self.settings = Settings.of(target=target, distrust_dims=distrust_dims, fix=fix)
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Fix the sizes of a model in place."""

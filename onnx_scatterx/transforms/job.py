@@ -65,14 +65,14 @@ class Job:
     @cached_property
     def costs(self) -> Costs:
         """How plans are compared."""
-        return costs_of(self.settings.target, self.settings.sizes)
+        return costs_of(self.settings.target, self.settings.size_hint)
 
     @property
     def has_scatters(self) -> bool:
-        """Whether the model has scatters or, with ``reads``, gathers."""
-        reads = self.settings.reads
+        """Whether the model has scatters or, with ``gathers``, gathers."""
+        gathers = self.settings.gathers
         nodes = (node for graph in each_graph(self.model) for node in graph)
-        return any(is_scatter(n) or (reads and is_gather(n)) for n in nodes)
+        return any(is_scatter(n) or (gathers and is_gather(n)) for n in nodes)
 
     @property
     def looked_for_scatters(self) -> bool:
@@ -83,9 +83,9 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = names_of(self.model, gathers=self.settings.reads)
+        self.called = names_of(self.model, gathers=self.settings.gathers)
         self.wiring = Wiring.of(self.model)
-        for context in self.contexts() if self.settings.reads else ():
+        for context in self.contexts() if self.settings.gathers else ():
             graph, scope = context.graph, context.scope
             found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
             self.gathers[graph] = {n: _lifted(n, scope) for n in found}

@@ -31,7 +31,7 @@ class SimplifyGathers(Pass):
     """Writes the results of a model's gathers, by the rules of the settings."""
 
     def applies(self, settings: Settings) -> bool:
-        return settings.reads
+        return settings.gathers
 
     def run(self, job: Job) -> bool:
         job.note_nodes()

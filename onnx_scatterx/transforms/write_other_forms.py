@@ -36,7 +36,7 @@ class WriteOtherForms(Pass):
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (bool[4] m) => (bool[4] y) { y = Not (m) }''')
-    >>> settings = Settings.of("standard, avoid = ['Not']", None, False, None)
+    >>> settings = Settings.of(target="standard, avoid = ['Not']")
     >>> WriteOtherForms(settings)(model).modified
     True
     >>> [node.op_type for node in model.graph]

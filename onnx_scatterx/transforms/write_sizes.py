@@ -26,7 +26,7 @@ class WriteSizes(Pass):
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x, float[N, M] u) => (float[N, 4] y) { y = Neg (x) }''')
-    >>> WriteSizes(Settings.of("qnn", None, False, None, fix={"N": 2}))(model).modified
+    >>> WriteSizes(Settings.of(target="qnn", fix={"N": 2}))(model).modified
     True
     >>> [str(value.shape) for value in model.graph.inputs]
     ['[2,4]', '[2,M]']

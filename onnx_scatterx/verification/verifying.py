@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from onnx_scatterx.ir.io import load
 from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.array_diff import Tolerance
 from onnx_scatterx.verification.interface import (
@@ -51,9 +52,8 @@ def verify(
     timeout: float = 120.0,
     distrust_dims: bool = False,
     strict_zeros: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress | None = None,
     prove: bool = False,
-    proving: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs, bit for bit by default.
 
@@ -82,10 +82,10 @@ def verify(
         timeout: seconds after which no new draw is begun, and for which a single run may last.
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: let the sign of a zero be a difference everywhere.
-        progress: is called after each draw with how many are accepted and how many are wanted.
+        on_progress: is called with "verifying", how many draws are accepted and how many are
+            wanted; and with "proving", how many nodes are examined, and how many there are.
         prove: decide first, by a solver, whether the two are the same for every size and every
             input; the answer is `proof` of the result. Needs z3-solver.
-        proving: is called with how many nodes were examined, and how many there are.
 
     Returns:
         The answer, which is true if nothing differs.
@@ -106,7 +106,7 @@ def verify(
         False
 
     """
-    start = time.monotonic()
+    start, observer = time.monotonic(), Observer(on_progress)
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
         needed()
@@ -148,9 +148,10 @@ def verify(
         proof = None
         if prove:
             promised = at_sizes(clauses(assume), fixed)
-            proof = proven(before, after, comparison, promised, distrust_dims, proving)
+            tell = observer.counted("proving")
+            proof = proven(before, after, comparison, promised, distrust_dims, tell)
         if source is not None:
-            comparison.many(source, samples, progress)
+            comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
     result = comparison.result(seed, time.monotonic() - start, kept)
     if proof is not None:

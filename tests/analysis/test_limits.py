@@ -270,7 +270,7 @@ def test_wherever_the_planning_of_gathers_ends_the_model_is_kept(name: str) -> N
     reasons = set()
     for steps in (0, 50, 100, 200, 400, 800):
         with limited(model_steps=steps, node_steps=0):
-            result = optimize(path, target="standard", reads=True, deterministic=True)
+            result = optimize(path, target="standard", gathers=True, deterministic=True)
         onnx.checker.check_model(result.model)
         reasons |= {entry.reason for entry in result.report.entries}
     assert Reason.MODEL_LIMIT in reasons
@@ -285,7 +285,7 @@ def test_wherever_a_command_ends_it_says_so(target: str) -> None:
         for limits in ({"model_steps": steps, "node_steps": 0}, {"scatter_steps": steps}):
             with limited(**limits):
                 optimize(model, target=target, fix={"N": 9, "M": 3})
-                optimize(model, target=target, assume="M <= 4", reads=True, deterministic=True)
+                optimize(model, target=target, assume="M <= 4", gathers=True, deterministic=True)
                 assert explain(model, target=target)
 
 

@@ -61,13 +61,13 @@ def check(summary: Any, out: Path) -> None:
 
 
 def test_processes(zoo: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     out = tmp_path / "out"
     summary = onnx_scatterx.optimize_many(
-        zoo, out, jobs=2, target="standard", progress=lambda *done: told.append(done)
+        zoo, out, jobs=2, target="standard", on_progress=lambda *done: told.append(done)
     )
     check(summary, out)
-    assert told == [(i + 1, 6) for i in range(6)]
+    assert told == [("optimizing", i + 1, 6) for i in range(6)]
 
 
 def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
@@ -134,7 +134,8 @@ class _Kills:
 
 
 def test_a_worker_that_dies_is_reported(zoo: Path, tmp_path: Path) -> None:
-    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, sizes=_Kills())
+    kills: Any = _Kills()
+    summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, size_hint=kills)
     assert (
         summary.outcomes[0].error
         == f"{zoo / 'a.onnx'}: its process died, perhaps because memory was short"
@@ -257,10 +258,10 @@ def test_the_summary_counts_scatters(tmp_path: Path) -> None:
     text = """<ir_version: 8, opset_import: ["" : 18]> g (float[N, 3] x) => (float[N, 2] y)
         <int64[2] i = {0, 1}> { y = Gather <axis = 1> (x, i) }"""
     (tmp_path / "in" / "m.onnxtxt").write_text(text)
-    for reads, told in (False, "1 of 1 models written ("), (True, ", 1 of 1 gathers removed ("):
+    for gathers, told in (False, "1 of 1 models written ("), (True, ", 1 of 1 gathers removed ("):
         with ThreadPoolExecutor() as executor:
             summary = optimize_many(
-                tmp_path / "in", tmp_path / "out", executor=executor, reads=reads
+                tmp_path / "in", tmp_path / "out", executor=executor, gathers=gathers
             )
         assert told in summary.summary()
         assert "scatters" not in summary.summary()

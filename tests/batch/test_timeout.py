@@ -43,7 +43,7 @@ def zoo(tmp_path: Path) -> Path:
 def test_a_process_that_is_late_is_ended(jobs: int, zoo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     stuck: Any = Stuck(tmp_path / "flag")
-    summary = onnx_scatterx.optimize_many(zoo, out, jobs=jobs, timeout=2, sizes=stuck)
+    summary = onnx_scatterx.optimize_many(zoo, out, jobs=jobs, timeout=2, size_hint=stuck)
     (late,) = summary.failed
     assert late.error == f"{late.source}: took longer than 2 s, and is not written"
     written = {o.output.name for o in summary.outcomes if o.is_written and o.output is not None}
@@ -82,7 +82,7 @@ def test_wrong_limits(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
             onnx_scatterx.optimize_many(zoo, tmp_path / "out", timeout=wrong)
         command = ["optimize", str(zoo), "-o", str(tmp_path / "out"), f"--timeout={wrong}"]
         assert main(command) == 2
-        assert "is not a number of seconds above 0" in error_of(capsys)
+        assert "is not a number above 0" in error_of(capsys)
     command = ["optimize", str(zoo / "a.onnx"), "-o", str(tmp_path / "o.onnx"), "--timeout", "1"]
     assert main(command) == 2
     assert "--timeout has no effect on one model" in error_of(capsys)

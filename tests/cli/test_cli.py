@@ -127,13 +127,13 @@ def test_the_advice_is_printed_first(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, out = str(MODELS / "read_steps_ts_dynamic.onnx"), str(tmp_path / "out.onnx")
-    assert main(["inspect", model, "--reads"]) == 0
+    assert main(["inspect", model, "--gathers"]) == 0
     assert "3 of 3 gathers can be removed" in capsys.readouterr().out
     assert main(["explain", model, "/Gather_2"]) == 0
     assert "reads     everything" in capsys.readouterr().out
-    assert main(["explain", model, "--reads"]) == 0
+    assert main(["explain", model, "--gathers"]) == 0
     assert capsys.readouterr().out.count("answer    removed") == 3
-    assert main(["optimize", model, "-o", out, "--reads", "--verify"]) == 0
+    assert main(["optimize", model, "-o", out, "--gathers", "--verify"]) == 0
     assert "3 of 3 gathers removed" in capsys.readouterr().out
     assert {node.op_type for node in onnx.load(out).graph.node} == {"Slice", "Identity"}
 

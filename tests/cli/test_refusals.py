@@ -157,7 +157,7 @@ def test_no_report_without_its_model(
         (["optimize", YOLOX, "-o", "o.onnx", "--rules", "x"], "no rule is called 'x'; there are v"),
         (["verify", YOLOX, YOLOX, "--samples", "0"], "'0' is not a whole number"),
         (
-            ["optimize", YOLOX, "-o", "o.onnx", "--size", "batch=x"],
+            ["optimize", YOLOX, "-o", "o.onnx", "--size-hint", "batch=x"],
             "'batch=x' is not like 'batch=8'",
         ),
         (["calibrate", "-o", "."], "is a directory"),

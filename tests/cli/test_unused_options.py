@@ -25,8 +25,14 @@ IDLE = [
         ["optimize", str(MODELS), "-o", "o", "--strict"],
         "--strict has no effect for target scatterx",
     ),
-    (["optimize", KV, "-o", "o.onnx", "--size", "a=1"], "--size has no effect for target scatterx"),
-    (["optimize", str(MODELS), "-o", "o", "--size", "a=1"], "--size has no effect for target"),
+    (
+        ["optimize", KV, "-o", "o.onnx", "--size-hint", "a=1"],
+        "--size-hint has no effect for target scatterx",
+    ),
+    (
+        ["optimize", str(MODELS), "-o", "o", "--size-hint", "a=1"],
+        "--size-hint has no effect for target",
+    ),
     (
         ["optimize", KV, "-o", "o.onnx", "--opset", "10"],
         "cannot be lowered to operator set 10: node_Unsqueeze_6 (Unsqueeze): changed after 10; ",
@@ -59,8 +65,8 @@ def test_sizes_that_the_model_lacks(tmp_path: Path, capsys: pytest.CaptureFixtur
     out = str(tmp_path / "out.onnx")
     for model, there in (named, "it has batch, x[1]"), (fixed, "all that it has are numbers"):
         told = f"the model has no size 'Batch'; {there}"
-        command = ["optimize", model, "-o", out, "--target", "ort-cpu", "--size", "Batch=2"]
+        command = ["optimize", model, "-o", out, "--target", "ort-cpu", "--size-hint", "Batch=2"]
         assert main(command) == 2
         assert error_of(capsys) == told
-    command = ["optimize", named, "-o", out, "--target", "ort-cpu", "--size", "batch=2"]
-    assert main([*command, "--size", "x[1]=3", "--quiet"]) == 0
+    command = ["optimize", named, "-o", out, "--target", "ort-cpu", "--size-hint", "batch=2"]
+    assert main([*command, "--size-hint", "x[1]=3", "--quiet"]) == 0

@@ -198,16 +198,16 @@ def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_its_progress_is_reported() -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     onnx_scatterx.verify(
         parse(ROWS),
         parse(ROWS),
         samples=1,
         prove=True,
-        proving=lambda done, wanted: told.append((done, wanted)),
+        on_progress=lambda *said: told.append(said),
     )
-    assert told
-    assert all(done <= wanted for done, wanted in told)
+    assert {stage for stage, *_ in told} == {"proving", "verifying"}
+    assert all(done <= wanted for _, done, wanted in told)
 
 
 def test_a_coordinate_never_becomes_a_fact() -> None:

@@ -219,7 +219,7 @@ def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
     expected = [_runs(model, option, feeds) for option in (0, 1)]
     if expected[0] is None:
         return "not valid", None
-    target, reads, fixed = rng.choice(_TARGETS), rng.random() < 0.5, rng.random() < 0.3
+    target, gathers, fixed = rng.choice(_TARGETS), rng.random() < 0.5, rng.random() < 0.3
     fix = None
     if fixed and model.graph.input:
         first = model.graph.input[0]
@@ -228,7 +228,7 @@ def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
         fix = {"N": number}
         expected = [_runs(model, option, feeds) for option in (0, 1)]
     try:
-        result = onnx_scatterx.optimize(model, target=target, reads=reads, fix=fix)
+        result = onnx_scatterx.optimize(model, target=target, gathers=gathers, fix=fix)
     except ScatterXError as error:
         return f"refused: {str(error)[:40]}", None
     found = f"{target}, {sum(s.reason is None for s in result.report.scatters)} removed"
@@ -238,10 +238,10 @@ def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
         after = _runs(result.model, option, feeds)
         what = ("off", "default")[option]
         if after is None:
-            return f"DIFFERENT: {what} {target} reads={reads} fix={fix}: it does not run", model
+            return f"DIFFERENT: {what} {target} gathers={gathers} fix={fix}: it does not run", model
         for one, two in zip(before, after, strict=True):
             if not agree(one, two, zeros=True):
-                return f"DIFFERENT: {what} {target} reads={reads} fix={fix}", model
+                return f"DIFFERENT: {what} {target} gathers={gathers} fix={fix}", model
     return found, None
 
 

@@ -30,7 +30,7 @@ class Options:
     """What ``optimize`` is asked for."""
 
     target: str = "standard"
-    reads: bool = False
+    gathers: bool = False
     deterministic: bool = False
 
     @classmethod
@@ -41,7 +41,7 @@ class Options:
     def optimized(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """Return the optimized model."""
         result = onnx_scatterx.optimize(
-            model, target=self.target, reads=self.reads, deterministic=self.deterministic
+            model, target=self.target, gathers=self.gathers, deterministic=self.deterministic
         )
         assert isinstance(result.model, onnx.ModelProto)
         return result.model

@@ -88,7 +88,7 @@ def _of_model(rng: Random, models: Path) -> Case:
 
 def _command(rng: Random, name: str) -> list[str]:
     target = ["--target", rng.choice(_TARGETS[:-1])] if rng.random() < 0.6 else []
-    flags = [f for f in ("--reads", "--deterministic", "--distrust-dims") if rng.random() < 0.2]
+    flags = [f for f in ("--gathers", "--deterministic", "--distrust-dims") if rng.random() < 0.2]
     common = [*target, *flags]
     report = ["--report", rng.choice(("r.json", "r.html"))] if rng.random() < 0.3 else []
     opset = ["--opset", str(rng.choice((9, 18, 21, 24)))] if rng.random() < 0.15 else []

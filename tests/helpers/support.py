@@ -48,7 +48,7 @@ def scatters(model: onnx.ModelProto) -> int:
     return sum(node.op_type in SCATTERS and node.domain in ("", "ai.onnx") for node in nodes(model))
 
 
-def gathers(model: onnx.ModelProto) -> int:
+def gathers_in(model: onnx.ModelProto) -> int:
     """Count the nodes of a model that read by indices, those of subgraphs and functions too."""
     return sum(node.op_type in GATHERS and node.domain in ("", "ai.onnx") for node in nodes(model))
 
@@ -104,23 +104,23 @@ def assert_sound(
     left: int | None = None,
     rejected: int = 0,
     judge: Judge = run,
-    reads: bool = False,
+    gathers: bool = False,
     target: AnyTarget = "standard",
 ) -> int:
     """Optimize a model for a target and compare it with the original on every feed.
 
     `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
-    remain (None: as many as may be). Returns how many remain. With `reads`, gathers are counted.
+    remain (None: as many as may be). Returns how many remain. With `gathers`, gathers are counted.
     """
     original = parse(model) if isinstance(model, str) else model
-    optimized = optimize(original, target, reads=reads)
+    optimized = optimize(original, target, gathers=gathers)
     pair = Pair(original, optimized)
     accepts = pair.accepts if judge is run else _judged_by(judge, original, optimized)
     refusals = [describe(feed) for feed in feeds or ({},) if not accepts(feed)]
     assert len(refusals) <= rejected, f"the original rejects {refusals}"
     assert len(refusals) < max(1, len(feeds)), "the original accepts no feed"
-    what = "gathers" if reads else "scatters"
-    remaining = gathers(optimized) if reads else scatters(optimized)
+    what = "gathers" if gathers else "scatters"
+    remaining = gathers_in(optimized) if gathers else scatters(optimized)
     assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
     return remaining
 
@@ -143,11 +143,11 @@ def _judged_by(
 
 
 def optimize(
-    original: onnx.ModelProto, target: AnyTarget = "standard", *, reads: bool = False
+    original: onnx.ModelProto, target: AnyTarget = "standard", *, gathers: bool = False
 ) -> onnx.ModelProto:
     """Optimize for a target, and check all that can be seen without running the result."""
     kept = original.SerializeToString(deterministic=True)
-    result = onnx_scatterx.optimize(original, target=target, reads=reads)
+    result = onnx_scatterx.optimize(original, target=target, gathers=gathers)
     optimized = result.model
     assert isinstance(optimized, onnx.ModelProto), "a ModelProto must come back as a ModelProto"
     assert original.SerializeToString(deterministic=True) == kept, "optimize changed its argument"

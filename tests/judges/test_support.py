@@ -22,7 +22,7 @@ FEED = {
 def replace(monkeypatch: pytest.MonkeyPatch, change: Callable[[onnx.ModelProto], object]) -> None:
     """Let `optimize` make one change to a copy of the model."""
 
-    def optimize(model: onnx.ModelProto, target: str, reads: bool) -> SimpleNamespace:
+    def optimize(model: onnx.ModelProto, target: str, gathers: bool) -> SimpleNamespace:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)
         change(copy)
@@ -94,7 +94,7 @@ def test_an_invalid_model_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_changed_argument_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def optimize(model: onnx.ModelProto, target: str, reads: bool) -> SimpleNamespace:
+    def optimize(model: onnx.ModelProto, target: str, gathers: bool) -> SimpleNamespace:
         model.graph.node[0].name = "mine"
         return SimpleNamespace(model=model)
 

@@ -117,27 +117,27 @@ _READ = """g (TYPE[4, 3] x) => (float[2, 3] y) <int64[2] i = {1, 2}, float s = {
 def test_a_type_that_is_lost(text: str, integers: str, opset: int, target: str) -> None:
     """Without a zero point, ONNX Runtime makes uint8 behind a Slice, or does not load it."""
     model = parse(text.replace("TYPE", integers), opset, 10)
-    reads = text is _READ
-    report = onnx_scatterx.inspect(model, target=target, reads=reads)
-    (entry,) = report.gathers if reads else report.scatters
-    made = optimize(model, target=target, reads=reads)
+    gathers = text is _READ
+    report = onnx_scatterx.inspect(model, target=target, gathers=gathers)
+    (entry,) = report.gathers if gathers else report.scatters
+    made = optimize(model, target=target, gathers=gathers)
     kept = {"ScatterND", "Gather"} & {node.op_type for node in nodes(made)}
     if target == "tract":
         assert not kept
         return
     assert kept
     assert entry.reason is Reason.QUANTIZER
-    assert_sound(model, *whole_range(model, 0, 1), target=target, reads=reads, left=None)
+    assert_sound(model, *whole_range(model, 0, 1), target=target, gathers=gathers, left=None)
 
 
 @pytest.mark.parametrize(("integers", "opset"), [("uint8", 19), ("int8", 21)])
 @pytest.mark.parametrize("text", [_WRITE, _READ])
 def test_a_type_that_is_not_lost(text: str, integers: str, opset: int) -> None:
     model = parse(text.replace("TYPE", integers), opset, 10)
-    reads = text is _READ
-    made = optimize(model, reads=reads)
+    gathers = text is _READ
+    made = optimize(model, gathers=gathers)
     assert not {"ScatterND", "Gather"} & {node.op_type for node in nodes(made)}
-    assert_sound(model, *whole_range(model, 0, 1), reads=reads, left=None)
+    assert_sound(model, *whole_range(model, 0, 1), gathers=gathers, left=None)
 
 
 def test_another_form_of_a_gather_is_not_written_behind_a_type_that_is_lost() -> None:

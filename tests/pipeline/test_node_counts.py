@@ -57,7 +57,7 @@ READ = {
 
 @pytest.mark.parametrize("name", READ)
 def test_what_is_read(name: str) -> None:
-    result = onnx_scatterx.optimize(MODELS / f"{name}.onnx", target="standard", reads=True)
+    result = onnx_scatterx.optimize(MODELS / f"{name}.onnx", target="standard", gathers=True)
     new = [n for n in result.model.graph.node if any(p.key == REPLACES for p in n.metadata_props)]
     assert Counter(n.op_type for n in new) == READ[name]
     assert result.report.gathers_removed == len(result.report.gathers)

@@ -72,7 +72,8 @@ def test_strict() -> None:
 
 def test_progress() -> None:
     told: list[tuple[str, int, int]] = []
-    onnx_scatterx.optimize(MODEL, progress=lambda *stage: told.append(stage), verify={"samples": 2})
+    checks = {"samples": 2}
+    onnx_scatterx.optimize(MODEL, on_progress=lambda *stage: told.append(stage), verify=checks)
     assert [stage for stage in told if stage[0] != "verifying"] == [
         ("reading", 0, 0),
         ("analysing", 0, 0),
@@ -81,7 +82,7 @@ def test_progress() -> None:
     ]
     assert told[-1] == ("verifying", 2, 2)
     told.clear()
-    assert onnx_scatterx.explain(MODEL, progress=lambda *stage: told.append(stage))
+    assert onnx_scatterx.explain(MODEL, on_progress=lambda *stage: told.append(stage))
     assert told[0] == ("reading", 0, 0)
     assert told[-1][0] == "trying what would help"
 
@@ -89,7 +90,7 @@ def test_progress() -> None:
 def test_assumptions_that_are_tried_are_told() -> None:
     told: list[str] = []
     onnx_scatterx.inspect(
-        parse(AT_RUN), assume=["N <= 9"], progress=lambda stage, *_: told.append(stage)
+        parse(AT_RUN), assume=["N <= 9"], on_progress=lambda stage, *_: told.append(stage)
     )
     assert "finding out which assumptions are needed" in told
 
@@ -120,5 +121,5 @@ def test_a_callback_that_raises_stops_it() -> None:
     before = onnx.ModelProto()
     before.CopyFrom(model := parse(ROW))
     with pytest.raises(KeyboardInterrupt):
-        onnx_scatterx.optimize(model, progress=stop)
+        onnx_scatterx.optimize(model, on_progress=stop)
     assert model == before

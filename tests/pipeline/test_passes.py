@@ -66,7 +66,7 @@ def test_the_pass_rewrites_in_place_and_reports() -> None:
 def test_reads_are_rewritten_where_asked_for() -> None:
     model = ir.from_onnx_text("""<ir_version: 8, opset_import: ["" : 18]>
         g (float[4, 2] x) => (float[2, 2] y) <int64[2] i = {2, 3}> { y = Gather(x, i) }""")
-    keep, remove = RemoveScatters(), RemoveScatters(reads=True)
+    keep, remove = RemoveScatters(), RemoveScatters(gathers=True)
     assert not keep(model).modified
     assert remove(model).modified
     assert operators(model) == ["Slice"]
@@ -85,7 +85,7 @@ def test_in_a_pipeline() -> None:
 
 
 def test_rules_are_chosen_by_name() -> None:
-    model, remove = ir.from_proto(parse(ROW)), RemoveScatters("standard", ["view"])
+    model, remove = ir.from_proto(parse(ROW)), RemoveScatters(target="standard", rules=["view"])
     assert not remove(model).modified
     (scatter,) = remove.report.scatters
     assert scatter.action is Action.KEPT
@@ -96,7 +96,7 @@ def test_rules_are_chosen_by_name() -> None:
 
 def test_a_rule_of_your_own() -> None:
     before = parse(ALL)
-    model, remove = ir.from_proto(before), RemoveScatters("standard", [Copy()])
+    model, remove = ir.from_proto(before), RemoveScatters(target="standard", rules=[Copy()])
     assert remove(model).modified
     assert operators(model) == ["Identity", "Abs"]
     assert "copy" in remove.report.scatters[0].rules
@@ -107,7 +107,7 @@ def test_a_rule_of_your_own() -> None:
     assert operators(model) == ["Abs"]
     # It gives no region that is not whole.
     model = ir.from_proto(parse(ROW))
-    assert not RemoveScatters("standard", [Copy()])(model).modified
+    assert not RemoveScatters(target="standard", rules=[Copy()])(model).modified
 
 
 def test_what_the_pass_cannot_be_asked() -> None:

@@ -38,16 +38,16 @@ def read(text: str) -> ir.Model:
 def test_the_passes_are_called_in_order() -> None:
     seen: list[tuple[str, bool]] = []
 
-    def watch(name: str, model: ir.Model) -> None:
+    def note(name: str, model: ir.Model) -> None:
         seen.append((name, "ScatterND" in operators(model)))
 
     onnx_scatterx.optimize(
         parse(ROW),
         target="standard",
         deterministic=True,
-        reads=True,
+        gathers=True,
         fix={"N": 4},
-        watch=watch,
+        on_pass=note,
     )
     others = {"AttachFallbacks", "WriteOtherForms"}  # for ScatterX, and for targets with limits
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
@@ -64,7 +64,7 @@ def test_every_pass_runs_alone(step: ir.passes.InPlacePass) -> None:
 
 def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
-    LowerScatters(Settings.of("standard", None, False, None))(model)
+    LowerScatters(Settings.of(target="standard"))(model)
     assert "ScatterND" not in operators(model)
 
 

@@ -66,7 +66,7 @@ def test_the_tables_are_right() -> None:
     models = {path.name: onnx.load(path) for path in PATHS if path not in QUANTIZED}
     assert written.keys() | read.keys() == models.keys()
     assert written == {name: scatters(models[name]) for name in written}
-    reports = {name: onnx_scatterx.inspect(models[name], reads=True) for name in read}
+    reports = {name: onnx_scatterx.inspect(models[name], gathers=True) for name in read}
     assert read == {name: len(report.gathers) for name, report in reports.items()}
     assert len(PATHS) > 40
 
@@ -107,8 +107,8 @@ READING = [path for path in PATHS if path.stem.startswith(READS)]
 def test_reads_go(path: Path) -> None:
     model = onnx.load(path)
     feeds = [feed(model, sizes, seed) for seed, sizes in enumerate(BINDINGS)]
-    assert_sound(model, *feeds, reads=True)
-    result = onnx_scatterx.optimize(model, reads=True)
+    assert_sound(model, *feeds, gathers=True)
+    result = onnx_scatterx.optimize(model, gathers=True)
     assert result.report.gathers_removed == len(result.report.gathers) > 0
     assert result.report.nodes_after < result.report.nodes_before or path.stem in SLICED
 

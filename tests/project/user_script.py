@@ -20,7 +20,7 @@ def kept(report: Report) -> list[str]:
 
 def optimized(path: Path, out: Path) -> onnx.ModelProto:
     result: Result[onnx.ModelProto] = onnx_scatterx.optimize(
-        path, target="standard", verify=True, progress=told
+        path, target="standard", verify=True, on_progress=told
     )
     result.save(out, external_data=True)
     answer: Verification = onnx_scatterx.verify(path, result, samples=3)

@@ -200,7 +200,7 @@ def test_a_read() -> None:
 
 def test_all_reads() -> None:
     assert explained(READS) == "no scatter in this model"
-    text = explain(parse(READS), reads=True, theory=True)
+    text = explain(parse(READS), gathers=True, theory=True)
     assert text.count("equation") == 3
     assert "J_0 = r[I_0], from f, counted from the end where negative" in text
     assert "missing: indices that follow from constants and sizes alone" in text

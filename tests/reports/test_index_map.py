@@ -122,7 +122,7 @@ def test_a_start_that_only_a_run_knows_is_drawn_somewhere() -> None:
 def test_a_gather_reads() -> None:
     text = """g (float[5, 4] x) => (float[2, 4] y)
         <int64[2] i = {1, 2}> { y = Gather <axis = 0> (x, i) }"""
-    found = map_of(text, reads=True)
+    found = map_of(text, gathers=True)
     assert found is not None
     assert found.is_read
     assert found.other.title == "output"

@@ -207,7 +207,7 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
         node="r", op="GatherND", graph="main", footprint="box [0:2]", verdict="sliceable",
         action=Action.REMOVED, rules=("view",),
     )  # fmt: skip
-    report = Report("standard", (KEPT,), 3, 2, gathers=(read,), reads=True)
+    report = Report("standard", (KEPT,), 3, 2, gathers=(read,), with_gathers=True)
     assert report.gathers_removed == 1
     assert report.removed == 0
     assert "0 of 1 scatters removed, 1 of 1 gathers removed, 3 -> 2 nodes" in report.summary()
@@ -218,8 +218,9 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     assert (told["node"], told["op"], told["rules"]) == ("r", "GatherND", ["view"])
     assert '<span class="op">GatherND</span> <span class="foot">reads box' in report.to_html()
     assert "gathers" not in json.loads(REPORT.to_json())
-    assert str(Report("standard", (), 3, 3, reads=True)) == "no scatter and no gather in this model"
-    alone = Report("standard", (), 3, 2, gathers=(read,), reads=True)
+    none = Report("standard", (), 3, 3, with_gathers=True)
+    assert str(none) == "no scatter and no gather in this model"
+    alone = Report("standard", (), 3, 2, gathers=(read,), with_gathers=True)
     assert alone.summary() == "1 of 1 gathers removed, 3 -> 2 nodes"
     assert alone.columns[2] == "reads"
 

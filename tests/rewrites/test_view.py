@@ -104,7 +104,7 @@ def test_a_row_for_a_matrix_of_one_row_gets_an_axis(golden: Golden) -> None:
 
 
 def test_a_row_that_is_read_loses_its_axis(golden: Golden) -> None:
-    golden(READ, *sizes(N=(0, 1, 5)), reads=True)
+    golden(READ, *sizes(N=(0, 1, 5)), gathers=True)
 
 
 def test_updates_that_are_repeated_are_an_expand(golden: Golden) -> None:

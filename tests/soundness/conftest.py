@@ -35,9 +35,9 @@ def second_judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     optimize = support.optimize
 
     def optimized(
-        original: onnx.ModelProto, target: AnyTarget = "standard", *, reads: bool = False
+        original: onnx.ModelProto, target: AnyTarget = "standard", *, gathers: bool = False
     ) -> onnx.ModelProto:
-        made = optimize(original, target, reads=reads)
+        made = optimize(original, target, gathers=gathers)
         found = prove(original, made, replay=replayed(original, made), budget=20_000_000)
         assert found.kind != "refuted", f"{found} (SCATTERX_PROVE_SEED={SEED})"
         return made

@@ -105,7 +105,7 @@ def test_a_gather_of_what_is_written_over() -> None:
     text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z)
         <int64[2, 1] i = {1, 2}, int64[6] all = {0, 1, 2, 3, 4, 5}> {
             w = Neg(x)  s = ScatterND(w, i, y)  z = Gather(s, all) }"""
-    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", reads=True)
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", gathers=True)
     assert operators(result.model) == ["Neg", "ScatterX"]
     assert_same(parse(text), result.model, [{"x": X, "y": Y}], library=True)
     assert [e.done for e in result.report.entries] == [
@@ -118,7 +118,7 @@ def test_a_gather_that_makes_the_last_update_win() -> None:
     text = """g (float[6, 4] x, float[3, 4] y) => (float[6, 4] z)
         <int64[3, 1] i = {2, 1, 2}> { w = Neg(x)  z = ScatterND(w, i, y) }"""
     y = sample("float32", 3, 4, seed=1)
-    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", reads=True, deterministic=True)
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", gathers=True, deterministic=True)
     assert_same(parse(text), result.model, [{"x": X, "y": y}], library=True)
     assert [(e.op, e.action) for e in result.report.entries] == [
         ("ScatterND", Action.NATIVE),
@@ -201,7 +201,7 @@ def test_sizes_decide() -> None:
     calibration_file().write_text(machine.to_toml())
     feed = {"x": sample("float32", 3, 64), "y": sample("float32", 1, 64)}
     for rows, expected in ((2, ["ScatterX"]), (10**6, ["Slice", "Concat"])):
-        made = onnx_scatterx.optimize(parse(text), target="ort-cpu", sizes={"rows": rows}).model
+        made = onnx_scatterx.optimize(parse(text), target="ort-cpu", size_hint={"rows": rows}).model
         assert operators(made) == expected
         assert_same(parse(text), made, [feed], library=True)
 

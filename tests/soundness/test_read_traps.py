@@ -13,12 +13,12 @@ X = {"x": sample("float32", 4, 3)}
 
 def ops(text: str) -> list[str]:
     """Return the operators that are left, sorted."""
-    return sorted(n.op_type for n in nodes(optimize(parse(text), reads=True)))
+    return sorted(n.op_type for n in nodes(optimize(parse(text), gathers=True)))
 
 
 def reason(text: str) -> Reason | None:
     """Return why the only gather is kept."""
-    (gather,) = onnx_scatterx.inspect(parse(text), reads=True).gathers
+    (gather,) = onnx_scatterx.inspect(parse(text), gathers=True).gathers
     return gather.reason
 
 
@@ -30,7 +30,7 @@ def test_rows(rows: str, kind: str, opset: int) -> None:
     for axis in (0, -2):
         model = f"""g (float[4,3] x) => (float[{n},3] y) <{kind}[{n}] i = {{{rows}}}>
             {{ y = Gather <axis = {axis}> (x, i) }}"""
-        assert_sound(parse(model, opset), X, reads=True)
+        assert_sound(parse(model, opset), X, gathers=True)
 
 
 @pytest.mark.parametrize("opset", [9, 10, 11])
@@ -38,7 +38,7 @@ def test_an_old_slice_of_an_axis_of_unknown_size(opset: int) -> None:
     model = parse(
         "g (float[N,3] x) => (float[k,3] y) <int64[2] i = {1, 2}> { y = Gather(x, i) }", opset
     )
-    assert_sound(model, X, {"x": sample("float32", 3, 3)}, left=int(opset == 10), reads=True)
+    assert_sound(model, X, {"x": sample("float32", 3, 3)}, left=int(opset == 10), gathers=True)
 
 
 def test_an_index_that_is_never_there() -> None:
@@ -52,7 +52,7 @@ def test_nothing_is_read_so_nothing_is_checked() -> None:
     # ONNX Runtime's GatherND looks at no index where there is nothing to copy.
     model = """g (float[N,5,M] x) => (float[a,5,M] y) <int64[1,1] i = {2}> { y = GatherND(x, i) }"""
     feeds = ({"x": sample("float32", *s)} for s in ((3, 5, 2), (2, 5, 0), (0, 5, 0)))
-    assert_sound(model, *feeds, left=1, reads=True)
+    assert_sound(model, *feeds, left=1, gathers=True)
     model = """g (float[B,N] x) => (float[B,2] y)
         <int64[2] i = {0, 1}, int64[1] n = {2}, int64[1] a = {0}> {
         s = Shape(x)
@@ -61,7 +61,7 @@ def test_nothing_is_read_so_nothing_is_checked() -> None:
         j = Expand(i, t)
         y = GatherElements <axis = 1> (x, j) }"""
     feeds = ({"x": sample("float32", *s)} for s in ((3, 2), (2, 5), (0, 2), (0, 1), (0, 0)))
-    assert_sound(model, *feeds, reads=True)
+    assert_sound(model, *feeds, gathers=True)
 
 
 def test_one_element_for_all_of_none() -> None:
@@ -74,20 +74,20 @@ def test_one_element_for_all_of_none() -> None:
     assert_sound(
         model,
         *({"x": sample("float32", m), "z": sample("float32", n)} for m, n in sizes),
-        reads=True,
+        gathers=True,
     )
 
 
 def test_fewer_on_the_other_axes() -> None:
     model = """g (float[4,3] x) => (float[2,2] y) <int64[2,2] i = {2, 2, 3, 3}>
         { y = GatherElements <axis = 0> (x, i) }"""
-    assert_sound(model, X, left=0, reads=True)
+    assert_sound(model, X, left=0, gathers=True)
 
 
 def test_a_diagonal_is_no_box() -> None:
     model = """g (float[4,3] x) => (float[3] y) <int64[3,2] i = {0, 0, 1, 1, 2, 2}>
         { y = GatherND(x, i) }"""
-    assert_sound(model, X, left=1, reads=True)
+    assert_sound(model, X, left=1, gathers=True)
     assert reason(model) is Reason.DIAGONAL
 
 
@@ -96,22 +96,22 @@ def test_batch_dims_that_need_not_agree() -> None:
     model = """g (float[B,3] x) => (float[k] y) <int64[4,1] i = {0, 0, 0, 0}>
         { y = GatherND <batch_dims = 1> (x, i) }"""
     assert_sound(
-        model, {"x": sample("float32", 4, 3)}, {"x": sample("float32", 2, 3)}, left=1, reads=True
+        model, {"x": sample("float32", 4, 3)}, {"x": sample("float32", 2, 3)}, left=1, gathers=True
     )
 
 
 def test_batch_dims_that_agree() -> None:
     model = """g (float[2,4,3] x) => (float[2,2,3] y) <int64[2,2,1] i = {1, 2, 1, 2}>
         { y = GatherND <batch_dims = 1> (x, i) }"""
-    assert_sound(model, {"x": sample("float32", 2, 4, 3)}, left=0, reads=True)
+    assert_sound(model, {"x": sample("float32", 2, 4, 3)}, left=0, gathers=True)
 
 
 def test_strings() -> None:
     feed = {"x": sample("string", 4, 3)}
     model = "g (string[4,3] x) => (string[2,3] y) <int64[2] i = {1, 2}> { y = Gather(x, i) }"
-    assert_sound(model, feed, left=1, reads=True)
+    assert_sound(model, feed, left=1, gathers=True)
     model = "g (string[4,3] x) => (string[2,3] y) <int64[2,1] i = {1, 2}> { y = GatherND(x, i) }"
-    assert_sound(model, feed, left=0, reads=True)
+    assert_sound(model, feed, left=0, gathers=True)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_types(kind: str) -> None:
         {{ y = Gather <axis = 1> (x, i) }}"""
     dtype = {"double": "float64"}.get(kind, kind)
     if kind != "bfloat16":  # which Python cannot feed
-        assert_sound(model, {"x": sample(dtype, 4, 3)}, left=0, reads=True)
+        assert_sound(model, {"x": sample(dtype, 4, 3)}, left=0, gathers=True)
     assert ops(model) == ["Slice"]
 
 
 def test_indices_that_a_caller_can_override() -> None:
     model = parse("""g (float[4,3] x, int64[2] i) => (float[2,3] y) <int64[2] i = {1, 2}>
         { y = Gather(x, i) }""")
-    assert_sound(model, X, {**X, "i": i64([3, 0])}, left=1, reads=True)
+    assert_sound(model, X, {**X, "i": i64([3, 0])}, left=1, gathers=True)
 
 
 def test_everything_is_an_output_already() -> None:
@@ -138,7 +138,7 @@ def test_everything_is_an_output_already() -> None:
         y = Gather(x, i)
         v = Neg(x)
         z = Gather(v, i) }"""
-    assert_sound(model, X, left=0, reads=True)
+    assert_sound(model, X, left=0, gathers=True)
     assert ops(model) == ["Identity", "Identity", "Neg"]
 
 
@@ -147,7 +147,7 @@ def test_a_read_that_is_an_output_and_is_read_on() -> None:
         <int64[2] i = {3, 1}, int64[1] j = {1}> {
         y = Gather(x, i)
         z = Gather(y, j) }"""
-    assert_sound(model, X, left=0, reads=True)
+    assert_sound(model, X, left=0, gathers=True)
 
 
 def test_reads_in_branches() -> None:
@@ -160,7 +160,7 @@ def test_reads_in_branches() -> None:
         {"x": sample("float32", n, 3), "c": np.array(c)}
         for n, c in ((4, True), (1, False), (0, False))
     ]
-    assert_sound(model, *feeds, left=0, reads=True)
+    assert_sound(model, *feeds, left=0, gathers=True)
 
 
 def test_reads_in_a_loop() -> None:
@@ -171,7 +171,7 @@ def test_reads_in_a_loop() -> None:
             row = Gather(x, before)
             r = Gather(row, i)
             more = Identity(c) }> }"""
-    assert_sound(model, *({**X, "n": i64(n)} for n in (1, 3, 4)), left=1, reads=True)
+    assert_sound(model, *({**X, "n": i64(n)} for n in (1, 3, 4)), left=1, gathers=True)
 
 
 def test_a_function_with_two_callers() -> None:
@@ -186,7 +186,7 @@ def test_a_function_with_two_callers() -> None:
             out = Gather(x, i) }""",
         more=', "local" : 1',
     )
-    assert_sound(model, {"a": sample("float32", 2, 3), "b": sample("float32", 4, 3)}, reads=True)
+    assert_sound(model, {"a": sample("float32", 2, 3), "b": sample("float32", 4, 3)}, gathers=True)
 
 
 def test_what_was_written_is_read_where_it_came_from() -> None:
@@ -207,8 +207,8 @@ def test_a_read_across_what_was_written_is_no_longer_than_it_was() -> None:
         w = ScatterND(x, at, u)
         y = Gather(w, i) }"""
     feed = {"x": sample("float32", 8, 3), "u": sample("float32", 2, 3, seed=1)}
-    for reads in (False, True):
-        assert_sound(model, feed, reads=reads)
+    for gathers in (False, True):
+        assert_sound(model, feed, gathers=gathers)
     assert ops(model) == ["Concat", "Slice", "Slice", "Slice"]
 
 
@@ -217,7 +217,7 @@ def test_shapes_are_left_alone() -> None:
         s = Shape(x)
         n = Gather(s, i)
         y = Reshape(z, n) }"""
-    assert onnx_scatterx.inspect(parse(model), reads=True).gathers == ()
+    assert onnx_scatterx.inspect(parse(model), gathers=True).gathers == ()
     assert ops(model) == ["Gather", "Reshape", "Shape"]
 
 
@@ -227,7 +227,7 @@ def test_an_index_that_others_read_counts_for_nothing() -> None:
         r = Range(one, n, one)
         y = Gather(x, r) }"""
     assert_sound(
-        model, *({**X, "x": sample("float32", 9, 3), "n": i64(n)} for n in (1, 4, 9)), reads=True
+        model, *({**X, "x": sample("float32", 9, 3), "n": i64(n)} for n in (1, 4, 9)), gathers=True
     )
     assert len(ops(model)) == 2
 
@@ -237,5 +237,5 @@ def test_large_constants_are_not_stored_twice() -> None:
     table, rows = sample("float32", 1000, 9), np.arange(1, 1000)
     for name, array in (("t", table), ("i", rows)):
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    assert_sound(model, {"z": sample("float32", 4)}, left=0, reads=True)
-    assert optimize(model, reads=True).ByteSize() < model.ByteSize()
+    assert_sound(model, {"z": sample("float32", 4)}, left=0, gathers=True)
+    assert optimize(model, gathers=True).ByteSize() < model.ByteSize()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import gathers, nodes, optimize, parse, sample
+from tests.helpers.support import gathers_in, nodes, optimize, parse, sample
 
 
 class ExistingValues:
@@ -191,9 +191,9 @@ def drawn(rng: random.Random) -> ExistingValues:
 def judged(r: ExistingValues) -> dict[str, int]:
     """Compare on all feeds; return how many the original accepted, and how many gathers went."""
     original = r.model()
-    optimized = optimize(original, reads=True)
+    optimized = optimize(original, gathers=True)
     if not r.updates:
         assert len(nodes(optimized)) <= len(nodes(original)), "it grew"
     accepted = sum(map(Pair(original, optimized).accepts, r.feeds()))
-    gone = gathers(original) - gathers(optimized)
+    gone = gathers_in(original) - gathers_in(optimized)
     return {"models": 1, "accepted": accepted, "gone": gone}

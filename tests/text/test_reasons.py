@@ -135,7 +135,7 @@ def test_old_operator() -> None:
 def test_no_gain() -> None:
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
         g (float[4,4] x) => (float[3,4] y) <int64[3] i = {0, 3, 1}> { y = Gather (x, i) }""")
-    (gather,) = inspect(model, reads=True).gathers
+    (gather,) = inspect(model, gathers=True).gathers
     assert gather.reason is Reason.NO_GAIN
 
 

@@ -31,9 +31,9 @@ def page_of(report: Report, verification: Verification | None = None) -> Page:
 
 
 @pytest.mark.parametrize("path", sorted(Path("models").glob("*.onnx"))[::5], ids=lambda p: p.stem)
-@pytest.mark.parametrize("reads", [False, True])
-def test_pages_of_models(path: Path, reads: bool) -> None:
-    report = onnx_scatterx.inspect(path, target="standard", reads=reads)
+@pytest.mark.parametrize("gathers", [False, True])
+def test_pages_of_models(path: Path, gathers: bool) -> None:
+    report = onnx_scatterx.inspect(path, target="standard", gathers=gathers)
     page = page_of(report)
     for entry in report.entries:
         assert entry.node in page.said
@@ -42,7 +42,7 @@ def test_pages_of_models(path: Path, reads: bool) -> None:
 
 def test_the_head_says_what_it_is_about() -> None:
     result = onnx_scatterx.optimize(
-        KV_CACHE, target="standard", reads=True, assume="at: nonnegative"
+        KV_CACHE, target="standard", gathers=True, assume="at: nonnegative"
     )
     verification = onnx_scatterx.verify(KV_CACHE, result.model, samples=3, assume="at: nonnegative")
     page = page_of(result.report, verification)
@@ -52,7 +52,7 @@ def test_the_head_says_what_it_is_about() -> None:
         f"{size} before",
         "14 before",
         "Target standard",
-        "--reads --assume 'at: nonnegative'",
+        "--gathers --assume 'at: nonnegative'",
         "on 3 inputs and are the same",
         "2024-02-29 12:30 UTC",
         f"onnx-scatterx {onnx_scatterx.__version__}",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from collections.abc import Callable
+
+Sizes = int | tuple[int, ...]
 
 _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
@@ -20,61 +23,60 @@ def count(text: str) -> int:
     return number
 
 
-def effort(text: str) -> float:
-    """Return a number above 0.
+def above_zero(text: str) -> float:
+    """Return a finite number above 0.
 
-    >>> effort("4")
-    4.0
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
-
-
-def duration(text: str) -> float:
-    """Return a number of seconds above 0.
-
-    >>> duration("2.5")
+    >>> above_zero("2.5")
     2.5
     """
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return seconds
+    return _number(text, "a number above 0", lambda number: 0 < number < math.inf)
 
 
-def tolerance(text: str) -> float:
-    """Return a number from 0 on.
+def from_zero(text: str) -> float:
+    """Return a finite number from 0 on.
 
-    >>> tolerance("1e-3")
+    >>> from_zero("1e-3")
     0.001
     """
+    return _number(text, "a number from 0 on", lambda number: 0 <= number < math.inf)
+
+
+def _number(text: str, what: str, holds: Callable[[float], bool]) -> float:
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    if not holds(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
     return number
 
 
-def size(text: str) -> tuple[str, int]:
+def named_size(text: str) -> tuple[str, int]:
     """Split a size into its name and its value.
 
-    >>> size("batch=8")
+    >>> named_size("batch=8")
     ('batch', 8)
     """
     name, _, number = text.partition("=")
     if not name.strip() or not number.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=8'")
     return name.strip(), int(number)
+
+
+def fixed_size(text: str) -> tuple[str, Sizes]:
+    """Split the text of a fixed size into its name, and a number or a shape.
+
+    >>> fixed_size("batch=8"), fixed_size("x:1,3,224"), fixed_size("in:0:2")
+    (('batch', 8), ('x', (1, 3, 224)), ('in:0', (2,)))
+    """
+    name, _, number = text.rpartition("=")
+    if name.strip() and number.strip().isdecimal():
+        return name.strip(), int(number)
+    name, _, shape = text.rpartition(":")
+    dims = [dim.strip() for dim in shape.split(",")]
+    if not name.strip() or not all(dim.isdecimal() for dim in dims):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'batch=4' or 'x:1,3,224,224'")
+    return name.strip(), tuple(map(int, dims))
 
 
 def natural(text: str) -> int:

@@ -1,0 +1,169 @@
+"""Options: what may be said of a model's optimization, in one list for functions, passes, commands.
+
+``Options`` has their types, ``OPTIONS`` their defaults and how they are read and written on the
+command line. Nothing heavy is imported, so that the command line starts fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import (
+    Sizes,
+    above_zero,
+    fixed_size,
+    named_size,
+    rule_names,
+)
+
+if TYPE_CHECKING:
+    from onnx_scatterx.assumptions.clauses import Assume
+    from onnx_scatterx.assumptions.fixed_sizes import Fix
+    from onnx_scatterx.settings import Rules
+    from onnx_scatterx.targets.catalogue import AnyTarget
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments that ``optimize``, ``inspect``, ``explain`` and others share.
+
+    Each may be left out. ``optimize`` describes them.
+    """
+
+    target: AnyTarget
+    rules: Rules | None
+    gathers: bool
+    fix: Fix
+    assume: Assume
+    distrust_dims: bool
+    deterministic: bool
+    size_hint: Mapping[str, int] | None
+    effort: float
+
+
+class Option(NamedTuple):
+    """An option of the command line.
+
+    ``read`` reads the text after the flag; a flag without a text has none. If the option may be
+    repeated, ``collect`` makes one value of the values that were read. ``texts`` returns the texts
+    that say a value.
+    """
+
+    name: str
+    default: Any
+    help: str
+    metavar: str = ""
+    read: Callable[[str], Any] | None = None
+    collect: Callable[[list[Any]], Any] | None = None
+    texts: Callable[[Any], Iterable[str]] = lambda value: (str(value),)
+
+    @property
+    def flag(self) -> str:
+        """How it is spelled."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def add_to(self, command: argparse.ArgumentParser) -> None:
+        """Add the option to a command."""
+        if self.read is None:
+            command.add_argument(self.flag, action="store_true", help=self.help)
+            return
+        more: dict[str, Any] = {"default": self.default}
+        if self.collect is not None:
+            more = {"default": [], "action": "append"}
+        command.add_argument(
+            self.flag, type=self.read, metavar=self.metavar, help=self.help, **more
+        )
+
+    def words(self, value: Any) -> Iterable[tuple[str, ...]]:
+        """Return what one types for a value, each time the flag and its text."""
+        if self.read is None:
+            return [(self.flag,)] if value else []
+        return [(self.flag, text) for text in self.texts(value)] if value != self.default else []
+
+
+def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return what one types for options: each time a flag and perhaps its text.
+
+    >>> words({"assume": ["n <= 8", "m <= 4"], "gathers": True, "fix": {"batch": 4, "x": (1, 3)}})
+    [('--gathers',), ('--fix', 'batch=4'), ('--fix', 'x:1,3'), ('--assume', 'n <= 8'), \
+('--assume', 'm <= 4')]
+    """
+    return [said for o in OPTIONS if o.name in options for said in o.words(options[o.name])]
+
+
+def fixed_sizes(given: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
+    """Return the fixed sizes by name; ScatterXError if one name is given two sizes."""
+    found: dict[str, Sizes] = {}
+    for name, numbers in given:
+        if found.setdefault(name, numbers) != numbers:
+            raise ScatterXError(f"--fix gives {name!r} two sizes: {found[name]} and {numbers}")
+    return found
+
+
+def _fix_texts(fix: Fix) -> Iterable[str]:
+    for name, sizes in (fix or {}).items():
+        yield f"{name}={sizes}" if isinstance(sizes, int) else f"{name}:{','.join(map(str, sizes))}"
+
+
+OPTIONS = (
+    Option(
+        "target",
+        "scatterx",
+        "a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+        "T",
+        str,
+    ),
+    Option(
+        "rules",
+        None,
+        "use these rules only",
+        "A,B",
+        rule_names,
+        texts=lambda rules: (",".join(getattr(rule, "name", rule) for rule in rules),),
+    ),
+    Option("gathers", False, "also for gathers, which become slices if these take no more nodes"),
+    Option(
+        "fix",
+        None,
+        "write numbers into the model's inputs: 'batch=4' a dim by its name, "
+        "'x:1,3,224,224' the shape of an input",
+        "F",
+        fixed_size,
+        fixed_sizes,
+        _fix_texts,
+    ),
+    Option(
+        "assume",
+        None,
+        "a promise about the inputs, which are not changed: 'seq <= 512', "
+        "'positions: contiguous, nonnegative'",
+        "A",
+        str,
+        list,
+        texts=lambda clauses: map(str, clauses),
+    ),
+    Option("distrust_dims", False, "dims of inputs with the same name may have different sizes"),
+    Option("deterministic", False, "if updates are known to collide, the last one wins"),
+    Option(
+        "size_hint",
+        None,
+        "the usual value of a symbolic size, for targets that weigh time",
+        "S=N",
+        named_size,
+        dict,
+        texts=lambda sizes: (f"{name}={number}" for name, number in sizes.items()),
+    ),
+    Option(
+        "effort",
+        1.0,
+        "take up to N times as many steps (1)",
+        "N",
+        above_zero,
+        texts=lambda effort: (f"{effort:g}",),
+    ),
+)
+"""In the order in which ``--help`` lists them."""
+
+DEFAULTS: Options = {option.name: option.default for option in OPTIONS}  # type: ignore[assignment]

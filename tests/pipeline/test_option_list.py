@@ -1,0 +1,53 @@
+"""One list of options: its types, what the command line reads and writes, and what it refuses."""
+
+import argparse
+from typing import Any
+
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.cli.arguments import add_options, settings
+from onnx_scatterx.options import DEFAULTS, OPTIONS, Options, words
+from onnx_scatterx.settings import Settings
+
+GIVEN: dict[str, Any] = {
+    "target": "qnn",
+    "rules": ["view", "concat"],
+    "gathers": True,
+    "fix": {"batch": 4, "x": (1, 3)},
+    "assume": ["n <= 8", "p: unique"],
+    "distrust_dims": True,
+    "deterministic": True,
+    "size_hint": {"n": 7},
+    "effort": 2.5,
+}
+
+
+def parsed(*arguments: str) -> dict[str, Any]:
+    command = argparse.ArgumentParser()
+    add_options(command)
+    return settings(command.parse_args(arguments))
+
+
+def test_each_option_has_a_type() -> None:
+    assert list(Options.__annotations__) == [option.name for option in OPTIONS] == list(DEFAULTS)
+
+
+def test_what_is_written_is_read_as_the_same() -> None:
+    said = [word for once in words(GIVEN) for word in once]
+    assert parsed(*said) == GIVEN
+    assert GIVEN.keys() == DEFAULTS.keys()
+    for name, value in GIVEN.items():
+        assert words({name: value}), name
+        assert not words({name: DEFAULTS[name]}), name  # type: ignore[literal-required]
+
+
+def test_without_options_the_settings_are_the_default() -> None:
+    assert Settings.of(**parsed()).options() == Settings.of().options() == ()  # type: ignore[arg-type]
+
+
+def test_a_slip_is_an_error() -> None:
+    with pytest.raises(TypeError, match="there is no option 'assumes'; did you mean assume"):
+        Settings.of(assumes="n <= 8")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="there is no option 'reads'"):
+        onnx_scatterx.inspect("model.onnx", reads=True)  # type: ignore[call-arg]
