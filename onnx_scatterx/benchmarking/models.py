@@ -21,8 +21,8 @@ from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.opened import OpenModel
 from onnx_scatterx.runtime.session import check_runtime
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
-from onnx_scatterx.runtime.worker_client import ModelFile
-from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
+from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.array_diff import compare

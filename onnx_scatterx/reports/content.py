@@ -26,8 +26,9 @@ class ReportContent:
     ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
     model was not changed (``inspect``). The result is right under ``assumptions``; the other given
     ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
-    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the one
-    to which a newer model was lowered, and ``opset_kept`` that of a model that could not be lowered.
+    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the
+    one to which a newer model was lowered, and ``opset_kept`` that of a model that could not be
+    lowered.
     ``about`` has the model and the options, for its page.
     """
 

@@ -8,7 +8,7 @@ import onnxruntime as ort
 
 from onnx_scatterx.runtime.ort_session import STRING, run_raw, value_of
 from onnx_scatterx.runtime.timing import Call
-from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.messages import RawTensor
 
 
 class Bound:

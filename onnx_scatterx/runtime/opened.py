@@ -15,9 +15,9 @@ from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.model_files import runnable
 from onnx_scatterx.runtime.session import check_runtime
-from onnx_scatterx.runtime.worker_client import ModelFile, from_raw, to_raw
-from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
-from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
+from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.messages import RawTensor
 from onnx_scatterx.system.scratch import scratch
 
 

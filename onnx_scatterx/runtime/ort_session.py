@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.messages import RawTensor
 from onnx_scatterx.system.reading import is_utf8
 
 # onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.

@@ -9,64 +9,39 @@ A request says what to do:
     time      time all models that are bound, in turns
     trace     run a model that is bound some times; the answer names the trace
 
-Only NumPy and ONNX Runtime are imported at first, and only messages are written to standard output.
-When standard input ends, the parent has ended, and the process ends at once: ONNX Runtime lets
-other threads work while it runs.
+Only NumPy and ONNX Runtime are imported at first. ONNX Runtime lets other threads work while it
+runs, so the process ends at once if its parent does.
 """
 
 from __future__ import annotations
 
-import os
-import queue
-import signal
-import sys
-import threading
-from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import onnxruntime as ort
 
 from onnx_scatterx.runtime.ort_session import open_file, run_raw
-from onnx_scatterx.runtime.worker_protocol import RawTensor, receive, send
+from onnx_scatterx.system.messages import RawTensor
+from onnx_scatterx.system.serving import Message, Tell, serve
 
 if TYPE_CHECKING:
     from onnx_scatterx.runtime.io_binding import Bound
 
-Message = tuple[dict[str, Any], list[RawTensor]]
-
 
 def main() -> None:
     """Answer requests on standard input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the parent, which ends this process
-    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # the output of libraries must not mix with the replies
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
-    worker = Worker(lambda done, wanted: send(replies, {"progress": [done, wanted]}))
-    while True:
-        # Any error here is an answer about the model.
-        try:
-            reply, results = worker.answer(*requests.get())
-        except Exception as error:
-            reply, results = {"error": f"{error}" or type(error).__name__}, []
-        send(replies, reply, results)
-
-
-def _listen(stream: IO[bytes], requests: queue.SimpleQueue[Message]) -> None:
-    try:
-        while True:
-            requests.put(receive(stream))
-    finally:
-        os._exit(0)
+    serve(lambda tell: Worker(tell).answer)
 
 
 class Worker:
     """The models of a process."""
 
-    def __init__(self, progress: Callable[[int, int], None]) -> None:
-        self._progress = progress
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
         self._sessions: list[ort.InferenceSession] = []
         self._bound: dict[int, Bound] = {}
+
+    def _tell_progress(self, done: int, wanted: int) -> None:
+        self._tell({"progress": [done, wanted]})
 
     def answer(self, request: dict[str, Any], tensors: list[RawTensor]) -> Message:
         """Handle a request, and return the answer."""
@@ -92,7 +67,7 @@ class Worker:
                 from onnx_scatterx.runtime.timing import interleaved
 
                 calls = [bound.call for _, bound in sorted(self._bound.items())]
-                times = interleaved(calls, progress=self._progress, **request)
+                times = interleaved(calls, progress=self._tell_progress, **request)
                 return {"times": times.tolist()}, []
             case "trace":
                 return {"file": self._bound[request["session"]].trace(request["runs"])}, []

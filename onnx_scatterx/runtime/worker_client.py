@@ -1,5 +1,7 @@
 """One model that is run again and again in a worker process, and survives its crashes."""
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +13,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.ir.data import ir_graphs
-from onnx_scatterx.runtime.worker_process import Answer, Failure, OrtProcess
-from onnx_scatterx.runtime.worker_protocol import RawTensor
+from onnx_scatterx.system.child import Answer, Child, Failure
 from onnx_scatterx.system.closing import Closing
+from onnx_scatterx.system.messages import RawTensor
 from onnx_scatterx.system.scratch import scratch
 
-__all__ = ["Failure", "ModelFile", "Runner", "from_raw", "to_raw"]
+__all__ = ["Failure", "ModelFile", "OrtProcess", "Runner", "from_raw", "to_raw"]
+
+_PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,16 @@ class ModelFile:
             "model": str(self.path.absolute()),
             "data_directory": None if directory is None else str(directory.absolute()),
         }
+
+
+class OrtProcess(Child):
+    """A process that runs models in ONNX Runtime; ``worker.py`` lists its requests."""
+
+    def __init__(self) -> None:
+        """Start the process."""
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        # -P: nothing in the current directory is imported
+        super().__init__([sys.executable, "-P", "-c", _PROGRAM], environment={"PYTHONPATH": paths})
 
 
 class Runner(Closing):

@@ -14,8 +14,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.runtime.worker_client import ModelFile, from_raw, to_raw
-from onnx_scatterx.runtime.worker_process import Failure, OrtProcess
+from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
+from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.scratch import scratch
 

@@ -94,12 +94,12 @@ def test_nodes_on_the_host(tmp_path: Path) -> None:
 def test_a_crash(tmp_path: Path) -> None:
     run = 'os.write(2, b"layer 7 is null"); os.kill(os.getpid(), 11)'
     found = check(NEGATION, fake(tmp_path, run))
-    assert str(found) == "fake 1.2: refused: it crashed (SIGSEGV): layer 7 is null"
+    assert str(found) == "fake 1.2: refused: the process died (killed by SIGSEGV): layer 7 is null"
 
 
 def test_an_exit(tmp_path: Path) -> None:
     found = check(NEGATION, fake(tmp_path, "os._exit(3)"))
-    assert str(found) == "fake 1.2: refused: it crashed (exit status 3)"
+    assert str(found) == "fake 1.2: refused: the process died (exit status 3)"
 
 
 def test_no_answer_in_time(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_process_is_started_again_after_a_crash(tmp_path: Path) -> None:
     with ConsumerProcess(fake(tmp_path, run)) as process:
         zeros, ones = np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)
         assert process.run(tmp_path / "model.onnx", {"x": zeros}).message.startswith(
-            "it crashed (SIGABRT)"
+            "the process died (killed by SIGABRT)"
         )
         assert process.run(tmp_path / "model.onnx", {"x": ones}).kind == "taken"
 
@@ -214,7 +214,8 @@ def test_a_consumer_that_cannot_be_imported(tmp_path: Path) -> None:
 
 def test_a_consumer_that_crashes_when_it_is_imported(tmp_path: Path) -> None:
     with pytest.raises(
-        MissingConsumerError, match=r"fake cannot be started: it crashed \(SIGABRT\)"
+        MissingConsumerError,
+        match=r"fake cannot be started: the process died \(killed by SIGABRT\)",
     ):
         check(NEGATION, fake(tmp_path, version="os.abort()"))
 
@@ -303,7 +304,8 @@ def test_an_adapter_is_self_contained(name: str) -> None:
         [sys.executable, "-S", "-E", "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    known = ["", ".devices", ".devices.adapter", ".devices.consumers", f".devices.consumers.{name}"]
+    folders = ["", ".devices", ".system", ".devices.consumers"]
+    known = [*folders, ".devices.adapter", f".devices.consumers.{name}"]
     loaded = [f"onnx_scatterx{suffix}" for suffix in known]
     extra = {"onnx_scatterx.devices.captured"}
     said, _, modules = done.stdout.partition(" ")

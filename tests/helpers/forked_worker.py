@@ -18,7 +18,7 @@ from onnx_scatterx.runtime import worker
 class ForkedWorker(subprocess.Popen[bytes]):
     """A process as `subprocess` starts it, which calls `worker.main` instead of a program."""
 
-    def __init__(self, log: IO[bytes]) -> None:
+    def __init__(self, _: object, log: IO[bytes], *__: object) -> None:
         super().__init__(
             "worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.fileno()
         )

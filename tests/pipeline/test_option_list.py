@@ -43,7 +43,7 @@ def test_what_is_written_is_read_as_the_same() -> None:
 
 
 def test_without_options_the_settings_are_the_default() -> None:
-    assert Settings.of(**parsed()).options() == Settings.of().options() == ()  # type: ignore[arg-type]
+    assert Settings.of(**parsed()).options() == Settings.of().options() == ()
 
 
 def test_a_slip_is_an_error() -> None:

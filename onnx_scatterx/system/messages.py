@@ -1,4 +1,4 @@
-"""The messages of `verify` and its worker processes: a JSON header, then raw tensors.
+"""The messages to a child process and back: a JSON header, then raw tensors.
 
     message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
 

@@ -1,7 +1,13 @@
-"""A process that runs models in ONNX Runtime: its death is an answer, too."""
+"""A child process that answers messages: its death, or no answer in time, is an answer, too.
+
+The child leads a group of its own, so all that it started ends with it. If it has a folder, it
+works there, with its temporary files and caches, and on Linux also those processes end that it
+started in other groups and sessions. ``serving.py`` is its program.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -9,14 +15,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, Literal
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.runtime.worker_protocol import RawTensor, receive, send
 from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.marked import MARK, end_all
+from onnx_scatterx.system.messages import RawTensor, receive, send
 
 Progress = Callable[[int, int], None]
 
@@ -24,12 +32,14 @@ _NO_MEMORY = re.compile(
     r"(?i)failed to allocate memory|unable to allocate|cannot allocate memory|bad[ _]alloc"
     r"|out of memory|MemoryError|killed by SIGKILL"
 )
-_PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
+_SAID = 4000  # bytes of what the child printed that are read
+_LINES = 3  # of these that a message shows: a panic of Rust ends with two useless lines
+_SCRATCH = ("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME")  # where programs put what they need
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a model gave no outputs: an error, the death of its process, or a timeout."""
+    """Why there is no answer: an error, the death of the process, or a timeout."""
 
     kind: Literal["error", "crash", "timeout"]
     reason: str
@@ -52,26 +62,48 @@ class Answer:
     tensors: list[RawTensor]
 
 
-def started(log: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a worker, of which the pipes take requests and give answers; errors go to a file."""
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+def started(
+    command: Sequence[str], log: IO[bytes], folder: Path | None, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a process whose pipes take requests and give answers; errors go to a file."""
+    if folder is not None:
+        environment = {**environment, **dict.fromkeys((*_SCRATCH, MARK), str(folder))}
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM],  # -P: nothing in the current directory is imported
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
-        env=os.environ | {"PYTHONPATH": paths},
+        cwd=folder,
+        env=os.environ | environment,
+        start_new_session=True,
     )
 
 
-class OrtProcess(Closing):
-    """A worker process, which ends with its parent; ``worker.py`` lists its requests."""
+class Child(Closing):
+    """A process that ends with its parent.
 
-    def __init__(self) -> None:
-        """Start the process."""
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        with postponed():
-            self._process = started(self._log)
+    Args:
+        command: what is started.
+        folder: where it works; it may write there. By default where this process works.
+        environment: variables that are added to those of this process.
+
+    Raises ``OSError`` if it cannot be started.
+
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder = folder
+        with contextlib.ExitStack() as stack:
+            self._log = stack.enter_context(tempfile.TemporaryFile())
+            with postponed():
+                self._process = started(command, self._log, folder, environment or {})
+            stack.pop_all()
 
     @property
     def id(self) -> int:
@@ -79,11 +111,20 @@ class OrtProcess(Closing):
         return self._process.pid
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and all that it started."""
         with postponed():
-            self._process.kill()
-            self._process.communicate()
+            self._kill()
+            if self._folder is not None:
+                end_all(str(self._folder))
+            with contextlib.suppress(BrokenPipeError):
+                self._process.communicate()
             self._log.close()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def ask(
         self,
@@ -100,37 +141,34 @@ class OrtProcess(Closing):
     def send(self, request: Mapping[str, Any], tensors: Iterable[RawTensor] = ()) -> None:
         """Send a request."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):  # the process ended: receiving will find out
             send(self._process.stdin, dict(request), tensors)
-        except OSError:  # the process ended: receiving will find out
-            return
 
     def receive(
         self, timeout: float | None = None, progress: Progress | None = None
     ) -> Answer | Failure:
         """Return the answer to the earliest unanswered request."""
         late = threading.Event()
-        process = self._process
 
         def give_up() -> None:
             late.set()
-            process.kill()
+            self._kill()
 
         timer = None if timeout is None else threading.Timer(timeout, give_up)
         try:
             if timer is not None:
                 timer.daemon = True  # Ctrl-C may come while it starts, and must not wait for it
                 timer.start()
-            assert process.stdout is not None
-            content, tensors = receive(process.stdout)
+            assert self._process.stdout is not None
+            content, tensors = receive(self._process.stdout)
             while "progress" in content:
                 if progress is not None:
                     progress(*content["progress"])
-                content, tensors = receive(process.stdout)
+                content, tensors = receive(self._process.stdout)
         except EOFError:
             if late.is_set():
-                return Failure("timeout", f"no answer within {timeout:.0f} s")
-            return Failure("crash", self._last_words(process.wait()))
+                return Failure("timeout", f"no answer within {timeout:g} s")
+            return Failure("crash", self._last_words(self._process.wait()))
         finally:
             if timer is not None:
                 timer.cancel()
@@ -140,10 +178,10 @@ class OrtProcess(Closing):
 
     def _last_words(self, status: int) -> str:
         self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, self._log.tell() - 2000))
+        self._log.seek(max(0, self._log.tell() - _SAID))
         lines = self._log.read().decode(errors="replace").split("\n")
-        words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        words = "; ".join([line.strip() for line in lines if line.strip()][-_LINES:])
         how = f"exit status {status}"
         if status < 0:
             how = f"killed by {signal.Signals(-status).name}"
-        return one_line(f"the process died ({how}){': ' if words else ''}{words}")
+        return one_line(f"the process died ({how}){': ' if words else ''}{words}", 1000)
