@@ -32,6 +32,9 @@ from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 
+KEPT = "onnx_scatterx.kept"
+"""The key of the scatters and gathers that are kept because of a Loop behind them."""
+
 
 @dataclass
 class Job:
@@ -47,6 +50,7 @@ class Job:
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
+    forbidden: Refusal | None = None  # why the whole model is left as it is
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -105,6 +109,8 @@ class Job:
     @cached_property
     def obstacle(self) -> Refusal | None:
         """Why the model must not be changed, or None if it may be."""
+        if self.forbidden is not None:
+            return self.forbidden
         spending = budget()
         try:
             with spending.of_part(LIMITS.scatter_steps):

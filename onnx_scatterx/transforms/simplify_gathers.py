@@ -23,7 +23,7 @@ from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
-from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.job import KEPT, Job
 from onnx_scatterx.transforms.outcome import Outcome
 
 
@@ -62,6 +62,9 @@ def _simplify(
     If planning exceeds a limit, the graph is not changed.
     """
     there = {n for n in gathers if n.graph is not None}
+    for node in (n for n in gathers if KEPT in n.meta):
+        outcome.refusals[node] = Refusal(Reason.EMPTY_LOOP)
+        there.discard(node)
     quantizers = has_quantizers(context.graph)
     for node in gathers if quantizers else ():
         obstacle = context.obstacle(node) if node in there else None

@@ -1,0 +1,169 @@
+"""Loops that may run no iteration: the dims of their scan outputs stay what they were.
+
+    f, s = Loop(0, ...)             s has the numbers that ONNX Runtime infers of the body, else 0
+
+Of a Concat it infers less than of the scatter that the Concat replaces. Then the body declares what
+was inferred of the original. Of other nodes it infers more. Then the scatters that lead to the
+output are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.graphs import called_function, each_graph, graphs_of, nodes_within
+from onnx_scatterx.ir.inferred import constant, inferred
+from onnx_scatterx.lift.lift_gather import is_gather
+from onnx_scatterx.lift.lift_scatter import is_scatter
+from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.transforms.job import KEPT
+
+_LOOP = "onnx_scatterx.loop"
+"""The key under which a Loop and its copies have a number."""
+
+Dims = tuple[int | None, ...] | None
+
+
+class EmptyLoops:
+    """The Loops of a model that may run no iteration, and what is inferred of their bodies."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        loops = [n for graph in each_graph(model) for n in graph if _may_be_empty(n)]
+        for number, node in enumerate(loops):
+            node.meta[_LOOP] = number
+        self._before = cloned(model) if loops else None
+        self._inferred = self._infer()
+
+    def declare(self) -> None:
+        """Declare what was inferred of the original, and is now perhaps not inferred."""
+        for node in self._loops(self._model):
+            called = (self._inferred[0] or {}).get(node.meta[_LOOP], set())
+            for values in zip(_scanned(node), *called, strict=True) if called else ():
+                _declare(values[0], values[1:])
+
+    def keep_more(self) -> bool | None:
+        """Undo everything if another dim is inferred now, and note which scatters to keep.
+
+        Returns True if nothing was undone, False if there are scatters to keep, and None if all of
+        the model must be.
+        """
+        if self._before is None:
+            return True
+        pairs = zip(self._infer(), self._inferred, strict=True)
+        found = {tag for now, then in pairs for tag in _differing(now, then)}
+        if not found:
+            return True
+        before = cloned(self._before)
+        self._model.graph = before.graph
+        self._model.functions.clear()
+        self._model.functions.update(before.functions)
+        loops = [n for n in self._loops(self._model) if n.meta[_LOOP] in found]
+        new = [n for n in _behind(self._model, loops) if KEPT not in n.meta]
+        old = self._loops(self._before)
+        again = _behind(self._before, [n for n in old if n.meta[_LOOP] in found])
+        for node in (*new, *again):
+            node.meta[KEPT] = True
+        return False if new else None
+
+    def _infer(self) -> list[dict[int, set[tuple[Dims, ...]]] | None]:
+        """Return the dims of the scan outputs, without and with constants that are folded.
+
+        ONNX Runtime folds them under its default options. A function has a body for each call.
+        """
+        return [_dims_of(self._model, fold) for fold in (False, True)] if self._before else []
+
+    def _loops(self, model: ir.Model) -> list[ir.Node]:
+        if self._before is None:
+            return []
+        return [n for graph in each_graph(model) for n in graph if _LOOP in n.meta]
+
+
+def _may_be_empty(node: ir.Node) -> bool:
+    """Return whether a node is a Loop with scan outputs that may run no iteration."""
+    if node.op_type != "Loop" or node.domain != "" or len(node.outputs) < len(node.inputs) - 1:
+        return False
+    count, condition = (*node.inputs[:2], None, None)[:2]
+    return not (_is_set(count) and _is_set(condition))
+
+
+def _is_set(value: ir.Value | None) -> bool:
+    """Return whether a count or condition is left out, or is a constant that is positive."""
+    if value is None:
+        return True
+    fixed = constant(value)
+    kinds = ir.DataType.INT64, ir.DataType.BOOL
+    return fixed is not None and fixed.dtype in kinds and bool((fixed.numpy() > 0).all())
+
+
+def _scanned(node: ir.Node) -> list[ir.Value]:
+    """Return the outputs of a Loop's body that are stacked."""
+    (body,) = graphs_of(node)
+    return list(body.outputs[len(node.inputs) - 1 :])
+
+
+def _dims_of(model: ir.Model, fold: bool) -> dict[int, set[tuple[Dims, ...]]] | None:
+    """Return what ONNX infers of the scan outputs of each Loop, for each of its copies."""
+    copy = cloned(model)
+    AttachFallbacks()(copy)
+    try:
+        copy = inferred(copy, fold=fold)
+    except ModelError:
+        return None
+    found: dict[int, set[tuple[Dims, ...]]] = {}
+    for node in (n for graph in each_graph(copy) for n in graph if _LOOP in n.meta):
+        budget().work(1)
+        found.setdefault(node.meta[_LOOP], set()).add(tuple(map(_numbers, _scanned(node))))
+    return found
+
+
+def _numbers(value: ir.Value) -> Dims:
+    if value.shape is None:
+        return None
+    return tuple(dim if isinstance(dim, int) else None for dim in value.shape)
+
+
+def _differing(
+    now: dict[int, set[tuple[Dims, ...]]] | None, then: dict[int, set[tuple[Dims, ...]]] | None
+) -> set[int]:
+    """Return the Loops of which something else is inferred; one that was removed has no dims."""
+    now, then = now or {}, then or {}
+    return {number for number in now if now[number] != then.get(number)}
+
+
+def _declare(value: ir.Value, dims: tuple[Dims, ...]) -> None:
+    """Declare the numbers that are inferred in every call."""
+    first = dims[0]
+    if first is None or any(d is None or len(d) != len(first) for d in dims):
+        return
+    if value.producer() is None or (value.shape is not None and len(value.shape) != len(first)):
+        return
+    old = [None] * len(first) if value.shape is None else list(value.shape)
+    same = [d[0] if len(set(d)) == 1 else None for d in zip(*filter(None, dims), strict=True)]
+    value.shape = ir.Shape(
+        o if s is None or isinstance(o, int) else s for o, s in zip(old, same, strict=True)
+    )
+
+
+def _behind(model: ir.Model, loops: list[ir.Node]) -> Iterator[ir.Node]:
+    """Yield the scatters and gathers on which Loops depend, those in their bodies too."""
+    holders = {body: n for graph in each_graph(model) for n in graph for body in graphs_of(n)}
+    seen, stack = set(loops), list(loops)
+    while stack:
+        node = stack.pop()
+        budget().work(1)
+        if is_scatter(node) or is_gather(node):
+            yield node
+        function = called_function(model, node)
+        near = list(nodes_within(function.graph)) if function is not None else []
+        near += [inner for body in graphs_of(node) for inner in body]
+        holder = holders.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+        near += [made for v in node.inputs if v is not None and (made := v.producer())]
+        near += [] if holder is None else [holder]
+        stack += [n for n in dict.fromkeys(near) if n not in seen]
+        seen.update(near)
