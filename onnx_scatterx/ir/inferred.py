@@ -52,9 +52,14 @@ def _repeat_constants(model: ir.Model) -> None:
                 tensor = None if value is None or value.graph is graph else constant(value)
                 if value is None or tensor is None or tensor.nbytes > _SMALL:
                     continue
+                if tensor.dtype == ir.DataType.STRING:
+                    continue
                 if value not in own:
                     name = f"{value.name}/in/{number}"
-                    own[value] = ir.Value(name=name, const_value=tensor, shape=tensor.shape)
-                    own[value].dtype = tensor.dtype
+                    again = ir.Tensor(tensor.numpy(), dtype=tensor.dtype)  # its name is its own
+                    kind = ir.TensorType(again.dtype)
+                    own[value] = ir.Value(
+                        name=name, type=kind, shape=again.shape, const_value=again
+                    )
                     graph.register_initializer(own[value])
                 node.replace_input_with(place, own[value])

@@ -15,11 +15,17 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import called_function, each_graph, graphs_of, nodes_within
+from onnx_scatterx.ir.graphs import (
+    called_function,
+    callers_first,
+    each_graph,
+    graphs_of,
+    nodes_within,
+)
 from onnx_scatterx.ir.inferred import constant, inferred
 from onnx_scatterx.lift.lift_gather import is_gather
 from onnx_scatterx.lift.lift_scatter import is_scatter
-from onnx_scatterx.symbolic.budget import budget
+from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.job import KEPT
 
@@ -27,6 +33,8 @@ _LOOP = "onnx_scatterx.loop"
 """The key under which a Loop and its copies have a number."""
 
 Dims = tuple[int | None, ...] | None
+_Inferred = dict[int, set[tuple[Dims, ...]]]
+"""For each Loop, the dims of its scan outputs in each call of its function."""
 
 
 class EmptyLoops:
@@ -56,7 +64,8 @@ class EmptyLoops:
         if self._before is None:
             return True
         pairs = zip(self._infer(), self._inferred, strict=True)
-        found = {tag for now, then in pairs for tag in _differing(now, then)}
+        numbers = {n.meta[_LOOP] for n in self._loops(self._before)}
+        found = {tag for now, then in pairs for tag in _differing(now, then, numbers)}
         if not found:
             return True
         before = cloned(self._before)
@@ -71,7 +80,7 @@ class EmptyLoops:
             node.meta[KEPT] = True
         return False if new else None
 
-    def _infer(self) -> list[dict[int, set[tuple[Dims, ...]]] | None]:
+    def _infer(self) -> list[_Inferred | None]:
         """Return the dims of the scan outputs, without and with constants that are folded.
 
         ONNX Runtime folds them under its default options. A function has a body for each call.
@@ -107,19 +116,35 @@ def _scanned(node: ir.Node) -> list[ir.Value]:
     return list(body.outputs[len(node.inputs) - 1 :])
 
 
-def _dims_of(model: ir.Model, fold: bool) -> dict[int, set[tuple[Dims, ...]]] | None:
+def _dims_of(model: ir.Model, fold: bool) -> _Inferred | None:
     """Return what ONNX infers of the scan outputs of each Loop, for each of its copies."""
     copy = cloned(model)
     AttachFallbacks()(copy)
+    if _calls(copy) > LIMITS.visits:
+        return None
     try:
         copy = inferred(copy, fold=fold)
     except ModelError:
         return None
-    found: dict[int, set[tuple[Dims, ...]]] = {}
+    found: _Inferred = {}
     for node in (n for graph in each_graph(copy) for n in graph if _LOOP in n.meta):
-        budget().work(1)
         found.setdefault(node.meta[_LOOP], set()).add(tuple(map(_numbers, _scanned(node))))
     return found
+
+
+def _calls(model: ir.Model) -> int:
+    """Return how many calls of functions are inlined: nested calls multiply."""
+    counts = {f.identifier(): 0 for f in model.functions.values()}
+    total = 0
+    for function in (None, *callers_first(model)):
+        times = 1 if function is None else counts[function.identifier()]
+        graph = model.graph if function is None else function.graph
+        for node in nodes_within(graph):
+            callee = called_function(model, node)
+            if callee is not None:
+                counts[callee.identifier()] += times
+                total += times
+    return total
 
 
 def _numbers(value: ir.Value) -> Dims:
@@ -128,11 +153,10 @@ def _numbers(value: ir.Value) -> Dims:
     return tuple(dim if isinstance(dim, int) else None for dim in value.shape)
 
 
-def _differing(
-    now: dict[int, set[tuple[Dims, ...]]] | None, then: dict[int, set[tuple[Dims, ...]]] | None
-) -> set[int]:
+def _differing(now: _Inferred | None, then: _Inferred | None, numbers: set[int]) -> set[int]:
     """Return the Loops of which something else is inferred; one that was removed has no dims."""
-    now, then = now or {}, then or {}
+    if now is None or then is None:
+        return numbers
     return {number for number in now if now[number] != then.get(number)}
 
 
@@ -156,7 +180,6 @@ def _behind(model: ir.Model, loops: list[ir.Node]) -> Iterator[ir.Node]:
     seen, stack = set(loops), list(loops)
     while stack:
         node = stack.pop()
-        budget().work(1)
         if is_scatter(node) or is_gather(node):
             yield node
         function = called_function(model, node)

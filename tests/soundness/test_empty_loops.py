@@ -9,8 +9,10 @@ import random
 import numpy as np
 import onnx
 import onnx.parser
+import pytest
 
 import onnx_scatterx
+from onnx_scatterx import Reason
 from tests.helpers.pair import SESSIONS, agree
 
 MODEL = """<ir_version: 10, opset_import: ["" : 18, "local" : 1]>
@@ -119,6 +121,52 @@ def compare(before: onnx.ModelProto, after: onnx.ModelProto) -> int:
                 assert agree(expected, other.run(None, feed(count, rows))), (count, rows)
                 runs += 1
     return runs
+
+
+def written(write: str, part: str = "Identity (y)", count: str = "n") -> onnx.ModelProto:
+    """Return a model whose Loop gives out a part of what its body writes."""
+    loop = LOOP.replace("(n, t, START)", f"({count}, t, x)").replace("float[a,b]", "float[a,4]")
+    loop = loop.replace("WRITE", write).replace("ONE", part).replace("OTHER", "Identity (c)")
+    model = onnx.parser.parse_model(MODEL.replace("OUTER", OUTER[2]).replace("LOOP", loop))
+    if "local." not in write:
+        del model.functions[:]
+    return model
+
+
+@pytest.mark.parametrize("write", WRITES[:4])
+def test_dims_that_were_inferred_are_declared(write: str) -> None:
+    model = written(write, "Identity (y)")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert all(s.reason is None for s in result.report.scatters)
+    assert compare(model, result.model) >= 8
+
+
+SAME = "d = Slice (c, zero, two, zero) y = ScatterND (d, first, u)"
+
+
+def test_scatters_are_kept_if_more_would_be_inferred() -> None:
+    model = written(f"{SAME} h = ScatterND (v, first, u)")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert {s.reason for s in result.report.scatters} == {Reason.EMPTY_LOOP}
+    assert compare(model, result.model) >= 8
+
+
+def test_only_the_scatters_that_lead_to_the_loop_are_kept() -> None:
+    model = written(SAME)
+    again = onnx.helper.make_node("ScatterND", ["f", "first", "u"], ["again"])
+    model.graph.node.append(again)
+    model.graph.output.append(onnx.helper.make_empty_tensor_value_info("again"))
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert [s.reason for s in result.report.scatters] == [None, Reason.EMPTY_LOOP]
+    assert compare(model, result.model) >= 8
+
+
+def test_a_loop_that_runs_needs_nothing() -> None:
+    model = written(SAME, count="three")
+    three = onnx.helper.make_tensor("three", onnx.TensorProto.INT64, [], [3])
+    model.graph.initializer.append(three)
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert all(s.reason is None for s in result.report.scatters)
 
 
 def test_random_bodies() -> None:
