@@ -19,7 +19,6 @@ from onnx_scatterx.ir.graphs import all_graphs, nodes_within
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
 from onnx_scatterx.reports.details import with_details
 from onnx_scatterx.reports.entries import Action
@@ -31,14 +30,13 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.violations import violations
-from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.transforms.attempt import attempts
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
 from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.transforms.drop_overwritten import DropOverwrittenUpdates
-from onnx_scatterx.transforms.empty_loops import EmptyLoops
 from onnx_scatterx.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
@@ -171,22 +169,13 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
         return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
-def _lowered(job: Job) -> Job:
-    """Write the scatters of a model, so that its empty Loops give what they gave."""
-    loops, steps = EmptyLoops(job.model), LOWERING
-    while True:
-        for step in steps:
-            if step.applies(job.settings):
-                step.run(job)
-                job.observer.passed(step.name, job.model)
-        loops.declare()
-        done = True if job.settings.fix else loops.keep_more()
-        if done or job.forbidden is not None:
-            return job
-        job = replace(job, outcomes=[], called={}, gathers={}, unread=set(), wiring=Wiring())
-        if done is None:
-            job.forbidden = Refusal(Reason.EMPTY_LOOP)
-            steps = tuple(s for s in steps if isinstance(s, LowerScatters | SimplifyGathers))
+def _lower(job: Job) -> None:
+    """Write the scatters of a model, or only report on them if it must not be changed."""
+    for step in LOWERING:
+        allowed = job.forbidden is None or isinstance(step, LowerScatters | SimplifyGathers)
+        if step.applies(job.settings) and allowed:
+            step.run(job)
+            job.observer.passed(step.name, job.model)
 
 
 def _goes(record: NodeRecord) -> bool:
@@ -216,7 +205,7 @@ def _rewritten(
     if not job.has_scatters and not settings.fix:
         return ()
     with budget().share(3 / 4):  # the rest is for the report
-        job = _lowered(job)
+        job = attempts(job, _lower)
         for step in FITTING:
             if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
                 step.run(job)

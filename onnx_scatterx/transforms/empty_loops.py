@@ -9,7 +9,7 @@ output are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container
 
 import onnx_ir as ir
 
@@ -23,14 +23,10 @@ from onnx_scatterx.ir.graphs import (
     nodes_within,
 )
 from onnx_scatterx.ir.inferred import constant, inferred
-from onnx_scatterx.lift.lift_gather import is_gather
-from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
-from onnx_scatterx.transforms.job import KEPT
-
-_LOOP = "onnx_scatterx.loop"
-"""The key under which a Loop and its copies have a number."""
+from onnx_scatterx.transforms.job import NUMBER
 
 Dims = tuple[int | None, ...] | None
 _Inferred = dict[int, set[tuple[Dims, ...]]]
@@ -38,59 +34,50 @@ _Inferred = dict[int, set[tuple[Dims, ...]]]
 
 
 class EmptyLoops:
-    """The Loops of a model that may run no iteration, and what is inferred of their bodies."""
+    """The Loops of a model that may run no iteration, and what is inferred of their bodies.
+
+    ``numbers`` has each of them under the key NUMBER of its ``meta``.
+    """
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         loops = [n for graph in each_graph(model) for n in graph if _may_be_empty(n)]
-        for number, node in enumerate(loops):
-            node.meta[_LOOP] = number
-        self._before = cloned(model) if loops else None
+        self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
-    def declare(self) -> None:
-        """Declare what was inferred of the original, and is now perhaps not inferred."""
-        for node in self._loops(self._model):
-            called = (self._inferred[0] or {}).get(node.meta[_LOOP], set())
-            for values in zip(_scanned(node), *called, strict=True) if called else ():
-                _declare(values[0], values[1:])
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are no such Loops."""
+        return not self._numbers
 
-    def keep_more(self) -> bool | None:
-        """Undo everything if another dim is inferred now, and note which scatters to keep.
-
-        Returns True if nothing was undone, False if there are scatters to keep, and None if all of
-        the model must be.
-        """
-        if self._before is None:
-            return True
+    def keep_dims(self) -> dict[int, Refusal]:
+        """Declare what was inferred; return the Loops of which something else is inferred now."""
+        for node in _nodes(self._model, self._numbers):
+            called = (self._inferred[0] or {}).get(node.meta[NUMBER], set())
+            for value, *dims in zip(_scanned(node), *called, strict=True) if called else ():
+                _declare(value, dims)
         pairs = zip(self._infer(), self._inferred, strict=True)
-        numbers = {n.meta[_LOOP] for n in self._loops(self._before)}
-        found = {tag for now, then in pairs for tag in _differing(now, then, numbers)}
-        if not found:
-            return True
-        before = cloned(self._before)
-        self._model.graph = before.graph
-        self._model.functions.clear()
-        self._model.functions.update(before.functions)
-        loops = [n for n in self._loops(self._model) if n.meta[_LOOP] in found]
-        new = [n for n in _behind(self._model, loops) if KEPT not in n.meta]
-        old = self._loops(self._before)
-        again = _behind(self._before, [n for n in old if n.meta[_LOOP] in found])
-        for node in (*new, *again):
-            node.meta[KEPT] = True
-        return False if new else None
+        found = {n for now, then in pairs for n in self._differing(now, then)}
+        return dict.fromkeys(found, Refusal(Reason.EMPTY_LOOP))
 
     def _infer(self) -> list[_Inferred | None]:
         """Return the dims of the scan outputs, without and with constants that are folded.
 
         ONNX Runtime folds them under its default options. A function has a body for each call.
         """
-        return [_dims_of(self._model, fold) for fold in (False, True)] if self._before else []
+        folds = (False, True) if self._numbers else ()
+        return [_dims_of(self._model, self._numbers, fold) for fold in folds]
 
-    def _loops(self, model: ir.Model) -> list[ir.Node]:
-        if self._before is None:
-            return []
-        return [n for graph in each_graph(model) for n in graph if _LOOP in n.meta]
+    def _differing(self, now: _Inferred | None, then: _Inferred | None) -> set[int]:
+        """Return the Loops of which something else is inferred; one that is gone has no dims."""
+        if now is None or then is None:
+            return self._numbers
+        return {number for number in now if now[number] != then.get(number)}
+
+
+def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
+    nodes = (n for graph in each_graph(model) for n in graph)
+    return [n for n in nodes if n.meta.get(NUMBER) in numbers]
 
 
 def _may_be_empty(node: ir.Node) -> bool:
@@ -116,7 +103,7 @@ def _scanned(node: ir.Node) -> list[ir.Value]:
     return list(body.outputs[len(node.inputs) - 1 :])
 
 
-def _dims_of(model: ir.Model, fold: bool) -> _Inferred | None:
+def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred | None:
     """Return what ONNX infers of the scan outputs of each Loop, for each of its copies."""
     copy = cloned(model)
     AttachFallbacks()(copy)
@@ -127,8 +114,8 @@ def _dims_of(model: ir.Model, fold: bool) -> _Inferred | None:
     except ModelError:
         return None
     found: _Inferred = {}
-    for node in (n for graph in each_graph(copy) for n in graph if _LOOP in n.meta):
-        found.setdefault(node.meta[_LOOP], set()).add(tuple(map(_numbers, _scanned(node))))
+    for node in _nodes(copy, numbers):
+        found.setdefault(node.meta[NUMBER], set()).add(tuple(map(_numbers, _scanned(node))))
     return found
 
 
@@ -153,14 +140,7 @@ def _numbers(value: ir.Value) -> Dims:
     return tuple(dim if isinstance(dim, int) else None for dim in value.shape)
 
 
-def _differing(now: _Inferred | None, then: _Inferred | None, numbers: set[int]) -> set[int]:
-    """Return the Loops of which something else is inferred; one that was removed has no dims."""
-    if now is None or then is None:
-        return numbers
-    return {number for number in now if now[number] != then.get(number)}
-
-
-def _declare(value: ir.Value, dims: tuple[Dims, ...]) -> None:
+def _declare(value: ir.Value, dims: list[Dims]) -> None:
     """Declare the numbers that are inferred in every call."""
     first = dims[0]
     if first is None or any(d is None or len(d) != len(first) for d in dims):
@@ -172,21 +152,3 @@ def _declare(value: ir.Value, dims: tuple[Dims, ...]) -> None:
     value.shape = ir.Shape(
         o if s is None or isinstance(o, int) else s for o, s in zip(old, same, strict=True)
     )
-
-
-def _behind(model: ir.Model, loops: list[ir.Node]) -> Iterator[ir.Node]:
-    """Yield the scatters and gathers on which Loops depend, those in their bodies too."""
-    holders = {body: n for graph in each_graph(model) for n in graph for body in graphs_of(n)}
-    seen, stack = set(loops), list(loops)
-    while stack:
-        node = stack.pop()
-        if is_scatter(node) or is_gather(node):
-            yield node
-        function = called_function(model, node)
-        near = list(nodes_within(function.graph)) if function is not None else []
-        near += [inner for body in graphs_of(node) for inner in body]
-        holder = holders.get(node.graph) if isinstance(node.graph, ir.Graph) else None
-        near += [made for v in node.inputs if v is not None and (made := v.producer())]
-        near += [] if holder is None else [holder]
-        stack += [n for n in dict.fromkeys(near) if n not in seen]
-        seen.update(near)

@@ -33,7 +33,10 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 
 KEPT = "onnx_scatterx.kept"
-"""The key of the scatters and gathers that are kept because of a Loop behind them."""
+"""The key of the scatters and gathers that are kept, with the reason."""
+
+NUMBER = "onnx_scatterx.number"
+"""The key of the number of a node, which its copies have, too."""
 
 
 @dataclass
@@ -59,6 +62,12 @@ class Job:
         distrust = self.settings.distrust_dims
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
+        )
+
+    def again(self, forbidden: Refusal | None) -> Job:
+        """Return a job for the same model, before anything was done."""
+        return Job(
+            self.model, self.settings, self.assumed, observer=self.observer, forbidden=forbidden
         )
 
     @cached_property

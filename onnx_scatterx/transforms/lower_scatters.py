@@ -86,7 +86,7 @@ def _planned(context: GraphContext) -> _Planned:
     }
     for node in context.graph:
         if KEPT in node.meta and is_scatter(node):
-            opaque[node] = Refusal(Reason.EMPTY_LOOP)
+            opaque[node] = node.meta[KEPT]
     split_before: dict[ir.Node, int] = {}
     while True:
         found = Provenance(

@@ -15,7 +15,8 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.quantization import is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.lowering.runtime_patterns import MOVED_PAST, has_quantizers, is_rejected
+from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST, has_quantizers
+from onnx_scatterx.lowering.runtime_patterns import is_rejected
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job

@@ -15,8 +15,8 @@ from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.lowering.round import RewriteRound
-from onnx_scatterx.lowering.runtime_patterns import has_quantizers
 from onnx_scatterx.lowering.selection import GatherSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
@@ -63,7 +63,7 @@ def _simplify(
     """
     there = {n for n in gathers if n.graph is not None}
     for node in (n for n in gathers if KEPT in n.meta):
-        outcome.refusals[node] = Refusal(Reason.EMPTY_LOOP)
+        outcome.refusals[node] = node.meta[KEPT]
         there.discard(node)
     quantizers = has_quantizers(context.graph)
     for node in gathers if quantizers else ():
