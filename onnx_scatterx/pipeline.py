@@ -30,6 +30,9 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
+from onnx_scatterx.text.last_bit import as_metadata as as_runtime
+from onnx_scatterx.text.last_bit import from_metadata as from_runtime
 from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.attempt import attempts
@@ -134,6 +137,10 @@ def _optimized(
         if used:
             found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
             model.metadata_props[METADATA] = as_metadata(found)
+    told = {why for record in records for why in record.entry.in_onnxruntime}
+    told |= set(from_runtime(model.metadata_props))  # of an earlier run
+    if told:
+        model.metadata_props[IN_ONNXRUNTIME] = as_runtime(told)
     report = report_of(
         settings.target.name,
         records,
