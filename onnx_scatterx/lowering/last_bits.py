@@ -9,7 +9,8 @@ without rounding between them: a scatter, but not the several nodes that replace
     before   y = Mul(ScatterND(x, all, Conv(a, w)), c)
     after    y = Mul(Conv(a, w), c)
 
-Under its default options ONNX Runtime makes one node of two that follow each other.
+Under its default options ONNX Runtime makes one node of two that follow each other. It packs an
+operand of a product that is a constant, and then computes the product by another kernel.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST
+from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.last_bit import LastBit
 
@@ -47,7 +49,23 @@ def last_bits(
             found.append(LastBit.FLOAT16)
     if below and _is_neighbour(result):
         found.append(LastBit.FUSED)
+    if result.const_value is not None and _is_multiplied(value):
+        found.append(LastBit.PACKED)
     return tuple(found)
+
+
+def _is_multiplied(value: ir.Value) -> bool:
+    """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
+    stack, seen = [value], {value}
+    while stack:
+        budget().work(1)
+        here = stack.pop()
+        if any(use.idx in packed(use.node) for use in here.uses()):
+            return True
+        near = [v for use in here.uses() for v in use.node.outputs]
+        stack += [v for v in dict.fromkeys(near) if v not in seen]
+        seen.update(near)
+    return False
 
 
 def _outputs(gone: Collection[ir.Node], value: ir.Value) -> list[ir.Value]:

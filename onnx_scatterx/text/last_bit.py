@@ -15,6 +15,7 @@ class LastBit(enum.Enum):
     """A reason for another last bit. The value is for users."""
 
     FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
+    PACKED = "ONNX Runtime computes a product with a constant by another kernel"
     FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ Feeds = Sequence[dict[str, Any]]
 class Drawn:
     """A random graph: nodes that move, writes and reads of the floats that a subclass draws."""
 
+    widest = 4  # columns of the first tensor
+
     def __init__(self, rng: random.Random, opset: int) -> None:
         self.rng = rng
         self.opset = opset
@@ -123,7 +125,7 @@ class Drawn:
 
     def model(self) -> onnx.ModelProto:
         """Return the model."""
-        shape: Shape = self.rng.randint(1, 4), self.rng.randint(1, 4)
+        shape: Shape = self.rng.randint(1, 4), self.rng.randint(1, self.widest)
         x = self.floats(shape)
         for _ in range(self.rng.randint(1, 3)):
             if self.rng.random() < 0.5:
