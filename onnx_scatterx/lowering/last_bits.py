@@ -24,11 +24,13 @@ from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST
 from onnx_scatterx.lowering.runtime_patterns import packed
-from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.text.last_bit import LastBit
 
 _SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
 """Of the operators that are written, those that compute with floats."""
+
+_NEAR = 64
+"""How many nodes are looked at; those behind them are taken to compute."""
 
 
 def last_bits(
@@ -58,9 +60,8 @@ def _is_multiplied(value: ir.Value) -> bool:
     """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
     stack, seen = [value], {value}
     while stack:
-        budget().work(1)
         here = stack.pop()
-        if any(use.idx in packed(use.node) for use in here.uses()):
+        if len(seen) > _NEAR or any(use.idx in packed(use.node) for use in here.uses()):
             return True
         near = [v for use in here.uses() for v in use.node.outputs]
         stack += [v for v in dict.fromkeys(near) if v not in seen]
@@ -87,7 +88,8 @@ def _computes(nodes: Iterable[ir.Node], *, up: bool) -> bool:
     seen = set(stack)
     while stack:
         node = stack.pop()
-        budget().work(1)
+        if len(seen) > _NEAR:
+            return True
         if not operands_of(node):
             if node.op_type not in ("Constant", "ConstantOfShape", "Shape", "Size"):
                 return True
@@ -101,13 +103,12 @@ def _computes(nodes: Iterable[ir.Node], *, up: bool) -> bool:
 def _is_neighbour(result: ir.Value) -> bool:
     """Return whether a node that computes gives a value, perhaps through one that moves it."""
     value: ir.Value | None = result
-    while value is not None:
-        budget().work(1)
-        node = value.producer()
+    for _ in range(_NEAR):
+        node = None if value is None else value.producer()
         if node is None or graphs_of(node):
             return False
         if node.op_type not in MOVED_PAST:
             moves = operands_of(node) or node.op_type in ("Constant", "ConstantOfShape", "Pad")
             return node.op_type in _SUMS or not moves
         value = node.inputs[0]
-    return False
+    return True

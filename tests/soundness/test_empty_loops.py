@@ -85,6 +85,36 @@ def drawn(rng: random.Random) -> onnx.ModelProto:
     return model
 
 
+def held(model: onnx.ModelProto, holder: str) -> onnx.ModelProto:
+    """Put the Loop into both branches of an If, or into a function."""
+    loop = model.graph.node.pop()
+    kinds = [onnx.TensorProto.FLOAT, *(v.type.tensor_type.elem_type for v in _scans(loop))]
+    if holder == "function":
+        names = sorted({v.name for v in (*model.graph.input, *model.graph.initializer)} | {"z"})
+        inner = onnx.helper.make_function(
+            "held", "held", names, list(loop.output), [loop], model.opset_import
+        )
+        model.functions.append(inner)
+        model.opset_import.append(onnx.helper.make_opsetid("held", 1))
+        model.graph.node.append(onnx.helper.make_node("held", names, loop.output, domain="held"))
+        return model
+    branches = {}
+    for branch in ("then_branch", "else_branch"):
+        copy = onnx.NodeProto()
+        copy.CopyFrom(loop)
+        copy.output[:] = [f"{name}_{branch}" for name in loop.output]
+        results = [onnx.ValueInfoProto(name=name) for name in copy.output]
+        for value, kind in zip(results, kinds, strict=True):
+            value.type.tensor_type.elem_type = kind
+        branches[branch] = onnx.helper.make_graph([copy], branch, [], results)
+    model.graph.node.append(onnx.helper.make_node("If", ["p"], loop.output, **branches))
+    return model
+
+
+def _scans(loop: onnx.NodeProto) -> list[onnx.ValueInfoProto]:
+    return list(loop.attribute[0].g.output[2:])
+
+
 def _bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
     found = [a.g for n in graph.node for a in n.attribute if a.HasField("g")]
     return found + [inner for body in found for inner in _bodies(body)]
@@ -174,6 +204,8 @@ def test_random_bodies() -> None:
     for seed in range(60):
         rng = random.Random(seed)
         model, reads = drawn(rng), rng.random() < 0.3
+        holder = rng.choice(("none", "none", "if", "function"))
+        model = model if holder == "none" else held(model, holder)
         target = rng.choice(("standard", "scatterx", "ort-cpu"))
         after = onnx_scatterx.optimize(model, target=target, reads=reads).model
         runs += compare(model, after)
