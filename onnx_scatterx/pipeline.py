@@ -30,8 +30,12 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
+from onnx_scatterx.text.last_bit import as_metadata as as_runtime
+from onnx_scatterx.text.last_bit import from_metadata as from_runtime
 from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.transforms.attempt import attempts
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.cancel_transposes import CancelTransposes
 from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
@@ -47,7 +51,7 @@ from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
 from onnx_scatterx.transforms.write_other_forms import WriteOtherForms
 from onnx_scatterx.transforms.write_sizes import WriteSizes
 
-PIPELINE: tuple[Pass, ...] = (
+LOWERING: tuple[Pass, ...] = (
     WriteSizes(),
     InlineKnownIfs(),
     DropOverwrittenUpdates(),
@@ -56,12 +60,19 @@ PIPELINE: tuple[Pass, ...] = (
     SimplifyGathers(),
     ShortenShapeComputations(),
     CancelTransposes(),
+)
+"""The passes that replace scatters and gathers."""
+
+FITTING: tuple[Pass, ...] = (
     FoldSizes(),
     WriteOtherForms(),
     MoveAboveQuantizers(),
     DropDefaultReductions(),
     AttachFallbacks(),
 )
+"""The passes that fit the rest of the model to the target."""
+
+PIPELINE = LOWERING + FITTING
 
 _OF_THE_REST = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
 """They change nodes that are unrelated to scatters."""
@@ -126,6 +137,10 @@ def _optimized(
         if used:
             found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
             model.metadata_props[METADATA] = as_metadata(found)
+    told = {why for record in records for why in record.entry.in_onnxruntime}
+    told |= set(from_runtime(model.metadata_props))  # of an earlier run
+    if told:
+        model.metadata_props[IN_ONNXRUNTIME] = as_runtime(told)
     report = report_of(
         settings.target.name,
         records,
@@ -161,6 +176,15 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
         return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
 
 
+def _lower(job: Job) -> None:
+    """Write the scatters of a model, or only report on them if it must not be changed."""
+    for step in LOWERING:
+        allowed = job.forbidden is None or isinstance(step, LowerScatters | SimplifyGathers)
+        if step.applies(job.settings) and allowed:
+            step.run(job)
+            job.observer.passed(step.name, job.model)
+
+
 def _goes(record: NodeRecord) -> bool:
     return record.entry.action is not Action.KEPT
 
@@ -188,7 +212,8 @@ def _rewritten(
     if not job.has_scatters and not settings.fix:
         return ()
     with budget().share(3 / 4):  # the rest is for the report
-        for step in PIPELINE:
+        job = attempts(job, _lower)
+        for step in FITTING:
             if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
                 step.run(job)
                 observer.passed(step.name, model)

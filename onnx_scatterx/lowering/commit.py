@@ -9,11 +9,13 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.lift.quantization import QUANTIZED
+from onnx_scatterx.lowering.last_bits import last_bits
 from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.lowering.written import NOTHING, Written, element_path
 from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.text.last_bit import LAST_BIT
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""
@@ -99,6 +101,9 @@ class Commit:
             # If the data come from a node that cannot run, only what is written has a known type.
             dtype = known.dtype or value.dtype or result.dtype
             assert dtype is not None
+            bits = last_bits(value, result, gone, dtype)
+            for node in gone:
+                node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)
         replace_uses(value, result)
         w.replaced[value] = result

@@ -18,9 +18,10 @@ from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.planner import Planner
+from onnx_scatterx.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.lowering.region import Region
 from onnx_scatterx.lowering.rule import Context, Plan, RegionRule, ScatterRule
-from onnx_scatterx.lowering.runtime_patterns import has_quantizers, objection
+from onnx_scatterx.lowering.runtime_patterns import objection
 from onnx_scatterx.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.symbolic.budget import LimitError, budget

@@ -3,8 +3,9 @@
 Under its default options, ONNX Runtime moves DequantizeLinear down and QuantizeLinear up past
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
 beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
-each of its faults, with the smallest model that shows it. Every pass that writes or removes nodes
-asks ``obstacle`` about a node that it replaces, and ``objection`` about the nodes for it.
+each of its faults, with the smallest model that shows it. A pass that writes nodes asks
+``obstacle`` about a node that it replaces, and ``objection`` about the nodes for it. Once all are
+written, ``exposed`` is asked about every node that lost readers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.lift.element_moves import operands_of
-from onnx_scatterx.lift.quantization import QUANTIZERS, Quantization, is_quantizer, quantization_of
+from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.lowering.quantizer_paths import (
+    MOVED_PAST,
+    Steps,
+    before_moves,
+    dequantizers,
+    reached,
+)
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -30,8 +38,6 @@ MEASURED = "1.32"
 _TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
 
 
-MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-"""Past these ONNX Runtime moves quantizers; it removes Identity."""
 _ALONE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 """These are computed in integers behind DequantizeLinear, without a QuantizeLinear behind them."""
 _OF_ONE = {
@@ -193,21 +199,49 @@ def objection(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
     if producer is None or trial.result is None:
         return None
     for op, inputs in trial.steps.values():
-        above = _dequantizers(inputs[:1], trial) if op in MOVED_PAST else []
+        above = dequantizers(inputs[:1], trial.steps) if op in MOVED_PAST else []
         for quantizer in above:
             fault = _moved_down(quantizer, known)
             if fault is not None or not is_exact(known)(quantizer):
                 return fault or OnFloats.INEXACT
-    op, inputs = _before_moves(trial.result, trial)
+    op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
         readers = reached(producer, up=False, of=_computes)
-        found = any(_is_between(n.op_type, n.inputs, n, trial) for n in readers)
+        found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
         return OnFloats.INTEGER_KERNEL if found else None
-    if op not in _IN_INTEGERS or not _is_between(op, inputs, producer, trial):
+    return _computed_in_integers(op, inputs, producer, trial.steps, known)
+
+
+def exposed(node: ir.Node, known: Known) -> OnFloats | None:
+    """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
+
+    It does so only past nodes with one reader. So a node is exposed if its other readers go.
+    """
+    here: ir.Node | None = node
+    while here is not None and not is_quantizer(here, "QuantizeLinear"):
+        budget().work(1)
+        uses = [use for value in here.outputs for use in value.uses()]
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        moved = here is node or here.op_type in MOVED_PAST
+        here = uses[0].node if len(uses) == 1 and moved and not given_out else None
+    if here is None:
+        return None
+    op, inputs = before_moves(node.outputs[0], {})
+    if op == "DequantizeLinear":
+        exact = all(map(is_exact(known), (here, *reached(node, up=True))))
+        return None if exact else OnFloats.INEXACT
+    return _computed_in_integers(op, inputs, node, {}, known)
+
+
+def _computed_in_integers(
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: Known
+) -> OnFloats | None:
+    """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
+    if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
         return None
     if op != "Where":
         return OnFloats.INTEGER_KERNEL
-    scales = [*_dequantizers(inputs[1:], trial), *reached(producer, up=False)]
+    scales = [*dequantizers(inputs[1:], steps), *reached(last, up=False)]
     return None if all(_has_one_scale(n, known) for n in scales) else OnFloats.ONE_SCALE
 
 
@@ -215,25 +249,8 @@ def _computes(node: ir.Node) -> bool:
     return node.op_type in _IN_INTEGERS and node.domain == ""
 
 
-def _before_moves(value: ir.Value, trial: DryRun) -> tuple[str, Sequence[ir.Value | None]]:
-    """Return the operator that stands before nodes past which quantizers move, and its inputs."""
-    while True:
-        budget().work(1)
-        op, inputs = _step(value, trial)
-        first = inputs[0] if op in MOVED_PAST and inputs else None
-        if first is None:
-            return op, inputs
-        value = first
-
-
-def _step(value: ir.Value, trial: DryRun) -> tuple[str, Sequence[ir.Value | None]]:
-    """Return the operator that computes a value, and its inputs."""
-    node = value.producer()
-    return trial.steps.get(value) or (("", ()) if node is None else (node.op_type, node.inputs))
-
-
 def _is_between(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, trial: DryRun
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, steps: Steps
 ) -> bool:
     """Return whether a node reads DequantizeLinear, and QuantizeLinear reads ``last``.
 
@@ -241,26 +258,7 @@ def _is_between(
     """
     data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
     below = op in _ALONE or (last is not None and bool(reached(last, up=False)))
-    return below and all(_dequantizers([v], trial) for v in data)
-
-
-def _dequantizers(values: Sequence[ir.Value | None], trial: DryRun) -> list[ir.Node]:
-    """Return the quantizers whose floats may reach values, some of which are written on trial."""
-    found, seen, stack = [], set(values), list(values)
-    while stack:
-        value = stack.pop()
-        budget().work(1)
-        node = None if value is None else value.producer()
-        if value is not None and value in trial.steps:
-            near = list(trial.steps[value][1])
-        elif node is not None and is_quantizer(node, "DequantizeLinear"):
-            found.append(node)
-            continue
-        else:
-            near = [] if node is None else [node.inputs[i] for i in operands_of(node)]
-        stack += [v for v in near if v not in seen]
-        seen.update(near)
-    return found
+    return below and all(dequantizers([v], steps) for v in data)
 
 
 def _has_one_scale(node: ir.Node, known: Known) -> bool:
@@ -281,41 +279,6 @@ def _is_given_out_between(node: ir.Node) -> bool:
         stack += [n for n in dict.fromkeys(readers) if n not in seen]
         seen.update(readers)
     return False
-
-
-def reached(
-    node: ir.Node, *, up: bool, of: Callable[[ir.Node], bool] | None = None
-) -> list[ir.Node]:
-    """Return the quantizers whose elements reach a node through others that move them.
-
-    If not ``up``, return the quantizers that the node's elements reach, or other nodes, ``of``
-    which it is asked.
-    """
-    op = "DequantizeLinear" if up else "QuantizeLinear"
-    of = of or (lambda other: is_quantizer(other, op))
-    found, seen, stack = [], {node}, [node]
-    while stack:
-        here = stack.pop()
-        budget().work(1)
-        if up:
-            given = (here.inputs[i] for i in operands_of(here))
-            near = [v.producer() for v in given if v is not None]
-        else:
-            near = [u.node for v in here.outputs for u in v.uses()]
-        for other in near:
-            if other is None:
-                continue
-            if of(other):
-                found.append(other)
-            elif other not in seen and operands_of(other):
-                seen.add(other)
-                stack.append(other)
-    return found
-
-
-def has_quantizers(graph: ir.Graph) -> bool:
-    """Return whether a graph itself has quantizers."""
-    return any(is_quantizer(node, *QUANTIZERS) for node in graph)
 
 
 def is_exact(known: Known) -> Callable[[ir.Node], bool]:

@@ -27,6 +27,7 @@ from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.terms import Symbol
+from onnx_scatterx.text.last_bit import LAST_BIT
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
@@ -149,6 +150,7 @@ def _entry(
         "written": outcome.written.get(node, NOTHING).operators if action is Action.REMOVED else (),
         "refusal": refusal,
         "selects_floats": node in outcome.selected,
+        "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     }
     if not is_scatter(node):
@@ -162,6 +164,13 @@ def _entry(
         work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
         quantized=_quantized(node),
     )
+
+
+def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
+    """Return why ONNX Runtime may compute other values of what replaces a node."""
+    why = node.meta.get(QUANTIZED)
+    changed = [why] if isinstance(why, OnFloats) and why.keeps_scatter else []
+    return tuple(map(str, dict.fromkeys((*changed, *node.meta.get(LAST_BIT, ())))))
 
 
 def _quantized(node: ir.Node) -> str:

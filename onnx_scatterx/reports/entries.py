@@ -47,7 +47,8 @@ class Entry:
     original statement. ``rules`` are the rules that write its region, and ``written`` the operators
     that replace it. ``facts`` are the assumptions of the proof. If a node has no name, it is named
     by its output. ``selects_floats`` says that a Where of floats was written, which may change a
-    zero's sign. ``detail`` is for a page; equality of entries ignores it.
+    zero's sign. ``in_onnxruntime`` are the reasons why ONNX Runtime may compute other values of the
+    nodes that replace it. ``detail`` is for a page; equality of entries ignores it.
     """
 
     node: str
@@ -60,6 +61,7 @@ class Entry:
     refusal: Refusal | None = None
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
+    in_onnxruntime: tuple[str, ...] = ()
     detail: Detail | None = field(default=None, compare=False, repr=False)
     written: tuple[str, ...] = ()
     axes: tuple[int, ...] | None = None
@@ -108,6 +110,7 @@ class Entry:
             "why": None if self.refusal is None else str(self.refusal),
             "facts": list(self.facts),
             "selects_floats": self.selects_floats,
+            "in_onnxruntime": list(self.in_onnxruntime),
         }
 
 

@@ -126,6 +126,7 @@ class Report(ReportContent):
             *self.assumption_lines(),
             *self.duplicate_lines(),
             *self.zero_lines(),
+            *self.runtime_lines(),
             *self.violation_lines(),
             *self.size_lines(),
         ]
@@ -176,6 +177,14 @@ class Report(ReportContent):
             return []
         verb = "would become" if self.planned else "became"
         return [f"{', '.join(nodes)}: {verb} a Where, in which the sign of a zero may change"]
+
+    def runtime_lines(self) -> list[str]:
+        """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
+        found: dict[str, list[str]] = {}
+        for entry in self.entries:
+            for why in entry.in_onnxruntime:
+                found.setdefault(why, []).append(entry.node)
+        return [f"{', '.join(nodes)}: {why}" for why, nodes in found.items()]
 
     def violation_lines(self) -> list[str]:
         """Return the nodes that the target does not take, in lines; empty without a profile."""

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import onnx
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
-from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.captured_logs import quiet
-from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.given import AnyModel, Given
 from onnx_scatterx.ir.io import check_file, load, note_model, save
@@ -84,17 +80,3 @@ def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
         return real[tensor.path].relative_to(root).as_posix(), root
 
     return moved(model, place)
-
-
-def analysed(model: ir.Model) -> ir.Model:
-    """Return a copy with functions inlined and shapes inferred, for analysis only."""
-    copy = cloned(model)
-    for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
-        del copy.functions[identifier]  # the operators of these names run (`called_function`)
-    try:
-        copy = InlinePass()(copy).model
-    except (ir.passes.PassError, ValueError) as error:
-        raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
-    # If inference fails, the declared shapes are used. This needs no warning.
-    with quiet("onnx_ir.passes.common.shape_inference"):
-        return ShapeInferencePass(check_type=False, strict_mode=False)(copy).model

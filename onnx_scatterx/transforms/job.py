@@ -32,6 +32,12 @@ from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 
+KEPT = "onnx_scatterx.kept"
+"""The key of the scatters and gathers that are kept, with the reason."""
+
+NUMBER = "onnx_scatterx.number"
+"""The key of the number of a node, which its copies have, too."""
+
 
 @dataclass
 class Job:
@@ -47,6 +53,7 @@ class Job:
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
+    forbidden: Refusal | None = None  # why the whole model is left as it is
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -55,6 +62,12 @@ class Job:
         distrust = self.settings.distrust_dims
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
+        )
+
+    def again(self, forbidden: Refusal | None) -> Job:
+        """Return a job for the same model, before anything was done."""
+        return Job(
+            self.model, self.settings, self.assumed, observer=self.observer, forbidden=forbidden
         )
 
     @cached_property
@@ -105,6 +118,8 @@ class Job:
     @cached_property
     def obstacle(self) -> Refusal | None:
         """Why the model must not be changed, or None if it may be."""
+        if self.forbidden is not None:
+            return self.forbidden
         spending = budget()
         try:
             with spending.of_part(LIMITS.scatter_steps):

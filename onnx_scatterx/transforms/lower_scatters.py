@@ -23,7 +23,7 @@ from onnx_scatterx.symbolic.budget import LimitError, SpentError, budget, own_bu
 from onnx_scatterx.text.quantized import OnFloats
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
-from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.job import KEPT, Job
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 from onnx_scatterx.transforms.shorten_shapes import index_nodes
 
@@ -84,6 +84,9 @@ def _planned(context: GraphContext) -> _Planned:
         and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
         and why.keeps_scatter
     }
+    for node in context.graph:
+        if KEPT in node.meta and is_scatter(node):
+            opaque[node] = node.meta[KEPT]
     split_before: dict[ir.Node, int] = {}
     while True:
         found = Provenance(

@@ -19,7 +19,8 @@ from onnx_scatterx.lift.element_moves import operands_of, whole_axes
 from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.lowering.runtime_patterns import described, is_exact, reached
+from onnx_scatterx.lowering.quantizer_paths import reached
+from onnx_scatterx.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.quantized import OnFloats

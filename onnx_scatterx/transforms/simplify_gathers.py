@@ -15,15 +15,15 @@ from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.commit import Commit
 from onnx_scatterx.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.lowering.graph_context import GraphContext
+from onnx_scatterx.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.lowering.round import RewriteRound
-from onnx_scatterx.lowering.runtime_patterns import has_quantizers
 from onnx_scatterx.lowering.selection import GatherSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
-from onnx_scatterx.transforms.job import Job
+from onnx_scatterx.transforms.job import KEPT, Job
 from onnx_scatterx.transforms.outcome import Outcome
 
 
@@ -62,6 +62,9 @@ def _simplify(
     If planning exceeds a limit, the graph is not changed.
     """
     there = {n for n in gathers if n.graph is not None}
+    for node in (n for n in gathers if KEPT in n.meta):
+        outcome.refusals[node] = node.meta[KEPT]
+        there.discard(node)
     quantizers = has_quantizers(context.graph)
     for node in gathers if quantizers else ():
         obstacle = context.obstacle(node) if node in there else None

@@ -20,7 +20,8 @@ from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.lowering.runtime_patterns import Known, has_quantizers, objection, obstacle
+from onnx_scatterx.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.lowering.runtime_patterns import Known, objection, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError, budget

@@ -103,6 +103,8 @@ class Verification:
     reasons why the first model rejected draws. `interface` says how the declared inputs and outputs
     differ: then nothing is run. `assumed` are the assumptions that all draws satisfied. `fixed`
     are the sizes that the second model declares as numbers, and the first does not.
+    `in_onnxruntime` are the reasons that the second model gives why ONNX Runtime may compute other
+    values of it: another last bit, or quantizers that are moved under the default options.
     """
 
     draws: int
@@ -119,6 +121,7 @@ class Verification:
     proof: "Proof | None" = None
     fixed: Mapping[str, int] = field(default_factory=dict)
     tolerance: Tolerance | None = None
+    in_onnxruntime: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -141,7 +144,8 @@ class Verification:
 
     def __str__(self) -> str:
         if self.interface:
-            return in_lines(["different:", *(f"  {line}" for line in self.interface)])
+            why = (f"a reason that the second model names: {why}" for why in self.in_onnxruntime)
+            return in_lines(["different:", *(f"  {line}" for line in (*self.interface, *why))])
         lines = []
         if not self.conclusive:
             lines.append(f"not compared: the first model ran on none of {self._counts()}")
@@ -161,6 +165,10 @@ class Verification:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
         if self.conclusive:  # who gave inputs wants to know that they were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
+        if self.differences:
+            lines += [
+                f"  a reason that the second model names: {why}" for why in self.in_onnxruntime
+            ]
         if self.assumed:
             lines.append("  assumed: " + "; ".join(self.assumed))
         if self.fixed:
@@ -208,6 +216,7 @@ class Verification:
             "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
             "fixed": dict(self.fixed),
             "rejections": list(self.rejections),
+            "in_onnxruntime": list(self.in_onnxruntime),
             "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),

@@ -11,7 +11,7 @@ from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.assumptions.clauses import Clause, check
 from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.runtime.model_files import analysed
+from onnx_scatterx.ir.inferred import inferred
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import compared_constants, input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
@@ -97,7 +97,7 @@ class SampleSource:
         distrust_dims: bool,
         policy: SamplingPolicy = THOROUGH,
     ) -> "SampleSource":
-        looked_at = analysed(model)
+        looked_at = inferred(model)
         constraints, compared = input_constraints(looked_at), compared_constants(looked_at)
         inputs = (*face.inputs, *face.overridable)
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}

@@ -19,6 +19,7 @@ from onnx_scatterx.runtime.model_files import as_file
 from onnx_scatterx.runtime.worker_client import Runner
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.text.last_bit import from_metadata as told_of
 from onnx_scatterx.verification.array_diff import Tolerance
 from onnx_scatterx.verification.interface import (
     Input,
@@ -142,7 +143,8 @@ def verify(
         comparison = Comparison(one, other, timeout, start + timeout, forgiven, tolerance)
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
-            return Verification(0, 0, interface=(failure,), seed=seed)
+            why = told_of(second.metadata_props)
+            return Verification(0, 0, interface=(failure,), seed=seed, in_onnxruntime=why)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
@@ -156,7 +158,8 @@ def verify(
     result = comparison.result(seed, time.monotonic() - start, kept)
     if proof is not None:
         proof = judged(proof, result.differences)
-    return replace(result, proof=proof, fixed=dict(fixed.symbols))
+    why = told_of(second.metadata_props)
+    return replace(result, proof=proof, fixed=dict(fixed.symbols), in_onnxruntime=why)
 
 
 def _tolerance(

@@ -9,7 +9,7 @@ import pytest
 
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.runtime.model_files import analysed
+from onnx_scatterx.ir.inferred import inferred
 from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
@@ -89,7 +89,7 @@ def test_equal_sizes_are_made_different_one_by_one() -> None:
 
 def drawn(graph: str, name: str, sizes: dict[str, int], count: int = 60) -> list[np.ndarray]:
     model = ir.from_proto(onnx.parser.parse_model(HEAD + graph))
-    constraints = input_constraints(analysed(model))
+    constraints = input_constraints(inferred(model))
     source = next(i for i in Interface.of(model).inputs if i.name == name)
     rng = np.random.default_rng(0)
     sampler = InputSampler(source, constraints[name])
