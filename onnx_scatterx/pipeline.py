@@ -9,6 +9,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
+from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.assumptions.size_template import template
@@ -29,7 +30,7 @@ from onnx_scatterx.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
-from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.targets.violations import Violation, violations
 from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
 from onnx_scatterx.text.last_bit import as_metadata as as_runtime
 from onnx_scatterx.text.last_bit import from_metadata as from_runtime
@@ -126,7 +127,8 @@ def _optimized(
             if budget().is_spent:  # which of them are needed is not known
                 necessary, rests = given, [given] * len(rests)
     before = _operators(model)
-    records = _rewritten(model, settings, necessary, observer, details=details)
+    job = Job(model, settings, necessary, observer=observer)
+    records, left = _rewritten(job, details=details)
     if necessary:
         records = tuple(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
@@ -151,7 +153,6 @@ def _optimized(
     )
     unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
-    left = violations(model, settings.target, distrust_dims=settings.distrust_dims)
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
@@ -173,7 +174,8 @@ def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
     with command_budget(model, settings):
-        return _rewritten(cloned(model), settings, at_sizes(settings.assumed, fixed), trial=True)
+        job = Job(cloned(model), settings, at_sizes(settings.assumed, fixed))
+        return _rewritten(job, trial=True)[0]
 
 
 def _lower(job: Job) -> None:
@@ -191,34 +193,41 @@ def _goes(record: NodeRecord) -> bool:
 
 def _effect(model: ir.Model, settings: Settings, assumed: tuple[Clause, ...]) -> Effect:
     """Rewrite a model, and return the visible effect."""
-    return Effect.of(model, (a.entry for a in _rewritten(model, settings, assumed, trial=True)))
+    records, _ = _rewritten(Job(model, settings, assumed), trial=True)
+    return Effect.of(model, (record.entry for record in records))
 
 
 @fresh_symbols()
 def _rewritten(
-    model: ir.Model,
-    settings: Settings,
-    assumed: tuple[Clause, ...],
-    observer: Observer = NOBODY,
-    *,
-    details: bool = False,
-    trial: bool = False,
-) -> tuple[NodeRecord, ...]:
-    """Run the pipeline on these assumptions alone, within a budget.
+    job: Job, *, details: bool = False, trial: bool = False
+) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
+    """Run the pipeline on the assumptions of a job alone, within a budget.
 
-    On ``trial`` only parts of scatters are folded.
+    Return what was done, and what the target does not take. On ``trial`` only parts of scatters are
+    folded, and nothing is checked.
     """
-    job = Job(model, settings, assumed, observer=observer)
-    if not job.has_scatters and not settings.fix:
+    records: tuple[NodeRecord, ...] = ()
+    settings = job.settings
+    if job.has_scatters or settings.fix:
+        with budget().share(3 / 4):  # the rest is for the report
+            job = attempts(job, _lower)
+            for step in FITTING:
+                if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
+                    step.run(job)
+                    job.observer.passed(step.name, job.model)
+        records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+    left = () if trial else _left(job)
+    return with_details(records, job.wiring) if details and records else records, left
+
+
+def _left(job: Job) -> tuple[Violation, ...]:
+    """Return what the target does not take; promises do not change what a compiler sees."""
+    target, analysis = job.settings.target, job.analysis
+    if not (target.is_limited or target.static_only):
         return ()
-    with budget().share(3 / 4):  # the rest is for the report
-        job = attempts(job, _lower)
-        for step in FITTING:
-            if step.applies(settings) and not (trial and isinstance(step, _OF_THE_REST)):
-                step.run(job)
-                observer.passed(step.name, model)
-    records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
-    return with_details(records, job.wiring) if details else records
+    if job.assumed:
+        analysis = ModelAnalysis(job.model, distrust_dims=job.settings.distrust_dims)
+    return violations(job.model, target, analysis.current())
 
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:

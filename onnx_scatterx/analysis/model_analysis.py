@@ -60,6 +60,11 @@ class ModelAnalysis:
         """Note new nodes, in an order in which each follows those that it reads."""
         self._new += nodes
 
+    def current(self) -> Knowledge:
+        """Return what is known of all values, new ones too."""
+        self.catch_up()
+        return self.knowledge
+
     def catch_up(self) -> None:
         """Interpret the nodes that are new: a pass that asks about all values needs it."""
         interpreter, _ = self._interpreted()

@@ -46,9 +46,11 @@ class Violation:
 
 
 def violations(
-    model: ir.Model, target: Target, *, distrust_dims: bool = False
+    model: ir.Model, target: Target, knowledge: Knowledge | None = None
 ) -> tuple[Violation, ...]:
     r"""Return the parts of a model that a target does not take, in the order of the graphs.
+
+    ``knowledge`` is what is known of its values; without it, the model is interpreted.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (bool[N] x) => (int64[1, M] y) { y = NonZero(x) }''')
@@ -58,10 +60,7 @@ def violations(
     y (NonZero): npu takes no NonZero
     y (NonZero): a size is known only when the model runs
     """
-    if not (target.is_limited or target.static_only):
-        return ()
-    checker = _Checker(target, model, interpret(model, distrust_dims=distrust_dims))
-    return tuple(dict.fromkeys(checker.all()))
+    return tuple(dict.fromkeys(_Checker(target, model, knowledge or interpret(model)).all()))
 
 
 class _Checker:

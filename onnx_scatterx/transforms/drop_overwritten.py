@@ -45,7 +45,7 @@ class DropOverwrittenUpdates(Pass):
         if job.obstacle is not None:
             return False
         made = [node for context in list(job.contexts()) for node in _in_graph(context)]
-        job.analysis.add(made)
+        job.note_new(made)
         return bool(made)
 
 

@@ -20,9 +20,9 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.scope import Knowledge
+from onnx_scatterx.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.analysis.misread import misread_node
+from onnx_scatterx.analysis.operators.generators import of_tensor
 from onnx_scatterx.emit.nodes import NodeWriter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import graphs_of
@@ -67,12 +67,14 @@ class FoldSizes(Pass):
             folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
-                    known = interpret(job.model, distrust_dims=True)
+                    known = job.cautious.current()
                 if within_limits(partial(_is_read_well, known)) is not True:
                     return modified
                 folded, more = folding.fold(known)
                 inlined = not more and inline_sized_functions(job)
-                decided = (more or inlined) and inline_known_ifs(job.model, job.names)
+                if more or inlined:
+                    job.read_again()
+                decided = (more or inlined) and inline_known_ifs(job)
                 modified |= folded or inlined or decided
                 if not (more or inlined):
                     break
@@ -139,7 +141,7 @@ class _Folding:
                 changed = False
                 for value in node.outputs:
                     if value in self.finder.found and self._is_needed(value, gone):
-                        self._replace(value, node, writer)
+                        self._replace(value, node, writer, scope)
                         changed = True
                 if changed:
                     dead.append(node)
@@ -172,13 +174,14 @@ class _Folding:
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
-    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter) -> None:
+    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter, scope: Scope) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.found[value]
         dtype = ir.DataType.from_numpy(array.dtype)
         if not value.is_graph_output():
             with writer.at(node, value.name):
                 made = writer.constant(array, dtype)
+            scope.values[made] = of_tensor(ir.Tensor(array, dtype=dtype))
             replace_uses(value, made)
             self.finder.made.add(made)
             return
@@ -193,5 +196,6 @@ class _Folding:
         )
         assert node.graph is not None
         node.graph.insert_before(node, constant)
+        scope.values[result] = of_tensor(tensor)
         replace_uses(value, result)
         self.finder.made.add(result)

@@ -15,7 +15,6 @@ from collections import Counter
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
-from onnx_scatterx.analysis.interpreter import Interpreter
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import nodes_within
 from onnx_scatterx.ir.inputs import replace_uses
@@ -39,20 +38,20 @@ class InlineKnownIfs(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        modified = inline_known_ifs(job.model, job.names)
+        modified = inline_known_ifs(job)
         if modified:
-            job.analysis.forget()
+            job.forget()
         return modified
 
 
-def inline_known_ifs(model: ir.Model, names: Names) -> bool:
+def inline_known_ifs(job: Job) -> bool:
     """Replace Ifs by their branches that are always taken; return whether any was replaced."""
-    modified = False
+    model, modified = job.model, False
     if (model.ir_version or 0) < 4:
         return False  # initializers are inputs, and a graph cannot get new ones
     while any(_is_if(node) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
-            known = Interpreter(model, distrust_dims=True).run()
+            known = job.cautious.current()
         found = [
             (node, taken)
             for graph, scope in known.scopes.items()
@@ -65,7 +64,8 @@ def inline_known_ifs(model: ir.Model, names: Names) -> bool:
         common = _common_names(model)
         for node, taken in found:
             if node.graph is not None:  # else it was in a branch that is not taken
-                _take(node, taken, names, common)
+                _take(node, taken, job.names, common)
+        job.read_again()
         modified = True
     return modified
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -63,6 +64,32 @@ class Job:
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
         )
+
+    @cached_property
+    def cautious(self) -> ModelAnalysis:
+        """What is known without promises, and without trust that dims of one name are equal.
+
+        It is ``analysis`` itself if this says the same.
+        """
+        if not self.assumed and (self.settings.distrust_dims or not _names_a_dim_twice(self.model)):
+            return self.analysis
+        return ModelAnalysis(self.model, distrust_dims=True)
+
+    def read_again(self) -> None:
+        """Let the model be interpreted again: what was computed may prove more."""
+        self.cautious = ModelAnalysis(self.model, distrust_dims=True)
+
+    def forget(self) -> None:
+        """Forget what is known: nothing was planned yet, and graphs were inlined."""
+        self.analysis.forget()
+        vars(self).pop("cautious", None)
+
+    def note_new(self, nodes: Iterable[ir.Node]) -> None:
+        """Note new nodes, in an order in which each follows those that it reads."""
+        nodes = list(nodes)
+        self.analysis.add(nodes)
+        if "cautious" in vars(self) and self.cautious is not self.analysis:
+            self.cautious.add(nodes)
 
     def again(self, forbidden: Refusal | None) -> Job:
         """Return a job for the same model, before anything was done."""
@@ -159,6 +186,15 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
+
+
+def _names_a_dim_twice(model: ir.Model) -> bool:
+    names = Counter(str(d) for v in model.graph.inputs for d in v.shape or () if not _is_number(d))
+    return any(count > 1 for count in names.values())
+
+
+def _is_number(dim: int | ir.SymbolicDim) -> bool:
+    return isinstance(dim, int) or dim.value is None
 
 
 def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:

@@ -45,7 +45,7 @@ class LowerScatters(Pass):
                     else (_untouched(context, job.obstacle), [])
                 )
                 job.outcomes.append(outcome)
-                job.analysis.add(made)
+                job.note_new(made)
                 job.note_planned(*scatters)
         return any(outcome.rules for outcome in job.outcomes)
 

@@ -61,7 +61,7 @@ class ShortenShapeComputations(Pass):
             except LimitError:
                 continue  # the shapes are kept
             if made is not None:
-                job.analysis.add(made)
+                job.note_new(made)
                 modified = True
         return modified
 

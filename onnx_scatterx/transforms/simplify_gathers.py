@@ -49,7 +49,7 @@ class SimplifyGathers(Pass):
             if done is not None:
                 written, made = done
                 outcome.add(written)
-                job.analysis.add(made)
+                job.note_new(made)
                 modified |= bool(written.rules)
         return modified
 

@@ -78,7 +78,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
             node.meta[QUANTIZED] = on_floats if write in better else write.dtype
         if write not in better:
             made = IntegerNodes(context, write)
-            job.analysis.add(made.nodes)
+            job.note_new(made.nodes)
             made.keep()
             done = True
     return done
@@ -95,7 +95,7 @@ def _better_on_floats(
         try:
             for write in writes:
                 tried.append(IntegerNodes(context, write))
-                job.analysis.add(tried[-1].nodes)
+                job.note_new(tried[-1].nodes)
             job.analysis.catch_up()
             kept = kept_scatters(context)
         finally:

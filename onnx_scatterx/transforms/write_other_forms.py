@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.emit.dry_run import DryRun
 from onnx_scatterx.emit.forms import HAVE_FORMS
 from onnx_scatterx.emit.writer import Writer
@@ -54,7 +53,7 @@ class WriteOtherForms(Pass):
         modified = False
         try:
             with budget().share(1 / 4):
-                known = interpret(job.model, distrust_dims=True)
+                known = job.cautious.current()
                 for graph, scope in known.scopes.items():
                     function = scope.function
                     if function is None or not is_scatterx_domain(function.domain):
@@ -68,6 +67,7 @@ class WriteOtherForms(Pass):
                         )
                         constants = Constants(scope)
                         modified |= _in_graph(graph, Known(scope, constants), writer)
+                        job.note_new(writer.made)
         except LimitError:
             pass  # the rest is kept
         return modified
