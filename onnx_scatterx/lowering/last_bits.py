@@ -34,11 +34,16 @@ _NEAR = 64
 
 
 def last_bits(
-    value: ir.Value, result: ir.Value, gone: Collection[ir.Node], dtype: ir.DataType | None
+    value: ir.Value,
+    result: ir.Value,
+    gone: Collection[ir.Node],
+    dtype: ir.DataType | None,
+    is_constant: bool,
 ) -> tuple[LastBit, ...]:
     """Return why the last bit of a value, or of what follows, may differ after its replacement.
 
-    ``gone`` are the nodes that computed the value, and ``result`` replaces it; both still stand.
+    ``gone`` are the nodes that computed the value, and ``result`` replaces it, perhaps as a
+    constant; both still stand.
     """
     if dtype is None or not dtype.is_floating_point():
         return ()
@@ -51,7 +56,7 @@ def last_bits(
             found.append(LastBit.FLOAT16)
     if below and _is_neighbour(result):
         found.append(LastBit.FUSED)
-    if result.const_value is not None and _is_multiplied(value):
+    if is_constant and _is_multiplied(value):
         found.append(LastBit.PACKED)
     return tuple(found)
 

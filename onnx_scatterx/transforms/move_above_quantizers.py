@@ -15,8 +15,8 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.lift.quantization import is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
-from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST, has_quantizers, reached
-from onnx_scatterx.lowering.runtime_patterns import is_exact, is_rejected
+from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST, has_quantizers
+from onnx_scatterx.lowering.runtime_patterns import is_rejected
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import Job
@@ -58,9 +58,9 @@ def _in_graph(context: GraphContext) -> bool:
         above = None if value is None else value.producer()
         if value is None or above is None or not is_quantizer(above, "DequantizeLinear"):
             continue
-        below = reached(node, up=False)
-        if below and not all(map(is_exact(context.known), (above, *below))):
-            continue  # ONNX Runtime would remove them as a pair, if they were neighbours
+        output = node.outputs[0]
+        if len(output.uses()) + output.is_graph_output() > 1:
+            continue  # ONNX Runtime moves no quantizer past it
         if above.graph is context.graph and is_rejected(above, context.known):
             _move(context, node, above)
             modified = True
