@@ -166,7 +166,7 @@ def optimize(
         )
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
-        original = None if proto is None else Original(proto, loaded)
+        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
         settings = replace(settings, sizes=check_sizes(loaded, sizes))
         for name in sizes or {}:
             if name in (fix or {}):

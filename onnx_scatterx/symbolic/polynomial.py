@@ -186,14 +186,15 @@ class Term:
 
     def evaluate(self, leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         """Return the value; ``leaf(leaf, parts)`` and ``coord(dim)`` give numbers or arrays."""
-        total: Any = 0
+        total: Any = None  # the first product needs no sum: arrays can be long
         for monomial, coefficient in self.items:
-            product: Any = coefficient
+            product: Any = None if coefficient == 1 and monomial else coefficient
             for atom in monomial:
                 parts = [p.evaluate(leaf, coord) for p in atom.parts]
-                product = product * atom.value(parts, leaf, coord)
-            total = total + product
-        return total
+                value = atom.value(parts, leaf, coord)
+                product = value if product is None else product * value
+            total = product if total is None else total + product
+        return 0 if total is None else total
 
     def __str__(self) -> str:
         """Return the term as text of limited length: its parts can be long, too."""

@@ -148,17 +148,12 @@ class TensorValue:
             return self.content
         if not self.is_integer:
             return None
-        coords = [coord(d) for d in range(self.content.ndim)]
-        if self.content.dtype == object:
-            found = fitted(self.content)
-            if found is not None or self.content.size > LIMITS.spelt_out:
-                return found
         if self.content.dtype != object:
-            wide = self.content.dtype == np.uint64 and self.content.size
-            if wide and self.content.max() >= 1 << 63:
-                return None
-            budget().work(PRICES.of_array(self.content.size))
-            return lookup(self.content, coords)
+            return _table(self.content)
+        found = fitted(self.content)
+        if found is not None or self.content.size > LIMITS.spelt_out:
+            return found
+        coords = [coord(d) for d in range(self.content.ndim)]
         total = term(0)
         for index in np.ndindex(self.content.shape):
             product = self.content[index]
@@ -170,8 +165,11 @@ class TensorValue:
 
     def column(self, c: int) -> Term | None:
         """Return element c along the last dim as a term over the coordinates of the others."""
-        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
-            found = fitted(self.content[..., c])
+        if isinstance(self.content, np.ndarray) and self.is_integer:
+            column = self.content[..., c]
+            if column.dtype != object:
+                return _table(column)
+            found = fitted(column)
             if found is not None:
                 return found
         if self.index_map is None or self.rank is None:
@@ -190,3 +188,11 @@ class TensorValue:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
         return None if elements is None else list(elements.ravel())
+
+
+def _table(array: np.ndarray) -> Term | None:
+    """Return an array of numbers as a term over the coordinates; None if int64 is too small."""
+    budget().work(PRICES.of_array(array.size))
+    if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
+        return None
+    return lookup(array, [coord(d) for d in range(array.ndim)])
