@@ -157,9 +157,9 @@ def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
     new.difference_update(name for node in before.node for name in node.output)
     for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
         there: Any = getattr(message, field, ())
-        said = {getattr(one, name_of) for one in getattr(after, field, ())}
+        unsaid = new - {getattr(one, name_of) for one in getattr(after, field, ())}
         for i in reversed(range(len(there))):
-            if getattr(there[i], name_of) in new - said:
+            if getattr(there[i], name_of) in unsaid:
                 del there[i]
 
 

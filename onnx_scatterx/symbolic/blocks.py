@@ -104,5 +104,3 @@ def digest(array: np.ndarray) -> bytes:
     for index in blocks(array.shape):
         found.update(np.ascontiguousarray(array[index], np.int64))
     return found.digest()
-
-

@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -28,6 +28,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.fitting import fitted
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prices import PRICES
+from onnx_scatterx.symbolic.symbol_ids import keeps
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import (
     Number,
@@ -107,9 +108,17 @@ class TensorValue:
         """Whether the elements are integers or booleans."""
         return self.dtype is not None and _IS_INTEGER[self.dtype]
 
-    @cached_property
+    @property
     def constant(self) -> np.ndarray | None:
         """The contents as numbers, if all are known."""
+        if "_constant" in self.__dict__:
+            return cast("np.ndarray | None", self.__dict__["_constant"])
+        found = self._numbers()
+        if found is None or keeps(found):
+            self.__dict__["_constant"] = found
+        return found
+
+    def _numbers(self) -> np.ndarray | None:
         if isinstance(self.content, np.ndarray):
             return None if self.content.dtype == object and self.is_integer else self.content
         shape = self.static_shape
@@ -121,7 +130,7 @@ class TensorValue:
             values = tabulated(self.content, dict(enumerate(shape)))
         except OverflowError:
             return None
-        return values.astype(self.dtype.numpy())
+        return values.astype(self.dtype.numpy(), copy=False)
 
     @cached_property
     def element_exprs(self) -> np.ndarray | None:
