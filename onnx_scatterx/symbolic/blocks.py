@@ -102,5 +102,5 @@ def digest(array: np.ndarray) -> bytes:
     """
     found = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
     for index in blocks(array.shape):
-        found.update(np.ascontiguousarray(array[index], np.int64))
+        found.update(np.ascontiguousarray(array[index], np.int64).data)
     return found.digest()

@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class Memo(dict[K, V]):
-    """A dict of at most ``LIMITS.remembered`` results: if one more is set, all others are forgotten.
+    """A dict of at most ``LIMITS.remembered`` results: one more, and all others are forgotten.
 
     What is forgotten depends only on what was set before, and not on memory or time. A result that
     is computed anew is charged anew.
