@@ -21,7 +21,7 @@ from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Entry, ScatterReport
 from onnx_scatterx.reports.sections import parts
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import own_budget, within_limits
+from onnx_scatterx.symbolic.budget import budget, own_budget, within_limits
 from onnx_scatterx.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.text.visible import in_lines, visible
@@ -58,6 +58,8 @@ def advise(
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
         _, records = inspect_records(loaded, settings, details=False)
+        if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
+            return ()
         return advise_on(loaded, settings, records, command)
 
 

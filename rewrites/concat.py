@@ -69,7 +69,7 @@ class ConcatRule(RegionRule):
 def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     """Return the positions of an axis that no cell straddles, in their proven order."""
     facts = planner.facts
-    spans = [edges(c.box[axis]) for c in region.cells]
+    spans = list(dict.fromkeys(edges(c.box[axis]) for c in region.cells))
     ends = (region.low[axis], region.high[axis])
     found: list[Term] = []
     for position in dict.fromkeys(p for pair in spans for p in pair):

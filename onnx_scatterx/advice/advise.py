@@ -25,7 +25,7 @@ from onnx_scatterx.reports.advice import Advice, Way
 from onnx_scatterx.reports.builder import NodeRecord
 from onnx_scatterx.reports.entries import Action, Entry
 from onnx_scatterx.settings import Settings
-from onnx_scatterx.symbolic.budget import LimitError
+from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.text.reasons import Missing, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
@@ -130,7 +130,7 @@ def _search(
     depth = 1 if sizes is None else 0
     queue = deque((change, depth) for change in first if not change.repeats(settings.target))
     seen: set[str] = set()
-    while queue and len(seen) < trials:
+    while queue and len(seen) < trials and not budget().is_spent:
         change, depth = queue.popleft()
         done = {k for k, ways in found.items() if any(not c.asks for c, _ in ways)}
         if change.fix and sizes is None:

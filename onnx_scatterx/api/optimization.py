@@ -130,7 +130,7 @@ def optimize(
         settings = Settings.of(**options)
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
-        original = None if proto is None else Original(proto, loaded)
+        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
         for name in settings.size_hint:
             if name in (settings.fix or {}):
                 raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")

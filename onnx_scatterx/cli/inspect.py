@@ -18,6 +18,7 @@ from onnx_scatterx.cli.exit_status import advised, strict_status
 from onnx_scatterx.cli.models import add_models, given_model, is_one, paths_of
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.progress import stages
+from onnx_scatterx.symbolic.budget import one_command
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -43,7 +44,7 @@ def _inspect(args: argparse.Namespace) -> int:
 
     args.model = args.models[0]
     model = given_model(args.model)
-    with stages() as tell:
+    with one_command(), stages() as tell:
         report = advised(args, model, inspect(model, on_progress=tell, **settings(args)))
     if args.json:
         show_text(report.to_json())

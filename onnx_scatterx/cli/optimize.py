@@ -31,6 +31,7 @@ from onnx_scatterx.cli.models import (
 from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.symbolic.budget import one_command
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.nearest import did_you_mean
@@ -128,18 +129,19 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         read_target(args)
         model = given_model(source)
         report = report_place(args.report, writing)
-        with stages(quiet=args.quiet) as tell:
-            result = optimize(
-                model,
-                opset=args.opset,
-                on_progress=tell,
-                on_pass=_printer(args.print_after) if args.print_after else None,
-                **settings(args),
-            )
-        advised_report = result.report
-        is_page = report is not None and report.suffix == ".html"
-        if args.json or is_page or not args.quiet:
-            advised_report = advised(args, model, advised_report, args.output)
+        with one_command():
+            with stages(quiet=args.quiet) as tell:
+                result = optimize(
+                    model,
+                    opset=args.opset,
+                    on_progress=tell,
+                    on_pass=_printer(args.print_after) if args.print_after else None,
+                    **settings(args),
+                )
+            advised_report = result.report
+            is_page = report is not None and report.suffix == ".html"
+            if args.json or is_page or not args.quiet:
+                advised_report = advised(args, model, advised_report, args.output)
         writing.check()  # now the external data of the input are known
         path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
         with stages(quiet=args.quiet) as tell:

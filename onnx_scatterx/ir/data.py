@@ -23,7 +23,8 @@ _FIELDS = {
     for number in onnx.TensorProto.DataType.values()
     if number != onnx.TensorProto.UNDEFINED
 }
-DATA_FIELDS = frozenset({"raw_data", *_FIELDS.values()})
+_TYPED_FIELDS = frozenset(_FIELDS.values())
+DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 """Fields of a tensor's message that may hold its numbers."""
 
 HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
@@ -92,7 +93,9 @@ def check_tensors(
         name = tensor.name or "of a Constant"
         if any(dim < 0 for dim in tensor.dims):
             raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
-        stored = {field.name for field, _ in tensor.ListFields()} & DATA_FIELDS
+        stored = {field for field in _TYPED_FIELDS if len(getattr(tensor, field))}
+        if tensor.HasField("raw_data"):  # its bytes are not copied
+            stored.add("raw_data")
         if len(stored) > 1:
             fields = " and ".join(sorted(stored))
             raise ModelError(f"{what}: tensor {name} has its numbers in {fields}")

@@ -55,6 +55,8 @@ _SAID = {"doc_string", "metadata_props"}
 class Original:
     """The message that a model was read from; the model must not have changed since.
 
+    A message that is ``ours`` is changed in place: so large weights are not copied.
+
     >>> import onnx.parser
     >>> message = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
@@ -67,23 +69,26 @@ class Original:
     ('Sub', 1, 'Add')
     """
 
-    def __init__(self, message: onnx.ModelProto, model: ir.Model) -> None:
+    def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
+        self._is_ours = ours
         self._weights = list(message.graph.initializer)  # they live as long as their places count
         self._names = [tensor.name for tensor in self._weights]
         self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
-        """Return the message of the model, changed: the original itself if nothing changed."""
+        """Return the message of the model: the original itself if it is ours, or not changed."""
         after = self._written(model)
         for tensor, name in zip(self._weights, self._names, strict=True):
             if tensor.name != name:  # onnx_ir renames the message with its value
                 tensor.name = name
         if after == self._before:
             return self._message
-        made = onnx.ModelProto()
-        made.CopyFrom(self._message)
+        made = self._message
+        if not self._is_ours:
+            made = onnx.ModelProto()
+            made.CopyFrom(self._message)
         bound = {
             entry.key
             for info in made.training_info
@@ -152,9 +157,9 @@ def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
     new.difference_update(name for node in before.node for name in node.output)
     for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
         there: Any = getattr(message, field, ())
-        said = {getattr(one, name_of) for one in getattr(after, field, ())}
+        unsaid = new - {getattr(one, name_of) for one in getattr(after, field, ())}
         for i in reversed(range(len(there))):
-            if getattr(there[i], name_of) in new - said:
+            if getattr(there[i], name_of) in unsaid:
                 del there[i]
 
 
@@ -214,6 +219,10 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
         if known[k] != after:
             if after.DESCRIPTOR.name in _MERGED:
                 _merge(message, known[k], after)
+            elif after.DESCRIPTOR.name == "TensorProto":  # another one may get this one's numbers
+                kept.discard(k)
+                new.append(after)
+                continue
             else:
                 message.CopyFrom(after)
         kept.add(k)

@@ -28,7 +28,7 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
             _map(record, maps),
             before,
             after,
-            excerpts.together(record.node) if before is not None else (),
+            excerpts.together(record.node),
         )
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)

@@ -27,15 +27,15 @@ class Detail:
 
     ``sections`` are the text of ``explain``: labels, each with its sentences. ``index_map`` has the
     elements that it writes or reads, if they are known. ``before`` and ``after`` are the piece of
-    graph around it; if it is kept, ``after`` is None. ``together`` names the nodes that were
-    removed with it.
+    graph around it; if it is kept, ``after`` is None. ``together`` is how many other
+    scatters were removed with it.
     """
 
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
     index_map: IndexMap | None = None
     before: Excerpt | None = None
     after: Excerpt | None = None
-    together: tuple[str, ...] = ()
+    together: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,9 @@ class Excerpts:
         self._wiring = wiring
         self._order = {node: i for i, node in enumerate(wiring.nodes)}
         self._regions: dict[ir.Node, tuple[ir.Node, ...]] = {}
-        self._scatters: dict[tuple[ir.Node, ...], list[ir.Node]] = {}
-        self._drawn: dict[tuple[ir.Node, ...], tuple[Excerpt, Excerpt]] = {}
+        # By the first node of a region: a region of many nodes has many that ask.
+        self._scatters: dict[ir.Node, int] = {}
+        self._drawn: dict[ir.Node, tuple[Excerpt, Excerpt]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
         """Return the piece of a node before and after; if the node is kept, the second is None."""
@@ -36,22 +37,23 @@ class Excerpts:
             region = self._behind(node)
             return self._before(region, self._wiring.nodes[node].makes), None
         region = self._region(node)
-        if region not in self._drawn:
+        if region[0] not in self._drawn:
             ends = self._ends(region)
             after = self._after([now for _, now in ends])
-            self._drawn[region] = (
+            self._drawn[region[0]] = (
                 self._before(region, dict.fromkeys(old for old, _ in ends)),
                 Sketch(self._wiring).excerpt(after, list(dict.fromkeys(ends))),
             )
-        return self._drawn[region]
+        return self._drawn[region[0]]
 
-    def together(self, node: ir.Node) -> tuple[str, ...]:
-        """Return the names of the other scatters that went with this one."""
-        region = () if node.graph is not None else self._region(node)
-        if region not in self._scatters:
-            self._scatters[region] = [n for n in region if is_scatter(n)]
-        found = (n for n in self._scatters[region] if n is not node)
-        return tuple(self._wiring.nodes[n].name for n in found)
+    def together(self, node: ir.Node) -> int:
+        """Return how many other scatters went with this one."""
+        if node.graph is not None or node not in self._wiring.nodes:
+            return 0
+        region = self._region(node)
+        if region[0] not in self._scatters:
+            self._scatters[region[0]] = sum(map(is_scatter, region))
+        return self._scatters[region[0]] - is_scatter(node)
 
     def _region(self, node: ir.Node) -> tuple[ir.Node, ...]:
         """Return the nodes that are gone and hang together with this one, in the graph's order."""

@@ -50,7 +50,17 @@ class Budget:
     given up. ``price`` counts what all parts had to pay: it does not depend on what is remembered.
     """
 
-    __slots__ = ("given", "memo", "part", "part_given", "price", "question", "steps", "unanswered")
+    __slots__ = (
+        "given",
+        "is_awaited",
+        "memo",
+        "part",
+        "part_given",
+        "price",
+        "question",
+        "steps",
+        "unanswered",
+    )
 
     def __init__(self, steps: float) -> None:
         self.given = self.steps = steps
@@ -59,6 +69,7 @@ class Budget:
         self.memo: dict[Any, Any] = {}
         self.unanswered = 0
         self.price = 0
+        self.is_awaited = False  # until the steps of a command are known
 
     @property
     def is_spent(self) -> bool:
@@ -168,11 +179,30 @@ def budget() -> Budget:
 def of_command(steps: float) -> Iterator[Budget]:
     """Use the budget of the command, which is made here if there is none."""
     found = _budget.get(None)
+    if found is not None and found.is_awaited:
+        found.given = found.steps = steps
+        found.is_awaited = False
     if found is not None and found.given < math.inf:
         yield found
     else:
         with own_budget(steps) as made:
             yield made
+
+
+@contextmanager
+def one_command() -> Iterator[None]:
+    """Let all that is done in a block share one budget: that of its first model.
+
+    >>> with one_command():
+    ...     with of_command(10) as first:
+    ...         first.charge(4)
+    ...     with of_command(10) as second:
+    ...         second.steps
+    6
+    """
+    with own_budget() as made:
+        made.is_awaited = True
+        yield
 
 
 def within_limits(work: Callable[[], T]) -> T | None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.elements import Elements
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.memo import Memo
 from onnx_scatterx.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.symbolic.terms import (
     Atom,
@@ -52,7 +53,7 @@ class ConstraintSet:
         self._seen: dict[Term, None] = {}  # in the order in which they were learnt
         self._bounds: dict[Atom, Interval] = {}
         self._bounded: set[Symbol] = set()
-        self._intervals: dict[Atom, Interval] = {}
+        self._intervals = Memo[Atom, Interval]()
         self._relations: dict[Monomial, list[tuple[Term, int]]] = {}
         self._by_leaf: dict[Symbol, list[Term]] = {}
         self._by_piece: dict[Atom, list[Term]] = {}
@@ -61,11 +62,11 @@ class ConstraintSet:
         self._assumed: set[Term] = set()
         self._elements: dict[object, Elements] = {}
         self._residues: dict[Symbol, tuple[int, int]] = {}
-        self.simplified: dict[Term, tuple[int, Term, int]] = {}
+        self.simplified = Memo[Term, tuple[int, Term, int]]()
         """The results of ``simplify``, after how many facts, and their prices."""
-        self.memo: dict[object, Any] = {}
+        self.memo = Memo[object, Any]()
         """Results under these facts, until the next fact is learnt."""
-        self._recalled: dict[object, tuple[object, int]] = {}  # and the price
+        self._recalled = Memo[object, tuple[object, int]]()  # and the price
         self._recalled_at = 0
         self.add(known)
 
@@ -88,8 +89,6 @@ class ConstraintSet:
         before = spending.unanswered, spending.price
         made = work()
         if now == self._learnt_below() and spending.unanswered == before[0]:
-            if len(self._recalled) >= LIMITS.remembered:
-                self._recalled.clear()
             self._recalled[key] = made, spending.price - before[1]
         return made
 
@@ -166,9 +165,10 @@ class ConstraintSet:
         return t.interval()
 
     def _atom_interval(self, atom: Atom) -> Interval:
-        if atom not in self._intervals:
-            self._intervals[atom] = self._bounds_of(atom)
-        return self._intervals[atom]
+        found = self._intervals.get(atom)
+        if found is None:
+            found = self._intervals[atom] = self._bounds_of(atom)
+        return found
 
     def _bounds_of(self, atom: Atom) -> Interval:
         low, high = atom.interval(self.interval)

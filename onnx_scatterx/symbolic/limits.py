@@ -26,7 +26,7 @@ class Limits:
     """Steps that one question to the prover may take."""
 
     remembered: int = 1 << 16
-    """Results under the same facts that are remembered; then all are forgotten."""
+    """Results of one kind that are remembered; then all are forgotten."""
 
     # The prover.
     proof_depth: int = 5
@@ -86,6 +86,8 @@ class Limits:
     rounds: int = 4
     """Attempts to find what holds in every iteration of a loop."""
 
+    kept_bytes: int = 1 << 29
+    """Bytes of all integer arrays that are computed for one model, and kept."""
     folded_bytes: int = 1 << 26
     """Bytes of all constants that are computed from sizes."""
     folding_runs: int = 1000

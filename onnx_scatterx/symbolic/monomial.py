@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -33,15 +34,21 @@ def product(m: Monomial, n: Monomial) -> Monomial:
         return m or n
     if len(m) + len(n) > LIMITS.degree:
         raise TooLargeError(f"a product of {len(m) + len(n)} factors")
-    atoms = sorted((*m, *n), key=_place)
-    return tuple(
-        [
-            a
-            for i, a in enumerate(atoms)
-            if not (i and a is atoms[i - 1] and a.idempotent)
-            and (a.absorber is None or a.absorber not in atoms)
-        ]
-    )
+    return of_atoms((*m, *n))
+
+
+def of_atoms(factors: Iterable[Atom]) -> Monomial:
+    """Return the product of atoms in any order."""
+    atoms = sorted(factors, key=_place)
+    made = [
+        a
+        for i, a in enumerate(atoms)
+        if not (i and a is atoms[i - 1] and a.idempotent)
+        and (a.absorber is None or a.absorber not in atoms)
+    ]
+    if len(made) > LIMITS.degree:
+        raise TooLargeError(f"a product of {len(made)} factors")
+    return tuple(made)
 
 
 def text_of(items: Items) -> str:

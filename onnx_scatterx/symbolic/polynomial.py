@@ -16,7 +16,7 @@ from onnx_scatterx.symbolic.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.symbolic.budget import TooLargeError, budget
 from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.monomial import Monomial, order, text_of
+from onnx_scatterx.symbolic.monomial import Monomial, of_atoms, order, text_of
 from onnx_scatterx.symbolic.monomial import product as monomial_product
 from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.symbol_ids import results
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.symbolic.symbols import Symbol
 
 Number: TypeAlias = "Term | int"
-
-_REMEMBERED = 1 << 14  # sums
 
 
 class Term:
@@ -91,8 +89,6 @@ class Term:
             for monomial, coefficient in other.items:
                 sums[monomial] = sums.get(monomial, 0) + sign * coefficient
             found = polynomial(sums)
-            if len(known) >= _REMEMBERED:
-                known.clear()
             known[key] = found
         return found
 
@@ -186,14 +182,15 @@ class Term:
 
     def evaluate(self, leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         """Return the value; ``leaf(leaf, parts)`` and ``coord(dim)`` give numbers or arrays."""
-        total: Any = 0
+        total: Any = None  # the first product needs no sum: arrays can be long
         for monomial, coefficient in self.items:
-            product: Any = coefficient
+            product: Any = None if coefficient == 1 and monomial else coefficient
             for atom in monomial:
                 parts = [p.evaluate(leaf, coord) for p in atom.parts]
-                product = product * atom.value(parts, leaf, coord)
-            total = total + product
-        return total
+                value = atom.value(parts, leaf, coord)
+                product = value if product is None else product * value
+            total = product if total is None else total + product
+        return 0 if total is None else total
 
     def __str__(self) -> str:
         """Return the term as text of limited length: its parts can be long, too."""
@@ -274,25 +271,35 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
         return seen[atom]
 
     only = next(iter(values)) if len(values) == 1 else None
-    budget().work(len(t.items))
+    budget().work(sum([(1 + len(m)) // 2 for m, _ in t.items]))
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
-        kept: list[Atom] = []
+        factors: list[Atom] = []
+        new = False
         product: Term | None = None
         for atom in monomial:
             found = other(atom)
             if found is None:
-                kept.append(atom)
+                factors.append(atom)
+                continue
+            new = True
+            if len(found.items) == 1:  # many factors are sorted once
+                ((more, c),) = found.items
+                factors.extend(more)
+                coefficient *= c
             else:
                 product = found if product is None else product * found
-        if product is None:
+        if not new:
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
+        rest = of_atoms(factors)
+        if product is None:
+            sums[rest] = sums.get(rest, 0) + coefficient
+            continue
         if len(sums) + len(product.items) > LIMITS.product_monomials:
             raise TooLargeError(f"a sum of {len(sums) + len(product.items)} monomials")
-        rest = tuple(kept)
         for m, c in product.items:
             m = monomial_product(rest, m)
             sums[m] = sums.get(m, 0) + coefficient * c

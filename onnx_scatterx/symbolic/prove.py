@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.memo import Memo
 from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.sampled_facts import SampledFacts
 from onnx_scatterx.symbolic.terms import (
@@ -49,11 +50,11 @@ class Facts(SampledFacts):
         below: Facts | None = None,
         passing: bool = False,
     ) -> None:
-        self._proven: dict[Term, int] = {}  # and the price of the proof
-        self._open: dict[Term, tuple[int, int, bool]] = {}
+        self._proven = Memo[Term, int]()  # and the price of the proof
+        self._open = Memo[Term, tuple[int, int, bool]]()
         """What is not proven: the facts learnt by then, the price, and whether it was answered."""
         self._nonempty: dict[int, Facts] = {}
-        self._about: dict[tuple[Term, ...], Facts] = {}
+        self._about = Memo[tuple[Term, ...], Facts]()
         super().__init__(extents, known, below=below, passing=passing)
 
     def _forget(self) -> None:
@@ -83,9 +84,6 @@ class Facts(SampledFacts):
         before, depth = asking.price, LIMITS.proof_depth
         answer = asking.ask(lambda: self._prove(t, depth) or self._by_elements(t))
         price = asking.price - before
-        for known in (self._proven, self._open):
-            if len(known) >= LIMITS.remembered:
-                known.clear()
         if answer:
             self._proven[t] = price
         else:

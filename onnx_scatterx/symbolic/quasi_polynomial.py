@@ -78,11 +78,11 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
     if key not in t.never_negative_from:  # the leaf is the term's only one
         t.never_negative_from[key] = _decide(t, leaf, low, known)
     answer, steps = t.never_negative_from[key]
-    paid = results().setdefault("never_negative", set())
-    if (t, key) in paid:
+    paid = results()
+    if (never_negative, t, key) in paid:
         budget().recall(steps)
     else:
-        paid.add((t, key))
+        paid[never_negative, t, key] = True
         budget().charge(steps)
     return answer
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.memo import Memo
 from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term
 
@@ -47,7 +48,7 @@ class Sample:
     """
 
     def __init__(self) -> None:
-        self._known: ConstraintSet = {}
+        self._known: ConstraintSet = Memo()
 
     def of(self, t: Term, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
         """Return the values of a term; ``inner`` keeps those that depend on coordinates.

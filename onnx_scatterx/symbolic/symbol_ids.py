@@ -11,6 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
+from onnx_scatterx.symbolic.limits import LIMITS
+from onnx_scatterx.symbolic.memo import Memo
+
 
 class SymbolId:
     """The identity of an origin, and its number."""
@@ -27,7 +32,9 @@ _OTHERS = 1 << 32  # a model has fewer origins
 class _SymbolIds(dict[Hashable, SymbolId]):
     def __init__(self, first: int) -> None:
         self.first = first
-        self.results: dict[Any, Any] = {}
+        self.results = Memo[Any, Any]()
+        self.arrays: dict[int, np.ndarray] = {}
+        self.bytes = 0
 
     def __missing__(self, origin: Hashable) -> SymbolId:
         found = self[origin] = SymbolId(self.first + len(self))
@@ -41,6 +48,24 @@ _symbol_ids: ContextVar[_SymbolIds] = ContextVar("symbol_ids", default=_outside)
 def results() -> dict[Any, Any]:
     """Return what was computed with the symbols of this model, to be remembered as long as it."""
     return _symbol_ids.get().results
+
+
+def keeps(array: np.ndarray) -> bool:
+    """Return whether a computed array may be kept: those of one model have a limit of bytes.
+
+    A view counts as the array that it is a view of, once. Arrays beyond ``LIMITS.elements`` are
+    those of the model itself, and count nothing.
+    """
+    now = _symbol_ids.get()
+    owner = array if array.base is None else array.base
+    if now is _outside or not isinstance(owner, np.ndarray) or owner.size > LIMITS.elements:
+        return True
+    if id(owner) not in now.arrays:
+        if now.bytes + owner.nbytes > LIMITS.kept_bytes:
+            return False
+        now.bytes += owner.nbytes
+        now.arrays[id(owner)] = owner  # so that no other one gets its id
+    return True
 
 
 def symbol_id(origin: Hashable) -> SymbolId:

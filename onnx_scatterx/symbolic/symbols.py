@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.blocks import digest, line_of, varies
 from onnx_scatterx.symbolic.polynomial import Number, Term, interned, term
 from onnx_scatterx.symbolic.symbol_ids import SymbolId, symbol_id
 
@@ -185,41 +186,15 @@ def lookup(array: np.ndarray, index: Iterable[Number]) -> Term:
             )
         ]
         parts = tuple(p for p in parts if p.constant is None)
-    array = np.asarray(array).astype(np.int64, copy=False)
-    steps = _steps(array)
-    if _is_affine(array, steps):
-        first = term(int(array[(0,) * array.ndim]))
-        return sum((s * p for s, p in zip(steps, parts, strict=True)), start=first)
-    for d in range(array.ndim):
-        if not steps[d] and (array == array.take([0], axis=d)).all():
-            return lookup(array.take(0, axis=d), parts[:d] + parts[d + 1 :])
-    bounds = (int(array.min()), int(array.max()))
-    digest = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
-    digest.update(array.tobytes())
-    fields = {"array": array, "bounds": bounds, "digest": digest.digest()}
-    return interned(Lookup, (digest.digest(),), parts, **fields)
-
-
-def _steps(array: np.ndarray) -> list[int]:
-    """Return the difference of the first two elements along each dim."""
-    origin = (0,) * array.ndim
-    first = int(array[origin])
-    return [
-        int(array[(*origin[:d], 1, *origin[d + 1 :])]) - first if extent > 1 else 0
-        for d, extent in enumerate(array.shape)
-    ]
-
-
-def _is_affine(array: np.ndarray, steps: list[int]) -> bool:
-    first = int(array[(0,) * array.ndim])
-    reach = [s * (n - 1) for s, n in zip(steps, array.shape, strict=True)]
-    if abs(first) + sum(map(abs, reach)) >= 1 << 63:
-        return False  # the sums below would wrap
-    if int(array[(-1,) * array.ndim]) != first + sum(reach):
-        return False
-    fitted = np.full((1,) * array.ndim, first, np.int64)
-    for d, (stride, extent) in enumerate(zip(steps, array.shape, strict=True)):
-        shape = [1] * array.ndim
-        shape[d] = extent
-        fitted = fitted + (stride * np.arange(extent, dtype=np.int64)).reshape(shape)
-    return np.array_equal(fitted, array)
+    array = np.asarray(array)
+    line = line_of(array)
+    if line is not None:
+        first, steps = line
+        return sum((s * p for s, p in zip(steps, parts, strict=True)), start=term(first))
+    wanted = [varies(array, d) for d in range(array.ndim)]
+    array = array[tuple(slice(None) if varied else 0 for varied in wanted)]
+    array = array.astype(np.int64, copy=False)
+    parts = tuple(itertools.compress(parts, wanted))
+    known = digest(array)
+    fields = {"array": array, "bounds": (int(array.min()), int(array.max())), "digest": known}
+    return interned(Lookup, (known,), parts, **fields)

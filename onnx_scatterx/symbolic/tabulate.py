@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from onnx_scatterx.symbolic.atom import Atom, Interval
+from onnx_scatterx.symbolic.blocks import blocks
 from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.intervals import interval_of
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -35,13 +36,22 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     steps = PRICES.table + t.weight + math.prod(shape) * t.weight // PRICES.tabulated
     budget().work(steps)
     if _is_narrow(t, extents):
-        grid = dict(zip(extents, np.indices(shape, np.int64, sparse=True), strict=True))
-        return np.broadcast_to(t.evaluate(_no_leaf, lambda d: grid[d]), shape)
+        return np.broadcast_to(_in_blocks(t, tuple(extents), shape), shape)
     if math.prod(shape) > LIMITS.exact_values:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
     found = np.empty(shape, np.int64)
     for index in np.ndindex(shape):  # Python's numbers do not wrap
         found[index] = t.evaluate(_no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
+    return found
+
+
+def _in_blocks(t: Term, dims: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """Return a term's values, with an extent of 1 along each coordinate that it does not have."""
+    kept = tuple(n if d in t.coords else min(n, 1) for d, n in zip(dims, shape, strict=True))
+    found = np.empty(kept, np.int64)
+    for index in blocks(kept):
+        grid = dict(zip(dims, np.ogrid[index], strict=True))
+        found[index] = t.evaluate(_no_leaf, grid.__getitem__)
     return found
 
 

@@ -137,6 +137,20 @@ def test_what_is_trained_is_kept() -> None:
     assert "b" in {tensor.name for tensor in original.merged(model).graph.initializer}
 
 
+@pytest.mark.parametrize("ours", [False, True])
+def test_weights_may_change_their_names_and_numbers(ours: bool) -> None:
+    message = weighted()
+    model = from_proto(message)
+    original = Original(message, model, ours=ours)
+    a, b, c = (model.graph.initializers[name] for name in "abc")
+    a.const_value, b.const_value = b.const_value, a.const_value
+    c.const_value = ir.tensor([7.0, 8.0], name="c")
+    found = original.merged(model)
+    numbers = {t.name: onnx.numpy_helper.to_array(t).tolist() for t in found.graph.initializer}
+    assert numbers == {"a": [1, 2], "b": [0, 2], "c": [7, 8]}
+    assert (found is message) == ours
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_path_and_a_message_give_the_same(path: Path) -> None:
     one = onnx_scatterx.optimize(path).model

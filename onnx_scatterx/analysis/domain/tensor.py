@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -28,6 +28,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.fitting import fitted
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prices import PRICES
+from onnx_scatterx.symbolic.symbol_ids import keeps
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import (
     Number,
@@ -107,9 +108,17 @@ class TensorValue:
         """Whether the elements are integers or booleans."""
         return self.dtype is not None and _IS_INTEGER[self.dtype]
 
-    @cached_property
+    @property
     def constant(self) -> np.ndarray | None:
         """The contents as numbers, if all are known."""
+        if "_constant" in self.__dict__:
+            return cast("np.ndarray | None", self.__dict__["_constant"])
+        found = self._numbers()
+        if found is None or keeps(found):
+            self.__dict__["_constant"] = found
+        return found
+
+    def _numbers(self) -> np.ndarray | None:
         if isinstance(self.content, np.ndarray):
             return None if self.content.dtype == object and self.is_integer else self.content
         shape = self.static_shape
@@ -121,7 +130,7 @@ class TensorValue:
             values = tabulated(self.content, dict(enumerate(shape)))
         except OverflowError:
             return None
-        return values.astype(self.dtype.numpy())
+        return values.astype(self.dtype.numpy(), copy=False)
 
     @cached_property
     def element_exprs(self) -> np.ndarray | None:
@@ -148,17 +157,12 @@ class TensorValue:
             return self.content
         if not self.is_integer:
             return None
-        coords = [coord(d) for d in range(self.content.ndim)]
-        if self.content.dtype == object:
-            found = fitted(self.content)
-            if found is not None or self.content.size > LIMITS.spelt_out:
-                return found
         if self.content.dtype != object:
-            wide = self.content.dtype == np.uint64 and self.content.size
-            if wide and self.content.max() >= 1 << 63:
-                return None
-            budget().work(PRICES.of_array(self.content.size))
-            return lookup(self.content, coords)
+            return _table(self.content)
+        found = fitted(self.content)
+        if found is not None or self.content.size > LIMITS.spelt_out:
+            return found
+        coords = [coord(d) for d in range(self.content.ndim)]
         total = term(0)
         for index in np.ndindex(self.content.shape):
             product = self.content[index]
@@ -170,8 +174,11 @@ class TensorValue:
 
     def column(self, c: int) -> Term | None:
         """Return element c along the last dim as a term over the coordinates of the others."""
-        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
-            found = fitted(self.content[..., c])
+        if isinstance(self.content, np.ndarray) and self.is_integer:
+            column = self.content[..., c]
+            if column.dtype != object:
+                return _table(column)
+            found = fitted(column)
             if found is not None:
                 return found
         if self.index_map is None or self.rank is None:
@@ -190,3 +197,11 @@ class TensorValue:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
         elements = self.element_exprs
         return None if elements is None else list(elements.ravel())
+
+
+def _table(array: np.ndarray) -> Term | None:
+    """Return an array of numbers as a term over the coordinates; None if int64 is too small."""
+    budget().work(PRICES.of_array(array.size))
+    if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
+        return None
+    return lookup(array, [coord(d) for d in range(array.ndim)])

@@ -13,6 +13,7 @@ from onnx_scatterx.symbolic.budget import budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.simplify import simplify
+from onnx_scatterx.symbolic.symbol_ids import keeps
 from onnx_scatterx.symbolic.terms import FloorDiv, Indicator, Term, coord, element, size
 
 
@@ -61,6 +62,9 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
         return found
     budget().work(len(shape))
     content = found.content
+    if isinstance(content, np.ndarray) and not keeps(content):
+        content = None
+        found = TensorValue(found.dtype, shape)
     sizes = [d.constant for d in shape]
     if None not in sizes:
         if has_negative_size(shape):

@@ -111,7 +111,7 @@ class Cards:
             touched = "read" if detail.index_map.is_read else "written"
             found.append((map_figure(detail.index_map), f"What is {touched}{notes}"))
         if detail.before is not None:
-            others = len(detail.together)
+            others = detail.together
             word = "Before" if detail.after is not None else "The node, and what makes its indices"
             count = f"{detail.before.nodes} node{'s' * (detail.before.nodes != 1)}"
             more = f", with {others} other scatter{'s' * (others > 1)}" if others else ""
