@@ -9,7 +9,6 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.analysis.assumed import holds_integers, symbols_of
-from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, check, from_metadata
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.assumptions.size_template import template
@@ -222,12 +221,10 @@ def _rewritten(
 
 def _left(job: Job) -> tuple[Violation, ...]:
     """Return what the target does not take; promises do not change what a compiler sees."""
-    target, analysis = job.settings.target, job.analysis
+    target = job.settings.target
     if not (target.is_limited or target.static_only):
         return ()
-    if job.assumed:
-        analysis = ModelAnalysis(job.model, distrust_dims=job.settings.distrust_dims)
-    return violations(job.model, target, analysis.current())
+    return violations(job.model, target, job.plain.current())
 
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:

@@ -63,6 +63,8 @@ class FoldSizes(Pass):
 
     def run(self, job: Job) -> bool:
         modified = False
+        if any(outcome.rules for outcome in job.outcomes):
+            job.read_again()  # more is known of the nodes that replace a scatter
         with NodeRunner() as runner:
             folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,9 +70,28 @@ class Job:
 
         It is ``analysis`` itself if this says the same.
         """
-        if not self.assumed and (self.settings.distrust_dims or not _names_a_dim_twice(self.model)):
+        if not self.assumed and self._trusts_nothing:
             return self.analysis
         return ModelAnalysis(self.model, distrust_dims=True)
+
+    @property
+    def plain(self) -> ModelAnalysis:
+        """What is known without promises."""
+        if self._trusts_nothing:
+            return self.cautious
+        return ModelAnalysis(self.model)
+
+    @cached_property
+    def _trusts_nothing(self) -> bool:
+        """Whether it makes no difference if dims of one name are equal."""
+        names = [
+            d.value
+            for v in self.model.graph.inputs
+            for d in v.shape or ()
+            if not isinstance(d, int)
+        ]
+        named = [name for name in names if name is not None]
+        return self.settings.distrust_dims or len(set(named)) == len(named)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
@@ -186,15 +204,6 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-
-def _names_a_dim_twice(model: ir.Model) -> bool:
-    names = Counter(str(d) for v in model.graph.inputs for d in v.shape or () if not _is_number(d))
-    return any(count > 1 for count in names.values())
-
-
-def _is_number(dim: int | ir.SymbolicDim) -> bool:
-    return isinstance(dim, int) or dim.value is None
 
 
 def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:

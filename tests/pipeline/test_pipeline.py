@@ -89,6 +89,23 @@ def test_a_model_is_interpreted_once(deterministic: bool, monkeypatch: pytest.Mo
     assert len(runs) == 1
 
 
+@pytest.mark.parametrize("dim, most", [("4", 2), ("N", 2)])
+def test_a_device_needs_one_more(dim: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nodes that replace a scatter say more than it did; nothing else is read again."""
+    runs: list[Interpreter] = []
+    run = Interpreter.run
+
+    def counted(self: Interpreter) -> object:
+        runs.append(self)
+        return run(self)
+
+    monkeypatch.setattr(Interpreter, "run", counted)
+    model = parse(ROW.replace("[N", f"[{dim}"))
+    result = onnx_scatterx.optimize(model, target="qnn")
+    assert result.report.removed == 1
+    assert len(runs) == most
+
+
 def test_new_nodes_are_known_and_prove_nothing() -> None:
     """Of a Reshape that the original has not, nothing follows for the sizes of the original."""
     model = read("g (float[N] x, int64[1] i) => (float[N] y) { y = Neg (x) }")
