@@ -36,18 +36,18 @@ def add_target(command: argparse.ArgumentParser) -> None:
     add_fix(command)
     add_assume(command)
     add_distrust(command)
-    command.add_argument(
-        "--effort",
-        type=effort,
-        default=1,
-        metavar="N",
-        help="take up to N times as many steps (1)",
-    )
+    add_effort(command)
     command.add_argument(
         "--deterministic",
         action="store_true",
         help="if updates are known to collide, the last one wins",
     )
+
+
+def add_effort(command: argparse.ArgumentParser) -> None:
+    """Add --effort."""
+    text = "take up to N times as many steps (1)"
+    command.add_argument("--effort", type=effort, default=1, metavar="N", help=text)
 
 
 def add_many(command: argparse.ArgumentParser) -> None:
@@ -181,7 +181,7 @@ def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of verify, which optimize takes, too."""
     given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
-    return {**given, **drawn, "prove": args.prove}
+    return {**given, **drawn, "prove": args.prove, "effort": args.effort}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:

@@ -9,6 +9,7 @@ from onnx_scatterx.cli.arguments import (
     add_assume,
     add_distrust,
     add_draws,
+    add_effort,
     add_inputs,
     add_json,
     reject_unused,
@@ -17,6 +18,7 @@ from onnx_scatterx.cli.exit_status import answer, verified
 from onnx_scatterx.cli.models import given_models
 from onnx_scatterx.cli.output import show, show_text
 from onnx_scatterx.cli.values import tolerance
+from onnx_scatterx.errors import ScatterXError
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,6 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_draws(command)
     add_assume(command)
     add_distrust(command)
+    add_effort(command)
     add_json(command)
 
 
@@ -43,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.runtime.array_files import read_arrays
     from onnx_scatterx.text.visible import as_json
 
+    if args.effort != 1 and not args.prove:
+        raise ScatterXError("--effort has no effect without --prove")
     before, after = given_models(args.before, args.after)
     more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
     if args.input:

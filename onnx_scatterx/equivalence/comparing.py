@@ -12,7 +12,7 @@ from onnx_scatterx.equivalence.core.arithmetic import integer, number
 from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal
 from onnx_scatterx.equivalence.core.solver import Model
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
-from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, limit_of, walk
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, limit_of, reached, walk
 from onnx_scatterx.equivalence.core.world import World
 
 _MOST, _CHUNK = 6000, 64
@@ -64,7 +64,7 @@ def proven(goal: Term, world: World, what: str) -> Comparison:
         return SAME
     if answer.status == "refuted":
         return Comparison("differ", what, goal, answer.model)
-    return Comparison("open", f"solver limit: {what}", goal)
+    return Comparison("open", f"{what}: {reached(answer.limit)}", goal)
 
 
 def _elements(a: Tensor, b: Tensor, world: World) -> Comparison:

@@ -16,7 +16,7 @@ from onnx_scatterx.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.equivalence.core.solver import ALL, PAIR, Answer
 from onnx_scatterx.equivalence.core.tensor import Tensor
-from onnx_scatterx.equivalence.core.terms import STEPS, Term, UnsupportedError, share
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
@@ -68,20 +68,20 @@ def judge(
     sizes: Mapping[SizeKey, int] | None = None,
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
-    budget: int = ALL,
+    effort: float = 1,
     progress: Progress | None = None,
     beside: Path | None = None,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair.
+    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
     External data of a message lie in the directory ``beside``.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
-        world.solver.budget = budget
+        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         return _judge(read(before, beside), read(after, beside), builder, given, progress)
 
@@ -143,7 +143,7 @@ def _judge(
 def _possible(world: World, sizes: list[Term]) -> Answer:
     """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
     solver = world.solver  # with some extra work, since nothing counts without it
-    solver.budget = max(solver.budget, solver.spent + ALL // 8)
+    solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
     answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:
@@ -212,9 +212,9 @@ class Trial:
         """Compare a pair that is only a guess: it has its own share of the work."""
         solver = self.world.solver
         kept = solver.budget
-        solver.budget = min(kept, solver.spent + PAIR)
+        solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
         try:
-            with share(STEPS // 20):
+            with share(20):
                 return self.same(a, b, guessed=True)
         finally:
             solver.budget = kept

@@ -40,6 +40,7 @@ def proven(
     comparison: Comparison,
     assumed: Iterable[Clause],
     distrust_dims: bool,
+    effort: float,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
     """Return a solver's verdict on two models; its counterexamples are run.
@@ -64,6 +65,7 @@ def proven(
         replay=replay,
         given=givens(assumed),
         distrust_dims=distrust_dims,
+        effort=effort,
         progress=progress,
         beside=one.directory or other.directory,
     )

@@ -53,6 +53,7 @@ def verify(
     strict_zeros: bool = False,
     progress: Callable[[int, int], None] | None = None,
     prove: bool = False,
+    effort: float = 1,
     proving: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs, bit for bit by default.
@@ -85,6 +86,7 @@ def verify(
         progress: is called after each draw with how many are accepted and how many are wanted.
         prove: decide first, by a solver, whether the two are the same for every size and every
             input; the answer is `proof` of the result. Needs z3-solver.
+        effort: multiplies the limits of a proof: the solver's work and the steps in terms.
         proving: is called with how many nodes were examined, and how many there are.
 
     Returns:
@@ -148,7 +150,7 @@ def verify(
         proof = None
         if prove:
             promised = at_sizes(clauses(assume), fixed)
-            proof = proven(before, after, comparison, promised, distrust_dims, proving)
+            proof = proven(before, after, comparison, promised, distrust_dims, effort, proving)
         if source is not None:
             comparison.many(source, samples, progress)
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them

@@ -77,8 +77,9 @@ _now: ContextVar[Table] = ContextVar("_now", default=_permanent)
 
 
 @contextmanager
-def new_table(steps: int = STEPS) -> Iterator[Table]:
-    """Create terms in a new table, with a limit on the steps."""
+def new_table(effort: float = 1) -> Iterator[Table]:
+    """Create terms in a new table; ``effort`` multiplies the steps that may be taken."""
+    steps = int(effort * STEPS)
     table = Table(steps, steps, dict(_permanent.known))
     token = _now.set(table)
     try:
@@ -88,10 +89,10 @@ def new_table(steps: int = STEPS) -> Iterator[Table]:
 
 
 @contextmanager
-def share(steps: int) -> Iterator[None]:
-    """Allow at most so many steps for a part of the work."""
+def share(part: int) -> Iterator[None]:
+    """Allow at most one of so many parts of all steps for a part of the work."""
     table = _now.get()
-    own = min(steps, table.left)
+    own = min(table.steps // part, table.left)
     kept = table.left - own
     table.left = own
     try:
@@ -105,7 +106,12 @@ def step(count: int = 1) -> None:
     table = _now.get()
     table.left -= count
     if table.left < 0 and table is not _permanent:
-        raise LimitError(f"limit of steps reached ({table.steps:,} for a pair of models)")
+        raise LimitError(reached("steps in terms"))
+
+
+def reached(limit: str) -> str:
+    """Return that a limit was reached, and how it is raised."""
+    return f"the limit of {limit} was reached: --effort 4 allows four times as much"
 
 
 def make(
