@@ -169,8 +169,8 @@ def main() -> None:
     names = NAMES if args.names else NAMES[:1]
     variants = args.variants.split(",")
     keys = [f"{v}/{n}" for v, n in itertools.product(variants, names)]
+    random.Random(args.seed).shuffle(paths)  # so what is done of a long run is a fair sample
     if args.mutants:
-        random.Random(args.seed).shuffle(paths)
         judge_mutants(paths, args.mutants, args.rows, args.jobs, args.seed, args.verbose, optimized)
         return
     rows = []

@@ -8,18 +8,16 @@ from typing import Any
 
 import onnx
 
-from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.contents import Contents, contents
 from onnx_scatterx.equivalence.core.logic import FALSE, below
 from onnx_scatterx.equivalence.core.masks import most
 from onnx_scatterx.equivalence.core.reading import (
     Body,
-    Contents,
     Declared,
     Graph,
     Node,
     constant_of,
-    contents,
     declared,
     node_of,
 )
@@ -34,10 +32,10 @@ from onnx_scatterx.equivalence.core.terms import (
 )
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
+from onnx_scatterx.equivalence.inference import computed_dims, inferred, is_tensor, pointing
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
-from onnx_scatterx.equivalence.operators.scatterx import scatterx
+from onnx_scatterx.equivalence.operators.scatters import scatterx
 
 _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """What an operator raises whose attributes or inputs make no sense."""

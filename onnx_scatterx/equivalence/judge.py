@@ -20,8 +20,7 @@ from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dim
-from onnx_scatterx.equivalence.givens import Given, take
+from onnx_scatterx.equivalence.declarations import Given, fixed_by, take, wrong_dim
 from onnx_scatterx.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]

@@ -16,7 +16,7 @@ from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.reading import Source
 from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, reached, walk
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.equivalence.givens import Given
+from onnx_scatterx.equivalence.declarations import Given
 from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import z3
 
-from onnx_scatterx.equivalence.core import arithmetic, division, logic, lookups, reshaping
+from onnx_scatterx.equivalence.core import arithmetic, logic, lookups, reshaping
 from onnx_scatterx.equivalence.core.terms import Term, new_table, substitute, variable
 from onnx_scatterx.equivalence.core.types import range_of, wrapped
 from onnx_scatterx.equivalence.operators import elementwise
@@ -106,10 +106,10 @@ def number(depth: int, rng: random.Random, known: Sequence[Pair]) -> Pair:
         lambda: (arithmetic.scale(a, -k), -k * x),
         lambda: (arithmetic.minimum(a, b), z3.If(x < y, x, y)),
         lambda: (arithmetic.maximum(a, b), z3.If(x > y, x, y)),
-        lambda: (division.divide(a, arithmetic.integer(k)), whole(x, k)),
-        lambda: (division.modulo(a, arithmetic.integer(k)), rest(x, k)),
-        lambda: (division.divide(a, b), whole(x, y)),
-        lambda: (division.modulo(a, b), rest(x, y)),
+        lambda: (arithmetic.divide(a, arithmetic.integer(k)), whole(x, k)),
+        lambda: (arithmetic.modulo(a, arithmetic.integer(k)), rest(x, k)),
+        lambda: (arithmetic.divide(a, b), whole(x, y)),
+        lambda: (arithmetic.modulo(a, b), rest(x, y)),
         lambda: (elementwise.quotient(a, arithmetic.integer(-k)), toward_zero(x, z3.IntVal(-k))),
         lambda: (elementwise.remainder(a, arithmetic.integer(-k)), like_divisor(x, z3.IntVal(-k))),
         lambda: (wrapped(a, dtype), wrap(x, dtype)),

@@ -1,9 +1,8 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; a column of T is a lookup of it; columns of T are the places of
-a mask at it; no column depends on it, so the last one wins; else by a search, about which only the
-properties of a search are known.
+an affine function of it; columns of T are the places of a mask at it; no column depends on it, so
+the last one wins; else by a search, about which only the properties of a search are known.
 """
 
 from __future__ import annotations
@@ -12,23 +11,31 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from onnx_scatterx.equivalence.core.arithmetic import (
-    ONE,
     ZERO,
+    divide,
     integer,
     monomials,
     number,
     polynomial,
-    scale,
-    subtract,
 )
-from onnx_scatterx.equivalence.core.division import divide
-from onnx_scatterx.equivalence.core.logic import FALSE, below, both, choose, equal, within
-from onnx_scatterx.equivalence.core.lookups import Lookup, entry
+from onnx_scatterx.equivalence.core.logic import (
+    at_most,
+    both,
+    equal,
+    implies,
+    within,
+)
 from onnx_scatterx.equivalence.core.masks import View
-from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
-from onnx_scatterx.equivalence.core.searching import Target, searched
-from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
-from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute, variable, walk
+from onnx_scatterx.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    substitute,
+    variable,
+    walk,
+)
+from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.core.world import World
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]
@@ -68,8 +75,6 @@ class Inversion:
         self.free: list[int] = []
         self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
-        self.layers = 0  # how many updates may collide, if they do by one table only
-        self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
     def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
@@ -86,19 +91,17 @@ class Inversion:
         depends = [self._depends(j) for j in range(len(self.columns))]
         while waiting:
             axis = next((k for k in sorted(waiting) if self._try(k, waiting, depends)), None)
-            solved = self._tabled(waiting, depends) if axis is None else {axis}
-            if not solved:
+            if axis is None:
                 break
-            waiting -= solved
+            waiting.discard(axis)
         for axis in sorted(waiting):
             if not any(axis in d for d in depends):
-                self.unique, self.layers = False, 0
+                self.unique = False
                 self.world.assume("the last of colliding updates wins")
-                self._solved(axis, _always(subtract(self.dims[axis], ONE)))
+                self._solved(axis, _always(self.dims[axis] - 1))
                 waiting.discard(axis)
         self.free = sorted(waiting)
-        if self.free:
-            self.unique, self.layers = False, 0
+        self.unique = self.unique and not self.free
 
     def _try(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
         for j, column in enumerate(self.columns):
@@ -118,62 +121,13 @@ class Inversion:
 
         def step(c: Sequence[Term], found: dict[int, Term]) -> Term:
             known = {self.points[k]: v for k, v in found.items() if self.points[k] is not ZERO}
-            offset = subtract(c[j], substitute(rest, known))
+            offset = c[j] - substitute(rest, known)
             if factor < 0:
-                offset = scale(offset, -1)
+                offset = -offset
             return divide(offset, integer(abs(factor)))
 
         self._solved(axis, step, [j] if abs(factor) == 1 else [])
         return True
-
-    def _tabled(self, waiting: set[int], depends: list[set[int]]) -> set[int]:
-        """Solve axes that constant columns depend on; return which."""
-        for group in sorted((d for d in depends if d and d <= waiting), key=len):
-            own = [j for j, d in enumerate(depends) if d and d <= group]
-            sizes = {self.points[k]: number(self.dims[k]) for k in sorted(group)}
-            box = {point: n for point, n in sizes.items() if n is not None}
-            inverse = inverted([self.columns[j] for j in own], box) if box == sizes else None
-            if inverse is None:
-                continue
-            if not inverse.unique:
-                if any(d & group for j, d in enumerate(depends) if j not in own):
-                    continue  # which one hits is for another column to say
-                self.layers = len(inverse.layers) if self.unique else 0
-                self.unique = False
-                self.world.assume("the last of colliding updates wins")
-            self._looked_up(sorted(group), own, inverse)
-            return group
-        return set()
-
-    def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
-        """Take axes from lookups, at the coordinates that some columns give."""
-        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
-        sizes = [integer(n) for n in inverse.sizes]
-        extents = [integer(n) for n in inverse.extents]
-        nowhere = integer(-1)
-
-        def place(c: Sequence[Term]) -> Term:
-            at = [c[j] for j in own]
-            inside = both(*(within(k, ZERO, n) for k, n in zip(at, extents, strict=True)))
-            if inside is FALSE:
-                return nowhere
-            return choose(
-                inside,
-                entry(lookups[min(self._layer, len(lookups) - 1)], flattened(at, extents)),
-                nowhere,
-            )
-
-        def step(position: int) -> Step:
-            def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
-                at = place(c)
-                if len(axes) == 1:
-                    return at
-                return choose(below(at, ZERO), nowhere, unflattened(at, sizes)[position])
-
-            return one
-
-        for position, axis in enumerate(axes):
-            self._solved(axis, step(position), own)
 
     def _masked(self, axis: int, depends: list[set[int]]) -> bool:
         own = {j: self.columns[j] for j, d in enumerate(depends) if d == {axis}}
@@ -185,19 +139,6 @@ class Inversion:
         chosen = [j for j in among if j is not None]
         self._solved(axis, lambda c, _: view.rank(_picked(c, among)), chosen)
         return True
-
-    def all_origins(self, c: Sequence[Term]) -> list[Origin]:
-        """Return all updates of the element at these coordinates, in their order."""
-        if self.unique:
-            return [self.origin(c)]
-        if not self.layers:
-            raise UnsupportedError("a scatter that reduces updates that may collide")
-        found = []
-        for layer in range(self.layers):
-            self._layer = layer + 1
-            found.append(self.origin(c))
-        self._layer = 0
-        return found
 
     def origin(self, c: Sequence[Term]) -> Origin:
         """Return the update of the element at these coordinates: the last one."""
@@ -240,3 +181,51 @@ def _always(value: Term) -> Step:
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
     """Return some coordinates; a coordinate that is not picked is 0."""
     return tuple(ZERO if j is None else c[j] for j in among)
+
+
+Target = Callable[[Sequence[Term]], tuple[Term, ...]]
+
+
+def searched(
+    name: str,
+    target: Target,
+    at: Sequence[Term],
+    others: Sequence[Term],
+    axis: int,
+    limit: Term,
+    world: World,
+) -> tuple[Term, Term]:
+    """Return whether an element has an update, and the coordinate of the last one on one axis.
+
+    ``others`` are its coordinates on the other axes, and ``limit`` is the length of this one.
+    """
+    hit_name, source_name = f"hit {name}", f"source {name}"
+
+    def hit(arguments: Sequence[Term]) -> Term:
+        return apply(hit_name, arguments, "condition")
+
+    def source(arguments: Sequence[Term]) -> Term:
+        return apply(source_name, arguments, "integer", 0, LARGEST_SIZE)
+
+    def goes(arguments: Sequence[Term], candidate: Term) -> Term:
+        own, point = arguments[: len(at)], list(arguments[len(at) :])
+        point.insert(axis, candidate)
+        # Asked again, so that the facts about these elements are added too.
+        equations = (equal(t, v) for t, v in zip(target(point), own, strict=True))
+        return both(within(candidate, ZERO, limit), *equations)
+
+    def found(term: Term) -> list[Term]:
+        return [implies(hit(term.args), goes(term.args, source(term.args)))]
+
+    def no_later(term: Term) -> list[Universal]:
+        def instance(candidate: Term) -> Term:
+            last = at_most(candidate, source(term.args))
+            return implies(goes(term.args, candidate), both(hit(term.args), last))
+
+        return [Universal(limit, instance)]
+
+    world.witnesses.define(hit_name, Definition(found, no_later))
+    world.witnesses.define(source_name, Definition(found, no_later, lambda _: limit))
+    world.assume("the last of colliding updates wins")
+    key = (*at, *others)
+    return hit(key), source(key)

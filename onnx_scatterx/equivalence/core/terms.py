@@ -11,7 +11,7 @@ simplified with that, so a question must never use a coordinate for anything els
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -57,6 +57,22 @@ class Term:
             return str(self.data) if self.data is not None else self.op
         name = self.data[0] if self.op == "apply" else self.op
         return f"{name}({', '.join(map(repr, self.args))})"
+
+    def __add__(self, other: Term | int) -> Term:
+        return SUMS["+"](self, other)
+
+    def __sub__(self, other: Term | int) -> Term:
+        return SUMS["-"](self, other)
+
+    def __mul__(self, other: Term | int) -> Term:
+        return SUMS["*"](self, other)
+
+    def __neg__(self) -> Term:
+        return SUMS["*"](self, -1)
+
+
+SUMS: dict[str, Callable[[Term, Term | int], Term]] = {}
+"""What +, - and * of integers are: `arithmetic` says it."""
 
 
 @dataclass
@@ -179,8 +195,25 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
         stack.extend(term.args)
 
 
+RULES: dict[str, Callable[[Term, tuple[Term, ...]], Term]] = {}
+"""For each operation that is simplified: from a term and other parts to the term with these."""
+
+
 def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:
     """Return a term with some of its parts replaced, simplified again."""
-    from onnx_scatterx.equivalence.core.rebuild import rebuild
+    done = dict(replaced)
 
-    return rebuild(term, dict(replaced))
+    def rebuilt(old: Term) -> Term:
+        found = done.get(old)
+        if found is None:
+            args = tuple([rebuilt(a) for a in old.args])
+            if args == old.args:
+                found = old
+            elif old.op in RULES:
+                found = RULES[old.op](old, args)
+            else:
+                found = make(old.op, args, old.data, old.sort, old.low, old.high)
+            done[old] = found
+        return found
+
+    return rebuilt(term)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply, scale
+from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply
 from onnx_scatterx.equivalence.core.logic import truth
-from onnx_scatterx.equivalence.core.terms import Sort, Term, literal, make
+from onnx_scatterx.equivalence.core.terms import RULES, Sort, Term, literal, make
 
 RANGES = {
     f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
@@ -38,13 +38,16 @@ def wrapped(value: Term, dtype: str) -> Term:
         parts = []
         for monomial, coefficient in value.data:
             factors = [inside.get(a, a) for a in monomial]
-            parts.append(scale(multiply(*factors), coefficient))
+            parts.append(multiply(*factors) * coefficient)
         value = add(*parts)
     if low <= value.low and value.high <= high:
         return value
     if value.op == "integer":
         return integer((value.data - low) % (high - low + 1) + low)
     return make("wrap", (value,), dtype, "integer", low, high)
+
+
+RULES["wrap"] = lambda term, args: wrapped(args[0], term.data)
 
 
 def constant(element: np.generic, dtype: str) -> Term:

@@ -1,29 +1,33 @@
 """Operators on one element of each input: exact on integers, unknown functions of floats.
 
 Of floats only these identities are used, which hold for every float, NaN included:
-x * 1 = x, x + -0 = x, x - 0 = x.
+x * 1 = x, x + -0 = x, x - 0 = x. A Cast is exact between integers and conditions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+
+import numpy as np
 
 from onnx_scatterx.equivalence.core.arithmetic import (
     ZERO,
     add,
+    divide,
     integer,
     maximum,
     minimum,
+    modulo,
     multiply,
-    scale,
     subtract,
 )
-from onnx_scatterx.equivalence.core.division import divide, modulo
+from onnx_scatterx.equivalence.core.contents import dtype_name
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
     below,
     both,
     choose,
+    either,
     equal,
     from_condition,
     implies,
@@ -32,7 +36,13 @@ from onnx_scatterx.equivalence.core.logic import (
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, apply
-from onnx_scatterx.equivalence.core.types import float_constant, range_of, sort_of, wrapped
+from onnx_scatterx.equivalence.core.types import (
+    constant,
+    float_constant,
+    range_of,
+    sort_of,
+    wrapped,
+)
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
@@ -53,19 +63,19 @@ BINARY = (
 
 def quotient(a: Term, b: Term) -> Term:
     """Return the quotient rounded towards zero, as integers divide in C++."""
-    flipped = choose(below(b, ZERO), scale(a, -1), a)
-    size = choose(below(b, ZERO), scale(b, -1), b)
+    flipped = choose(below(b, ZERO), -a, a)
+    size = choose(below(b, ZERO), -b, b)
     whole = divide(flipped, size)
-    up = scale(divide(scale(flipped, -1), size), -1)
+    up = -divide(-flipped, size)
     return choose(at_most(ZERO, flipped), whole, up)
 
 
 def remainder(a: Term, b: Term) -> Term:
     """Return the remainder with the sign of the divisor, as Mod gives it."""
-    size = choose(below(b, ZERO), scale(b, -1), b)
-    flipped = choose(below(b, ZERO), scale(a, -1), a)
+    size = choose(below(b, ZERO), -b, b)
+    flipped = choose(below(b, ZERO), -a, a)
     rest = modulo(flipped, size)
-    return choose(below(b, ZERO), scale(rest, -1), rest)
+    return choose(below(b, ZERO), -rest, rest)
 
 
 INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
@@ -76,8 +86,8 @@ INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
     "Mod": remainder,
 }
 INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
-    "Neg": lambda a: scale(a, -1),
-    "Abs": lambda a: choose(below(a, ZERO), scale(a, -1), a),
+    "Neg": lambda a: -a,
+    "Abs": lambda a: choose(below(a, ZERO), -a, a),
     "Relu": lambda a: maximum(a, ZERO),
     "Sign": lambda a: choose(below(a, ZERO), integer(-1), from_condition(below(ZERO, a))),
 }
@@ -222,3 +232,43 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return apply(name, (x, *known), x.sort, *range_of(a.dtype))
 
     return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("Cast")
+def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    to = dtype_name(node.get("to"))
+    if a.dtype == to:
+        return [a]
+    if a.dtype == "string":
+        raise UnsupportedError("Cast of strings, which may fail")
+    # Small floats saturate or round by attributes, which other types ignore.
+    way = (to, node.flavour) if to.startswith(("float8", "float4")) else (to,)
+    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
+
+
+def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
+    """Return an element in another type; ``way`` names the conversion."""
+    target = sort_of(to)
+    low, high = range_of(to)
+    if x.op == "choose":
+        condition, yes, no = x.args
+        return choose(condition, converted(yes, dtype, to, way), converted(no, dtype, to, way))
+    if x.sort == "condition":
+        if target == "integer":
+            return from_condition(x)
+        zero, one = float_constant(to, 0.0), float_constant(to, 1.0)
+        if zero is not None and one is not None:
+            return choose(x, one, zero)
+        return choose(x, apply(("Cast true", way), ()), apply(("Cast false", way), ()))
+    if x.sort == "integer":
+        if target == "integer":
+            return wrapped(x, to)
+        if target == "condition":
+            return either(below(x, ZERO), below(ZERO, x))
+        if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
+            return constant(np.dtype(to).type(x.data), to)
+        return apply(("Cast", dtype, way), (x,))
+    if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
+        return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
+    return apply(("Cast", dtype, way), (x,), target, low, high)
