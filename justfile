@@ -59,7 +59,8 @@ mutate SECONDS="60":
 
 # Proves every model of a directory and of models/, and judges mutants: the figures of docs/proof.md.
 prove DIRECTORY *ARGS:
-    python -P benchmarks/prove.py models {{DIRECTORY}} --mutants 2000 {{ARGS}}
+    python benchmarks/prove.py models {{DIRECTORY}} --names {{ARGS}}
+    python benchmarks/prove.py models {{DIRECTORY}} --mutants 3000 {{ARGS}}
 
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:

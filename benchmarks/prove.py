@@ -1,231 +1,203 @@
 """How much `verify --prove` decides, how fast, and whether it finds faults.
 
-    python benchmarks/prove.py models CORPUS/models [--mutants 300] [--jobs 2] [-v]
+    python benchmarks/prove.py models CORPUS/models [--mutants 3000] [--names] [--jobs 2] [-v]
 
-Every model is optimized for the target standard and judged against its original. A region is a
-pair of values of both models that is not the same node on the same inputs. A region reduces if its
-scatters have a reduction. Models that run on no input (the facts of the original contradict each
-other) are counted separately. Seconds are CPU seconds.
+Every model is optimized for the targets standard, scatterx and qnn, and for standard with fixed
+sizes, and judged against its original. With --names, it is judged again with inner names that are
+new, and with each that of the next value. A region is a pair of values of both models that is not
+the same node on the same inputs. Models that draw at random or run on no input are not counted.
+Seconds are CPU seconds.
 
-With --mutants, faults are put into the optimized models (`mutants.py`). Each fault changes an
-output in ONNX Runtime, so no mutant may be proven. A mutant is refuted if the solver finds inputs,
-and the outputs differ when these inputs are run.
+With --mutants, faults are put into the optimized models (`prove_mutants.py`).
+
+All rows are kept in the directory --rows (build/prove). A run that was stopped goes on there; with
+another version of the prover, take another directory.
 """
 
 from __future__ import annotations
 
 import argparse
-import collections
-import functools
 import itertools
-import multiprocessing
 import random
-import signal
 import statistics
-import sys
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
-from mutants import differs, key, mutate, mutate_anything, replay
+from mutant_runs import stored
+from mutants import key
+from prove_mutants import judge_mutants, share
+from prove_workers import Row, rows_of
 
 import onnx_scatterx
 from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table
-from onnx_scatterx.equivalence.judge import judge
-from onnx_scatterx.equivalence.proof import prove, verdicts
+from onnx_scatterx.equivalence.judge import deep, judge
+from onnx_scatterx.equivalence.proof import verdicts
 
-SCATTERS = {"Scatter", "ScatterND", "ScatterElements", "TensorScatter"}
-LIMIT, SLOW = 90, 5
-TRIES, ROUNDS, LARGE = 12, 9, 400_000
+VARIANTS = ("standard", "scatterx", "qnn", "fix")
+NAMES = ("", "fresh", "rotated")
+LIMIT, SLOW = 120, 5
 
 
-def reduces(before: onnx.ModelProto, after: onnx.ModelProto, value: str) -> bool:
-    """Return whether a region contains a scatter with a reduction."""
-    makers = {o: n for n in before.graph.node for o in n.output}
-    kept = {o for n in after.graph.node for o in n.output}
-    waiting, seen = [value], set()
-    while waiting:
-        name = waiting.pop()
-        node = makers.get(name)
-        if node is None or name in seen or (name in kept and name != value):
+def sizes_for(model: onnx.ModelProto, path: Path) -> dict[str, int]:
+    """Return sizes for all named dims: those of the stored inputs, or 4."""
+    inputs: dict[str, np.ndarray] = next(stored(path), {})
+    sizes: dict[str, int] = {}
+    for value in model.graph.input:
+        shape = inputs[value.name].shape if value.name in inputs else ()
+        for k, dim in enumerate(value.type.tensor_type.shape.dim):
+            if dim.dim_param:
+                sizes.setdefault(dim.dim_param, shape[k] if k < len(shape) else 4)
+    return sizes
+
+
+def optimized(path: Path, variant: str, kept: Path) -> onnx.ModelProto | None:
+    """Return the optimized model, from a directory if it is there; None if nothing changed."""
+    place = kept / variant / path.name
+    before = onnx.load(path)
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        sizes = sizes_for(before, path) if variant == "fix" else {}
+        try:
+            target = "standard" if variant == "fix" else variant
+            after = None
+            if variant != "fix" or sizes:
+                after = onnx_scatterx.optimize(path, target=target, fix=sizes or None).model
+        except onnx_scatterx.ScatterXError:
+            after = None
+        place.write_bytes(b"" if after is None else after.SerializeToString())
+    if not place.stat().st_size:
+        return None
+    after = onnx.load(place)
+    old = {key(n) for n in before.graph.node}
+    return None if {key(n) for n in after.graph.node} <= old else after
+
+
+def renamed(model: onnx.ModelProto, way: str) -> onnx.ModelProto:
+    """Return a model whose inner names are new, or each that of the next value."""
+    if not way:
+        return model
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    graph = made.graph
+    outer = {v.name for v in (*graph.input, *graph.output)}
+    inner = [o for node in graph.node for o in node.output if o and o not in outer]
+    fresh = [f"fresh {k}" for k in range(len(inner))]
+    names = dict(zip(inner, inner[1:] + inner[:1] if way == "rotated" else fresh, strict=True))
+
+    def rename(inside: onnx.GraphProto) -> None:
+        for value in inside.value_info:
+            value.name = names.get(value.name, value.name)
+        for node in inside.node:
+            node.input[:] = [names.get(n, n) for n in node.input]
+            node.output[:] = [names.get(n, n) for n in node.output]
+            for attribute in node.attribute:
+                for body in (attribute.g, *attribute.graphs):
+                    rename(body)
+
+    rename(graph)
+    return made
+
+
+def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
+    """Judge a model for each key: its target, and how inner names are changed."""
+    before = onnx.load(path)
+    for variant, names in (k.split("/") for k in keys):
+        after = optimized(path, variant, kept)
+        if after is None:
+            yield {"answer": "unchanged"}
             continue
-        seen.add(name)
-        if node.op_type in SCATTERS:
-            modes = [a.s for a in node.attribute if a.name == "reduction"]
-            if modes and modes[0] != b"none":
-                return True
-        waiting += node.input
-    return False
+        after = renamed(after, names)
+        row: Row = {"answer": "unknown", "regions": 0, "proven": 0, "why": ""}
+        start = time.process_time()
+        try:
+            with deep(), new_table():
+                found = judge(before, after)
+                kinds = verdicts(found).values()
+            answers = {v.kind for v in kinds}
+            row["answer"] = next(
+                (k for k in ("unknown", "proven for the kernel") if k in answers), "proven"
+            )
+            row["why"] = "; ".join(dict.fromkeys(v.why for v in kinds if v.why))
+            row["regions"] = len(found.regions)
+            row["proven"] = sum(bool(r.found) for r in found.regions)
+            if found.facts.status == "proven":
+                row["answer"] = "never runs"
+        except UnsupportedError as error:
+            row["answer"] = "random" if "random" in str(error) else "unknown"
+            row["why"] = str(error)
+        row["seconds"] = round(time.process_time() - start, 3)
+        yield row
 
 
-def alone(function: Callable[[Any], Any], task: Any) -> Any:
-    """Call a function in a process of its own; return None if this dies or takes too long.
-
-    ONNX Runtime may take the process with it: a division by 0 ends it at once.
-    """
-    context = multiprocessing.get_context("fork")
-    mine, other = context.Pipe(duplex=False)
-    process = context.Process(target=lambda: other.send(function(task)))
-    process.start()
-    other.close()
-    try:
-        return mine.recv() if mine.poll(2 * LIMIT) else None
-    except EOFError:
-        print(f"{task}: the process ended", file=sys.stderr)
-        return None
-    finally:
-        process.kill()
-        process.join()
-
-
-def alarm(*_: object) -> None:
-    raise TimeoutError
-
-
-def one(path: Path) -> dict[str, Any] | None:
-    """Judge one model; None if nothing was rewritten in it."""
-    signal.signal(signal.SIGALRM, alarm)
-    before = onnx.load(path)
-    after = onnx_scatterx.optimize(path, target="standard").model
-    if {key(n) for n in after.graph.node} <= {key(n) for n in before.graph.node}:
-        return None
-    row: dict[str, Any] = {"path": path, "kind": "dynamic" if "dynamic" in path.name else "static"}
-    row |= {"regions": 0, "proven regions": 0, "plain": 0, "proven plain": 0, "proven": False}
-    start = time.process_time()
-    signal.alarm(LIMIT)
-    try:
-        with new_table():
-            found = judge(before, after)
-            kinds = verdicts(found)
-        row["proven"] = all(v.kind == "proven" for v in kinds.values())
-        row["runs"] = found.facts.status != "proven"
-        row["why"] = "; ".join(dict.fromkeys(v.why for v in kinds.values() if v.why))
-        for region in found.regions:
-            plain = not reduces(before, after, region.value)
-            for name, counts in (("regions", True), ("plain", plain)):
-                row[name] += counts
-                row[f"proven {name}"] += counts and bool(region.found)
-    except UnsupportedError as error:
-        row["runs"], row["why"] = "random" not in str(error), str(error)
-    except TimeoutError:
-        row["runs"], row["why"] = True, f"no answer within {LIMIT} s"
-    finally:
-        signal.alarm(0)
-    row["seconds"] = time.process_time() - start
-    if row["why"] and row["regions"] == 0 and row["runs"]:
-        changed = {key(n) for n in after.graph.node} - {key(n) for n in before.graph.node}
-        old = {output for n in before.graph.node for output in n.output}
-        rewritten = (n for n in after.graph.node if key(n) in changed)
-        row["regions"] = row["plain"] = sum(not old.isdisjoint(n.output) for n in rewritten)
-    return row
-
-
-def mutant(task: tuple[Path, int]) -> dict[str, Any] | None:
-    """Make and judge one mutant of a model; None if no try gives one."""
-    path, seed = task
-    wide = seed % 2 == 1  # a fault anywhere; else one in a node that the optimizer wrote
-    signal.signal(signal.SIGALRM, alarm)
-    signal.alarm(LIMIT)
-    rng = random.Random(f"{path.name} {seed}")
-    before = onnx.load(path)
-    after = onnx_scatterx.optimize(path, target="standard").model
-    row: dict[str, Any] | None = None
-    try:
-        for _ in range(TRIES):
-            made = mutate_anything(after, rng) if wide else mutate(before, after, rng)
-            how = made and differs(before, made[1], path, seed)
-            if made and how:
-                row = {"path": path, "kind": made[0], "how": how, "seed": seed, "answer": "unknown"}
-                signal.alarm(LIMIT)
-                row["answer"] = _answer(before, made[1])
-                break
-    except TimeoutError:
-        pass
-    return row
-
-
-def _answer(before: onnx.ModelProto, faulty: onnx.ModelProto) -> str:
-    def run(_: object, feed: Mapping[str, np.ndarray]) -> str | None:
-        return replay(before, faulty, feed) or None
-
-    return prove(before, faulty, replay=run).kind
+def table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Return the shares of all targets as a table."""
+    lines = ["| models | changed | proven | regions | proven | names new | names rotated |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for variant in VARIANTS:
+        parts: list[str] = []
+        for way in NAMES:
+            some = [r for r in rows if r["key"] == f"{variant}/{way}"]
+            some = [r for r in some if r["answer"] not in ("unchanged", "never runs", "random")]
+            good = sum(r["answer"].startswith("proven") for r in some)
+            if way:
+                parts.append(share(good, len(some)) if way in names else "")
+                continue
+            regions = sum(r.get("regions", 0) for r in some)
+            proven = sum(r.get("proven", 0) for r in some)
+            parts += [str(len(some)), share(good, len(some)), str(regions), share(proven, regions)]
+        lines.append(f"| {variant} | " + " | ".join(parts) + " |")
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", type=Path, nargs="+", help="directories of models")
     parser.add_argument("--mutants", type=int, default=0)
+    parser.add_argument("--names", action="store_true", help="with other inner names, too")
+    parser.add_argument("--rows", type=Path, default=Path("build/prove"))
+    parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
-    paths = sorted((p for place in args.places for p in place.glob("*.onnx")), key=_size)
+    paths = sorted(p for place in args.places for p in place.glob("*.onnx") if args.only in p.stem)
+    kept = args.rows / "optimized"
+    names = NAMES if args.names else NAMES[:1]
+    variants = args.variants.split(",")
+    keys = [f"{v}/{n}" for v, n in itertools.product(variants, names)]
+    random.Random(args.seed).shuffle(paths)  # so what is done of a long run is a fair sample
+    if args.mutants:
+        judge_mutants(paths, args.mutants, args.rows, args.jobs, args.seed, args.verbose, optimized)
+        return
     rows = []
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for row in pool.map(functools.partial(alone, one), paths):
-            if row is None:
-                continue
-            rows.append(row)
-            if args.verbose and (not row["proven"] or row["seconds"] > SLOW):
-                print(f"{row['path'].stem}, {row['seconds']:.1f} s: {row['why'][:160]}", flush=True)
-    counted = [r for r in rows if r["runs"]]
-    print(f"{len(rows)} models, {len(rows) - len(counted)} of them draw at random or never run")
-    print("| | models | proven | regions | proven | without reductions | proven |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for kind in ("static", "dynamic", "all"):
-        some = [r for r in counted if kind in (r["kind"], "all")]
-        parts = [(len(some), sum(r["proven"] for r in some))]
-        for name in ("regions", "plain"):
-            parts.append((sum(r[name] for r in some), sum(r[f"proven {name}"] for r in some)))
-        print(f"| {kind} | " + " | ".join(f"{n} | {share(p, n)}" for n, p in parts) + " |")
-    seconds = sorted(r["seconds"] for r in counted)
+    work = rows_of(
+        lambda path, some: judged(path, some, kept),
+        [(path, keys) for path in paths],
+        args.rows / "models.jsonl",
+        args.jobs,
+        LIMIT,
+    )
+    for row in work:
+        rows.append(row)
+        good = row["answer"] in ("proven", "unchanged")
+        if args.verbose and (not good or row.get("seconds", 0) > SLOW):
+            seconds = row.get("seconds", 0)
+            print(
+                f"{row['model']} {row['key']} {row['answer']}, {seconds:.1f} s: {row['why'][:200]}",
+                flush=True,
+            )
+    print(table(rows, names))
+    seconds = sorted(r["seconds"] for r in rows if "seconds" in r)
     if len(seconds) > 1:
         ends = statistics.quantiles(seconds, n=20)
         print(
             f"seconds: median {statistics.median(seconds):.2f}, 95 % below {ends[-1]:.2f}, "
             f"largest {seconds[-1]:.2f}"
         )
-    if args.mutants:
-        proven = {r["path"] for r in counted if r["proven"]}
-        _mutants(args, [r["path"] for r in counted], proven)
-
-
-def _mutants(args: argparse.Namespace, paths: list[Path], proven: set[Path]) -> None:
-    """Judge mutants of all models that are not large in turn, until there are enough."""
-    paths = [p for p in paths if _size(p) < LARGE]
-    random.Random(args.seed).shuffle(paths)
-    tasks = itertools.product(range(args.seed, args.seed + ROUNDS), paths)
-    found: list[dict[str, Any]] = []
-    with ThreadPoolExecutor(args.jobs) as pool:
-        while len(found) < args.mutants and (some := list(itertools.islice(tasks, args.jobs))):
-            for row in pool.map(lambda t: alone(mutant, t[::-1]), some):
-                if row is None or len(found) == args.mutants:
-                    continue
-                found.append(row)
-                if args.verbose and row["answer"] != "refuted":
-                    what = f"{row['path'].stem} {row['kind']} {row['seed']}"
-                    print(f"{what}: {row['answer']} ({row['how'][:60]})", flush=True)
-    of_proven = [m for m in found if m["path"] in proven]
-    refuted = sum(m["answer"] == "refuted" for m in found)
-    answers = dict(collections.Counter(m["answer"] for m in found))
-    print(f"mutants: {len(found)} of {len({m['path'] for m in found})} models, {answers}")
-    print(f"refuted: {share(refuted, len(found))}")
-    refuted = sum(m["answer"] == "refuted" for m in of_proven)
-    print(f"refuted, of pairs that are proven: {share(refuted, len(of_proven))}")
-    print(dict(collections.Counter(m["kind"] for m in found)))
-
-
-def share(part: int, whole: int) -> str:
-    """Return a part of a whole, in numbers and per cent."""
-    return f"{part} ({100 * part / whole:.1f} %)" if whole else "0"
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def checks(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of verify, which optimize takes, too."""
     given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
-    return {**given, **drawn, "prove": args.prove}
+    return {**given, **drawn, "prove": args.prove, "effort": args.effort}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:

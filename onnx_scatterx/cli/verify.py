@@ -15,6 +15,7 @@ from onnx_scatterx.cli.arguments import (
 from onnx_scatterx.cli.exit_status import answer, verified
 from onnx_scatterx.cli.models import given_models
 from onnx_scatterx.cli.output import show, show_text
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import from_zero
 
 
@@ -31,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
             help=f"the {what} tolerance of floats (without both, every bit counts)",
         )
     add_draws(command)
-    add_options(command, "assume", "distrust_dims")
+    add_options(command, "assume", "distrust_dims", "effort")
     add_json(command)
 
 
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.runtime.array_files import read_arrays
     from onnx_scatterx.text.visible import as_json
 
+    if args.effort != 1 and not args.prove:
+        raise ScatterXError("--effort has no effect without --prove")
     before, after = given_models(args.before, args.after)
     more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
     if args.input:

@@ -8,18 +8,16 @@ from typing import Any
 
 import onnx
 
-from onnx_scatterx.equivalence.computed_dims import computed_dims
 from onnx_scatterx.equivalence.core.arithmetic import integer
+from onnx_scatterx.equivalence.core.contents import Contents, contents
 from onnx_scatterx.equivalence.core.logic import FALSE, below
 from onnx_scatterx.equivalence.core.masks import most
 from onnx_scatterx.equivalence.core.reading import (
     Body,
-    Contents,
     Declared,
     Graph,
     Node,
     constant_of,
-    contents,
     declared,
     node_of,
 )
@@ -34,15 +32,16 @@ from onnx_scatterx.equivalence.core.terms import (
 )
 from onnx_scatterx.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.inference import inferred, is_tensor, pointing
+from onnx_scatterx.equivalence.inference import computed_dims, inferred, is_tensor, pointing
 from onnx_scatterx.equivalence.operators import OPERATORS
 from onnx_scatterx.equivalence.operators.elementwise import BINARY, UNARY
-from onnx_scatterx.equivalence.operators.scatterx import scatterx
+from onnx_scatterx.equivalence.operators.scatters import scatterx
 
 _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """What an operator raises whose attributes or inputs make no sense."""
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
+QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
@@ -78,8 +77,6 @@ class Fallback:
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
-    ``whole`` names values that both models compute by the same node. If such a node computes
-    floats, the elements are unknown functions of the coordinates: their formula does not matter.
     ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
     """
 
@@ -87,7 +84,6 @@ class Builder:
     sizes: dict[SizeKey, Term] = field(default_factory=dict)
     made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
-    whole: set[str] = field(default_factory=set)
     fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
     _alive: list[Any] = field(default_factory=list)
@@ -207,7 +203,7 @@ class Builder:
             if node.scatterx:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
-                return self._taken_whole(node, operator(node, inputs, self.world))
+                return operator(node, inputs, self.world)
         except LimitError:
             raise
         except _INVALID as error:
@@ -229,15 +225,6 @@ class Builder:
         outputs = self._unknown(node, inputs)
         self.opaque.append(Opaque(node, read, outputs, reason))
         return outputs
-
-    def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:
-        if self.world.owing or node.op not in COMPUTING or node.outputs[0] not in self.whole:
-            return outputs
-        (output,) = outputs
-        if sort_of(output.dtype) != "data":
-            return outputs
-        name = ("whole", len(self.made))
-        return [Tensor(output.dtype, output.dims, lambda at: apply(name, at))]
 
     def _branch(
         self,

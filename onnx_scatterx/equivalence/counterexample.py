@@ -12,7 +12,7 @@ from onnx_scatterx.equivalence.building import SizeKey, shown
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import at_most, both, equal, negation
-from onnx_scatterx.equivalence.core.solver import Model
+from onnx_scatterx.equivalence.core.solver import ALL, Model
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.types import sort_of
@@ -60,15 +60,13 @@ def _accepted(
 
 def _smallest(judgement: Judgement, comparison: Comparison) -> Model | None:
     solver = judgement.world.solver
-    solver.budget = max(solver.budget, solver.spent + 40_000_000)
-    for most in _SMALL:
+    solver.budget = max(solver.budget, solver.spent + ALL)
+    for most in _SMALL if judgement.sizes else ():
         wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
         answer = solver.against(comparison.goal, wanted)
-        if answer.status == "refuted":
+        if answer.model is not None:
             return answer.model
-        if not wanted:
-            break
-    return comparison.model
+    return solver.against(comparison.goal, ()).model
 
 
 def _feeds(

@@ -9,19 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope, SizeKey
+from onnx_scatterx.equivalence.building import COMPUTING, QUANTIZING, Builder, Scope, SizeKey
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.equivalence.core.solver import ALL, PAIR, Answer
 from onnx_scatterx.equivalence.core.tensor import Tensor
-from onnx_scatterx.equivalence.core.terms import STEPS, Term, UnsupportedError, share
+from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.declarations import fixed_by, wrong_dim
-from onnx_scatterx.equivalence.givens import Given, take
+from onnx_scatterx.equivalence.declarations import Given, fixed_by, take, wrong_dim
 from onnx_scatterx.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]
@@ -68,20 +67,20 @@ def judge(
     sizes: Mapping[SizeKey, int] | None = None,
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
-    budget: int = ALL,
+    effort: float = 1,
     progress: Progress | None = None,
     beside: Path | None = None,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``budget`` limits Z3's work for the pair.
+    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
     External data of a message lie in the directory ``beside``.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
-        world.solver.budget = budget
+        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         return _judge(read(before, beside), read(after, beside), builder, given, progress)
 
@@ -101,7 +100,7 @@ def _judge(
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
-    pairs, builder.whole = paired(one, other)
+    pairs = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
@@ -120,7 +119,7 @@ def _judge(
     own, names = builder.branches[:branches], builder.trusted
     stated = wrong_dim(one, trial.first, own, world, "first", names=False)
     stated = stated or wrong_dim(
-        other, trial.second, builder.branches, world, "second", names=names
+        other, trial.second, builder.branches, world, "second", names=names, others=one.declared
     )
     fallback = trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
     return Judgement(
@@ -143,7 +142,7 @@ def _judge(
 def _possible(world: World, sizes: list[Term]) -> Answer:
     """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
     solver = world.solver  # with some extra work, since nothing counts without it
-    solver.budget = max(solver.budget, solver.spent + ALL // 8)
+    solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
     answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:
@@ -201,20 +200,21 @@ class Trial:
     def _note(self, node: Node) -> None:
         """Note what is assumed of the floats that a new node computes."""
         made = self.second.get(node.outputs[0])
-        if made is None or sort_of(made.dtype) != "data" or made.dtype == "string":
+        if made is None:
             return
-        if node.op == "Where":
+        floats = sort_of(made.dtype) == "data" and made.dtype != "string"
+        if node.op == "Where" and floats:
             self.world.assume("the sign of a zero does not count where a new Where chooses floats")
-        elif node.op in COMPUTING:
+        elif node.op in QUANTIZING or (node.op in COMPUTING and floats):
             self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:
         """Compare a pair that is only a guess: it has its own share of the work."""
         solver = self.world.solver
         kept = solver.budget
-        solver.budget = min(kept, solver.spent + PAIR)
+        solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
         try:
-            with share(STEPS // 20):
+            with share(20):
                 return self.same(a, b, guessed=True)
         finally:
             solver.budget = kept

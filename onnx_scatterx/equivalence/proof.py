@@ -14,10 +14,9 @@ import z3
 from onnx_scatterx.equivalence.building import SizeKey, shown
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.reading import Source
-from onnx_scatterx.equivalence.core.solver import ALL
-from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, walk
+from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, reached, walk
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.equivalence.givens import Given
+from onnx_scatterx.equivalence.declarations import Given
 from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
@@ -147,7 +146,7 @@ def prove(
     replay: Replay | None = None,
     given: Sequence[Given] = (),
     distrust_dims: bool = False,
-    budget: int = ALL,
+    effort: float = 1,
     progress: Progress | None = None,
     beside: Path | None = None,
 ) -> Proof:
@@ -155,8 +154,8 @@ def prove(
 
     A model is a path or a message; external data of a message lie in the directory ``beside``.
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
-    has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``budget``
-    is Z3's limit of work.
+    has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``effort``
+    multiplies all limits: Z3's work, and the steps in terms.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -167,8 +166,8 @@ def prove(
     proven the same, for all sizes and all inputs on which the first model runs
       assumed: every axis is shorter than 2^31
     """
-    with deep(), new_table():
-        return _prove(before, after, replay, given, distrust_dims, budget, progress, beside)
+    with deep(), new_table(effort):
+        return _prove(before, after, replay, given, distrust_dims, effort, progress, beside)
 
 
 def _prove(
@@ -177,7 +176,7 @@ def _prove(
     replay: Replay | None,
     given: Sequence[Given],
     distrust_dims: bool,
-    budget: int,
+    effort: float,
     progress: Progress | None,
     beside: Path | None,
 ) -> Proof:
@@ -190,7 +189,7 @@ def _prove(
             sizes=sizes,
             given=given,
             distrust_dims=distrust_dims,
-            budget=budget,
+            effort=effort,
             progress=progress if sizes is None else None,
             beside=beside,
         )
@@ -211,7 +210,7 @@ def _prove(
                 n: v if v.kind == "proven" else Verdict("refuted") for n, v in outputs.items()
             }
         elif judgement.sizes and judgement.facts.status != "proven":
-            sizes = tuple(_proven_sizes(judgement, judged))
+            sizes = tuple(_proven_sizes(judgement, judged, effort))
             if sizes:
                 outputs = {
                     n: v if v.kind == "proven" else Verdict("proven for sizes", v.why)
@@ -239,7 +238,8 @@ def verdicts(judgement: Judgement) -> dict[str, Verdict]:
         if judgement.facts.status == "proven":
             found[name] = Verdict("unknown", "the first model runs on no input")
         elif judgement.facts.status == "limit":
-            found[name] = Verdict("unknown", "solver limit: the first model may run on no input")
+            limit = reached(judgement.facts.limit)
+            found[name] = Verdict("unknown", f"the first model may run on no input: {limit}")
         elif not comparison:
             found[name] = Verdict("unknown", _doubt(judgement, comparison))
         elif judgement.owed:
@@ -284,11 +284,11 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
 
 
 def _proven_sizes(
-    judgement: Judgement, judged: Callable[[Mapping[SizeKey, int]], Judgement]
+    judgement: Judgement, judged: Callable[[Mapping[SizeKey, int]], Judgement], effort: float
 ) -> Iterator[Mapping[str, int]]:
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
-        with new_table():
+        with new_table(effort):
             one = judged(sizes)
             kinds = {v.kind for v in verdicts(one).values()}
         if one.facts.status != "proven" and kinds == {"proven"}:

@@ -18,7 +18,7 @@ from onnx_scatterx.verification.session_pair import Comparison
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.core.reading import Source
-    from onnx_scatterx.equivalence.givens import Given as Fact
+    from onnx_scatterx.equivalence.declarations import Given as Fact
     from onnx_scatterx.equivalence.proof import Proof
 
 _NUMBER = -(1 << 30)  # of the draws that a solver made
@@ -40,6 +40,7 @@ def proven(
     comparison: Comparison,
     assumed: Iterable[Clause],
     distrust_dims: bool,
+    effort: float,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
     """Return a solver's verdict on two models; its counterexamples are run.
@@ -64,6 +65,7 @@ def proven(
         replay=replay,
         given=givens(assumed),
         distrust_dims=distrust_dims,
+        effort=effort,
         progress=progress,
         beside=one.directory or other.directory,
     )
@@ -94,7 +96,7 @@ def givens(assumed: Iterable[Clause]) -> Sequence[Fact]:
 
     That no two elements are equal, or that they are sorted, is omitted.
     """
-    from onnx_scatterx.equivalence.givens import Given as Fact
+    from onnx_scatterx.equivalence.declarations import Given as Fact
 
     found = []
     for name, assumption in by_name(assumed).items():

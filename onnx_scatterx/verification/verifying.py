@@ -55,6 +55,7 @@ def verify(
     strict_zeros: bool = False,
     on_progress: Progress | None = None,
     prove: bool = False,
+    effort: float = 1,
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs, bit for bit by default.
 
@@ -87,6 +88,7 @@ def verify(
             wanted; and with "proving", how many nodes are examined, and how many there are.
         prove: decide first, by a solver, whether the two are the same for every size and every
             input; the answer is `proof` of the result. Needs z3-solver.
+        effort: multiplies the limits of a proof: the solver's work and the steps in terms.
 
     Returns:
         The answer, which is true if nothing differs.
@@ -151,7 +153,7 @@ def verify(
         if prove:
             promised = at_sizes(clauses(assume), fixed)
             tell = observer.counted("proving")
-            proof = proven(before, after, comparison, promised, distrust_dims, tell)
+            proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them

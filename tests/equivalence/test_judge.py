@@ -140,6 +140,21 @@ def test_an_unproven_answer_is_false(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "not proven" in printed.err
 
 
+def test_a_limit_is_named_and_raised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = (str(tmp_path / f"{name}.onnx") for name in ("before", "after"))
+    head = "g (float[N, 4] x) => (float[N, 4] y)"
+    text = f"{head} {{ t = Transpose<perm = [1, 0]>(x) y = Transpose<perm = [1, 0]>(t) }}"
+    onnx.save(parse(text), before)
+    onnx.save(parse(f"{head} {{ y = Identity(x) }}"), after)
+    line = ["verify", before, after, "--samples", "1"]
+    assert main([*line, "--prove", "--effort", "0.000001"]) == 3
+    said = capsys.readouterr().out
+    assert "the limit of steps in terms was reached: --effort 4 allows four times as much" in said
+    assert main([*line, "--prove", "--effort", "1"]) == 0
+    assert main([*line, "--effort", "4"]) == 2
+    assert "--effort has no effect without --prove" in capsys.readouterr().err
+
+
 def test_promises_of_the_second_model_are_no_facts() -> None:
     """A model that says of itself that N is at most 0 is not the same as every model."""
     text = "g (int64[N] x) => (int64[M] y) { y = %s (x) }"

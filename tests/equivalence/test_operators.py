@@ -61,15 +61,6 @@ def test_moves(name: str, rows: int) -> None:
     assert_follows(f"g {MOVES[name][0]}", {"x": CUBE[:rows]})
 
 
-@pytest.mark.parametrize("mode", ["DCR", "CRD"])
-def test_depth_to_space(mode: str) -> None:
-    text = (
-        "g (float[1, 8, A, 3] x) => (float[B, C, D, E] y, float[F, G, H, I] z) "
-        f'{{ y = DepthToSpace<blocksize=2, mode="{mode}">(x) z = SpaceToDepth<blocksize=2>(y) }}'
-    )
-    assert_follows(text, {"x": f32(np.arange(48).reshape(1, 8, 2, 3))})
-
-
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     ("start", "end", "step"),

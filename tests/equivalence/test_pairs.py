@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.equivalence.givens import Given
+from onnx_scatterx.equivalence.declarations import Given
 from onnx_scatterx.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
 from tests.helpers.support import parse

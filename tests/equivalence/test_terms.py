@@ -8,7 +8,7 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.equivalence.core import arithmetic, division, logic
+from onnx_scatterx.equivalence.core import arithmetic, logic
 from onnx_scatterx.equivalence.core.encode import Encoder
 from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
 from onnx_scatterx.equivalence.core.types import range_of, wrapped
@@ -26,10 +26,10 @@ def drawn(depth: int, rng: random.Random, variables: Sequence[Term]) -> Term:
         lambda: arithmetic.subtract(a, b),
         lambda: arithmetic.minimum(a, b),
         lambda: arithmetic.maximum(a, b),
-        lambda: division.divide(a, divisor),
-        lambda: division.modulo(a, divisor),
-        lambda: division.divide(a, b),
-        lambda: division.modulo(a, b),
+        lambda: arithmetic.divide(a, divisor),
+        lambda: arithmetic.modulo(a, divisor),
+        lambda: arithmetic.divide(a, b),
+        lambda: arithmetic.modulo(a, b),
         lambda: wrapped(a, "int8"),
         lambda: logic.choose(logic.at_most(a, b), b, c),
         lambda: logic.choose(logic.equal(a, b), b, c),

@@ -84,12 +84,6 @@ def test_a_model_that_draws_at_random_does_not_equal_itself(text: str) -> None:
     assert "draws at random" in str(found)
 
 
-def test_dropout_that_does_not_train_is_nothing() -> None:
-    text = """g (float[20] x) => (float[20] z) <float ratio = {0.5}, bool training = {0}>
-        { z = Dropout(x, ratio, training) }"""
-    assert proof_of(text, "g (float[20] x) => (float[20] z) { z = Identity(x) }").proven
-
-
 def test_the_outputs_are_the_same_ones() -> None:
     both = parse("g (float[2] x) => (float[2] z, float[2] y) { z = Neg(x) y = Abs(x) }")
     one = parse("g (float[2] x) => (float[2] z) { z = Neg(x) y = Abs(x) }")

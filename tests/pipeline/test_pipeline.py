@@ -89,8 +89,8 @@ def test_a_model_is_interpreted_once(deterministic: bool, monkeypatch: pytest.Mo
     assert len(runs) == 1
 
 
-@pytest.mark.parametrize("dim, most", [("4", 2), ("N", 2)])
-def test_a_device_needs_one_more(dim: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("dim", ["4", "N"])
+def test_a_device_needs_one_more(dim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The nodes that replace a scatter say more than it did; nothing else is read again."""
     runs: list[Interpreter] = []
     run = Interpreter.run
@@ -103,7 +103,7 @@ def test_a_device_needs_one_more(dim: str, most: int, monkeypatch: pytest.Monkey
     model = parse(ROW.replace("[N", f"[{dim}"))
     result = onnx_scatterx.optimize(model, target="qnn")
     assert result.report.removed == 1
-    assert len(runs) == most
+    assert len(runs) == 2
 
 
 def test_new_nodes_are_known_and_prove_nothing() -> None:

@@ -1,9 +1,9 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; a column of T is a lookup of it; columns of T are the places of
-a mask at it; no column depends on it, so the last one wins; else by a search, about which only the
-properties of a search are known.
+an affine function of it; columns of T are constants; columns of T are the places of a mask at it;
+no column depends on it, so the last one wins; else by a search, about which only the properties of
+a search are known.
 """
 
 from __future__ import annotations
@@ -12,23 +12,37 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from onnx_scatterx.equivalence.core.arithmetic import (
-    ONE,
     ZERO,
+    divide,
     integer,
     monomials,
     number,
     polynomial,
-    scale,
-    subtract,
 )
-from onnx_scatterx.equivalence.core.division import divide
-from onnx_scatterx.equivalence.core.logic import FALSE, below, both, choose, equal, within
+from onnx_scatterx.equivalence.core.logic import (
+    FALSE,
+    at_most,
+    below,
+    both,
+    choose,
+    equal,
+    implies,
+    within,
+)
 from onnx_scatterx.equivalence.core.lookups import Lookup, entry
 from onnx_scatterx.equivalence.core.masks import View
 from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
-from onnx_scatterx.equivalence.core.searching import Target, searched
 from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
-from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute, variable, walk
+from onnx_scatterx.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    substitute,
+    variable,
+    walk,
+)
+from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.core.world import World
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]
@@ -94,7 +108,7 @@ class Inversion:
             if not any(axis in d for d in depends):
                 self.unique, self.layers = False, 0
                 self.world.assume("the last of colliding updates wins")
-                self._solved(axis, _always(subtract(self.dims[axis], ONE)))
+                self._solved(axis, _always(self.dims[axis] - 1))
                 waiting.discard(axis)
         self.free = sorted(waiting)
         if self.free:
@@ -118,9 +132,9 @@ class Inversion:
 
         def step(c: Sequence[Term], found: dict[int, Term]) -> Term:
             known = {self.points[k]: v for k, v in found.items() if self.points[k] is not ZERO}
-            offset = subtract(c[j], substitute(rest, known))
+            offset = c[j] - substitute(rest, known)
             if factor < 0:
-                offset = scale(offset, -1)
+                offset = -offset
             return divide(offset, integer(abs(factor)))
 
         self._solved(axis, step, [j] if abs(factor) == 1 else [])
@@ -240,3 +254,51 @@ def _always(value: Term) -> Step:
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
     """Return some coordinates; a coordinate that is not picked is 0."""
     return tuple(ZERO if j is None else c[j] for j in among)
+
+
+Target = Callable[[Sequence[Term]], tuple[Term, ...]]
+
+
+def searched(
+    name: str,
+    target: Target,
+    at: Sequence[Term],
+    others: Sequence[Term],
+    axis: int,
+    limit: Term,
+    world: World,
+) -> tuple[Term, Term]:
+    """Return whether an element has an update, and the coordinate of the last one on one axis.
+
+    ``others`` are its coordinates on the other axes, and ``limit`` is the length of this one.
+    """
+    hit_name, source_name = f"hit {name}", f"source {name}"
+
+    def hit(arguments: Sequence[Term]) -> Term:
+        return apply(hit_name, arguments, "condition")
+
+    def source(arguments: Sequence[Term]) -> Term:
+        return apply(source_name, arguments, "integer", 0, LARGEST_SIZE)
+
+    def goes(arguments: Sequence[Term], candidate: Term) -> Term:
+        own, point = arguments[: len(at)], list(arguments[len(at) :])
+        point.insert(axis, candidate)
+        # Asked again, so that the facts about these elements are added too.
+        equations = (equal(t, v) for t, v in zip(target(point), own, strict=True))
+        return both(within(candidate, ZERO, limit), *equations)
+
+    def found(term: Term) -> list[Term]:
+        return [implies(hit(term.args), goes(term.args, source(term.args)))]
+
+    def no_later(term: Term) -> list[Universal]:
+        def instance(candidate: Term) -> Term:
+            last = at_most(candidate, source(term.args))
+            return implies(goes(term.args, candidate), both(hit(term.args), last))
+
+        return [Universal(limit, instance)]
+
+    world.witnesses.define(hit_name, Definition(found, no_later))
+    world.witnesses.define(source_name, Definition(found, no_later, lambda _: limit))
+    world.assume("the last of colliding updates wins")
+    key = (*at, *others)
+    return hit(key), source(key)

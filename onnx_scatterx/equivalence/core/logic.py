@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
-    add,
+    ZERO,
     content,
     highest,
     integer,
     lowest,
     monomials,
     polynomial,
-    scale,
-    subtract,
 )
-from onnx_scatterx.equivalence.core.terms import Sort, Term, make
+from onnx_scatterx.equivalence.core.terms import RULES, Sort, Term, make
 
 
 def _condition(op: str, args: tuple[Term, ...] = (), data: object = None) -> Term:
@@ -31,7 +29,7 @@ def truth(value: bool) -> Term:
 
 def at_most(a: Term, b: Term) -> Term:
     """Return ``a <= b``."""
-    difference = subtract(a, b)
+    difference = a - b
     if highest(difference) <= 0:
         return TRUE
     if lowest(difference) > 0:
@@ -46,7 +44,7 @@ def at_most(a: Term, b: Term) -> Term:
 
 def below(a: Term, b: Term) -> Term:
     """Return ``a < b``."""
-    return at_most(add(a, ONE), b)
+    return at_most(a + 1, b)
 
 
 def equal(a: Term, b: Term) -> Term:
@@ -65,7 +63,7 @@ def equal(a: Term, b: Term) -> Term:
     if a.sort == "data":
         a, b = sorted((a, b), key=lambda t: t.number)
         return _condition("same", (a, b))
-    difference = subtract(a, b)
+    difference = a - b
     if lowest(difference) > 0 or highest(difference) < 0:
         return FALSE
     divisor = content(difference)
@@ -153,11 +151,23 @@ def _under(term: Term, condition: Term, value: bool) -> Term:
 
 def from_condition(condition: Term) -> Term:
     """Return 1 if the condition is true, else 0."""
-    return choose(condition, ONE, subtract(ONE, ONE))
+    return choose(condition, ONE, ONE - 1)
 
 
 def as_condition(term: Term) -> Term:
     """Return whether a number is not 0."""
     if term.op == "choose":
         return choose(term.args[0], as_condition(term.args[1]), as_condition(term.args[2]))
-    return negation(equal(term, scale(ONE, 0)))
+    return negation(equal(term, ONE * 0))
+
+
+RULES.update(
+    {
+        "at most 0": lambda _, args: at_most(args[0], ZERO),
+        "equals 0": lambda _, args: equal(args[0], ZERO),
+        "same": lambda _, args: equal(*args),
+        "not": lambda _, args: negation(*args),
+        "and": lambda _, args: both(*args),
+        "choose": lambda _, args: choose(*args),
+    }
+)

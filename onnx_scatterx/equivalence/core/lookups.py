@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply, number, scale
-from onnx_scatterx.equivalence.core.terms import Term, make
+from onnx_scatterx.equivalence.core.arithmetic import add, integer, number
+from onnx_scatterx.equivalence.core.contents import bytes_of
+from onnx_scatterx.equivalence.core.terms import RULES, Term, make
 from onnx_scatterx.equivalence.core.types import constant, sort_of
 
 
@@ -23,11 +24,7 @@ class Lookup:
     @classmethod
     def of(cls, array: np.ndarray, dtype: str) -> Lookup:
         """Return the lookup of an array."""
-        if array.dtype == object:
-            content = repr(array.ravel().tolist()).encode()
-        else:
-            content = np.ascontiguousarray(array).tobytes()
-        return cls(dtype, content, array.ravel())
+        return cls(dtype, bytes_of(array), array.ravel())
 
 
 def entry(lookup: Lookup, index: Term) -> Term:
@@ -41,6 +38,9 @@ def entry(lookup: Lookup, index: Term) -> Term:
     if sort == "integer":
         low, high = int(lookup.array.min()), int(lookup.array.max())
     return make("lookup", (index,), lookup, sort, low, high)
+
+
+RULES["lookup"] = lambda term, args: entry(term.data, *args)
 
 
 def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
@@ -65,19 +65,16 @@ def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
     if sort_of(dtype) == "integer":
         steps = affine(rest)
         if steps is not None:
-            parts = [scale(c, s) for c, s in zip(left, steps, strict=True)]
+            parts = [c * s for c, s in zip(left, steps, strict=True)]
             return add(integer(int(rest.reshape(-1)[0])), *parts)
     flat = integer(0)
     for c, n in zip(left, rest.shape, strict=True):
-        flat = add(multiply(flat, integer(n)), c)
+        flat = flat * integer(n) + c
     return entry(Lookup.of(rest, dtype), flat)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.dtype == object or one.dtype.kind in "iubUS":
-        return bool(np.all(one == other))
-    other = np.broadcast_to(other, one.shape)
-    return np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
+    return bytes_of(one) == bytes_of(np.broadcast_to(other, one.shape))
 
 
 def affine(array: np.ndarray) -> tuple[int, ...] | None:

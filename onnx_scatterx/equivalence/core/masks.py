@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, multiply
-from onnx_scatterx.equivalence.core.division import divide, modulo
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, divide, modulo, multiply
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
     below,
@@ -85,7 +84,7 @@ class Mask:
         at = rank.args
         inside = self.inside(at)
         true = self.at(at)
-        through = add(rank, from_condition(true))
+        through = rank + from_condition(true)
         back = (equal(q, c) for q, c in zip(self.places(rank), at, strict=True))
         return [
             implies(inside, at_most(through, self.count)),
@@ -116,7 +115,7 @@ class View:
     @property
     def count(self) -> Term:
         """The number of true elements."""
-        return multiply(self.mask.count, self.each)
+        return self.mask.count * self.each
 
     def places(self, p: Term) -> Coordinates:
         """Return the coordinates of the p-th true element."""
@@ -128,14 +127,14 @@ class View:
     def rank(self, at: Coordinates) -> Term:
         """Return how many elements before this one are true."""
         cut = len(self.dims) - len(self.inner)
-        before = multiply(self.mask.rank(self.outward(at[:cut])), self.each)
-        return add(before, self._within(at))
+        before = self.mask.rank(self.outward(at[:cut])) * self.each
+        return before + self._within(at)
 
     def _within(self, at: Coordinates) -> Term:
         """Return how many of a true element's repetitions come before this one."""
         cut = len(self.dims) - len(self.inner)
         own = self.mask.at(self.outward(at[:cut]))
-        return multiply(from_condition(own), flattened(at[cut:], self.inner))
+        return from_condition(own) * flattened(at[cut:], self.inner)
 
     def there(self, at: Coordinates) -> Term:
         """Return that the mask has such an element."""

@@ -5,7 +5,6 @@ What ONNX and ONNX Runtime may read in two ways is refused, with the reason.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from onnx import inliner, numpy_helper
+from onnx import inliner
 
+from onnx_scatterx.equivalence.core.contents import Contents, contents, dtype_name
 from onnx_scatterx.equivalence.core.terms import UnsupportedError
 
 Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
@@ -26,7 +26,6 @@ SCATTERX = "onnx_scatterx"
 _STANDARD = ("", "ai.onnx")
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
-_LOADED = 1 << 20  # bytes of external data; of more, only the digest is known
 _RANDOM = {"Bernoulli", "Multinomial"}
 _RANDOM |= {f"Random{kind}{like}" for kind in ("Normal", "Uniform") for like in ("", "Like")}
 
@@ -36,7 +35,7 @@ class Node:
     """One node: its operation, and its values by their names ("" for an absent one).
 
     ``kind`` is its operation without its names: equal for nodes that compute the same function of
-    their inputs and of the values that their subgraphs ``captured``.
+    their inputs and of the values that their subgraphs ``captured``. ``flavour`` is its attributes.
     """
 
     op: str
@@ -46,6 +45,7 @@ class Node:
     attributes: dict[str, Any] = field(hash=False)
     version: int
     kind: tuple[Any, ...] = ()
+    flavour: tuple[Any, ...] = ()
     captured: tuple[str, ...] = ()
     draws: bool = False
     proto: onnx.NodeProto = field(default_factory=onnx.NodeProto, hash=False, repr=False)
@@ -63,30 +63,6 @@ class Node:
     def get(self, name: str, default: Any = None) -> Any:
         """Return an attribute."""
         return self.attributes.get(name, default)
-
-    @property
-    def flavour(self) -> tuple[Any, ...]:
-        """Its attributes."""
-        return tuple(self.kind[3])
-
-
-@dataclass(frozen=True)
-class Contents:
-    """A constant: its type, its shape, the digest of its bytes; its elements if they are read."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    digest: bytes
-    array: np.ndarray | None = field(default=None, compare=False, repr=False)
-
-    @classmethod
-    def of(cls, array: np.ndarray, dtype: str) -> Contents:
-        """Return the contents of an array."""
-        if array.dtype == object:
-            content = repr(array.ravel().tolist()).encode()
-        else:
-            content = np.ascontiguousarray(array).tobytes()
-        return cls(dtype, array.shape, hashlib.sha256(content).digest(), array)
 
 
 @dataclass(frozen=True)
@@ -130,16 +106,6 @@ def is_scatterx(domain: str) -> bool:
     return domain == SCATTERX or domain.startswith(f"{SCATTERX}.")
 
 
-def dtype_name(element: int) -> str:
-    """Return the name of an element type."""
-    if element == onnx.TensorProto.STRING:
-        return "string"
-    try:
-        return str(onnx.helper.tensor_dtype_to_np_dtype(element).name)
-    except KeyError as error:
-        raise UnsupportedError(f"the element type {element}") from error
-
-
 def read(source: Source, beside: Path | None = None) -> Graph:
     """Return a model as the judge reads it; UnsupportedError if that is impossible.
 
@@ -151,34 +117,29 @@ def read(source: Source, beside: Path | None = None) -> Graph:
             source = onnx.load(source, load_external_data=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise UnsupportedError(f"{source} cannot be read as ONNX") from error
-    return _Reader(source, beside).graph()
+    return _graph(source, beside)
 
 
-class _Reader:
-    def __init__(self, model: onnx.ModelProto, beside: Path | None) -> None:
-        self.beside = beside
-        self.versions = _versions(model.opset_import, "the model")
-        self.bodies = {f.domain: f for f in model.functions if is_scatterx(f.domain)}
-        self.model = _flat(model)
-
-    def graph(self) -> Graph:
-        graph = self.model.graph
-        if graph.sparse_initializer:
-            raise UnsupportedError("sparse initializers")
-        data = {i.name: contents(i, self.beside) for i in graph.initializer}
-        fixed = set(data) if self.model.ir_version < _DEFAULTS_SINCE else set()
-        inputs = tuple(declared(i) for i in graph.input if i.name not in fixed)
-        given = {i.name for i in inputs}
-        stated = [*graph.value_info, *graph.output]
-        return Graph(
-            inputs,
-            {name: d for name, d in data.items() if name in given},
-            {name: d for name, d in data.items() if name not in given},
-            tuple(node_of(n, self.versions) for n in graph.node),
-            tuple(o.name for o in graph.output),
-            tuple(declared(v) for v in stated),
-            {domain: _body(f) for domain, f in self.bodies.items()},
-        )
+def _graph(model: onnx.ModelProto, beside: Path | None) -> Graph:
+    versions = _versions(model.opset_import, "the model")
+    bodies = {f.domain: _body(f) for f in model.functions if is_scatterx(f.domain)}
+    model = _flat(model)
+    graph = model.graph
+    if graph.sparse_initializer:
+        raise UnsupportedError("sparse initializers")
+    data = {i.name: contents(i, beside) for i in graph.initializer}
+    fixed = set(data) if model.ir_version < _DEFAULTS_SINCE else set()
+    inputs = tuple(declared(i) for i in graph.input if i.name not in fixed)
+    given = {i.name for i in inputs}
+    return Graph(
+        inputs,
+        {name: d for name, d in data.items() if name in given},
+        {name: d for name, d in data.items() if name not in given},
+        tuple(node_of(n, versions) for n in graph.node),
+        tuple(o.name for o in graph.output),
+        tuple(declared(v) for v in (*graph.value_info, *graph.output)),
+        bodies,
+    )
 
 
 def _versions(imports: Iterable[onnx.OperatorSetIdProto], what: str) -> dict[str, int]:
@@ -228,82 +189,12 @@ def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
         flat = inliner.inline_local_functions(flat)
     except RuntimeError as error:
         raise UnsupportedError("functions that cannot be inlined") from error
-    for node in _all_nodes(flat.graph):
+    inner = (n for node in flat.graph.node for graph in _subgraphs(node) for n in graph.node)
+    for node in (*flat.graph.node, *inner):
         if (node.domain, node.op_type) in called:
-            raise UnsupportedError(
-                f"the function {node.domain}.{node.op_type}, which cannot be inlined"
-            )
+            what = f"the function {node.domain}.{node.op_type}"
+            raise UnsupportedError(f"{what}, which cannot be inlined")
     return flat
-
-
-def _all_nodes(graph: onnx.GraphProto) -> Iterable[onnx.NodeProto]:
-    for node in graph.node:
-        yield node
-        for inner in _subgraphs(node):
-            yield from inner.node
-
-
-def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
-    """Return a constant. Of external data that are large, only the digest is read."""
-    dtype, shape = dtype_name(proto.data_type), tuple(proto.dims)
-    if proto.data_location == onnx.TensorProto.EXTERNAL:
-        raw = _External.of(proto, beside)
-        kind = None if dtype == "string" else onnx.helper.tensor_dtype_to_np_dtype(proto.data_type)
-        count = int(np.prod(shape, dtype=object))
-        if kind is None or any(n < 0 for n in shape):
-            raise UnsupportedError(f"the external tensor {proto.name!r}")
-        whole = count * kind.itemsize
-        if raw.length == whole and whole > _LOADED:
-            return Contents(dtype, shape, raw.digest())
-        loaded = onnx.TensorProto(name=proto.name, data_type=proto.data_type, dims=shape)
-        loaded.raw_data = raw.read()
-        proto = loaded
-    try:
-        return Contents.of(np.asarray(numpy_helper.to_array(proto)), dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise UnsupportedError(f"the tensor {proto.name!r} cannot be read") from error
-
-
-@dataclass(frozen=True)
-class _External:
-    """Bytes of a file beside the model."""
-
-    path: Path
-    offset: int
-    length: int
-
-    @classmethod
-    def of(cls, proto: onnx.TensorProto, beside: Path | None) -> _External:
-        said = {e.key: e.value for e in proto.external_data}
-        location = Path(said.get("location", ""))
-        what = f"the external data of {proto.name!r}"
-        if beside is None or location.is_absolute() or ".." in location.parts:
-            raise UnsupportedError(f"{what}, which are not beside the model")
-        path = beside / location
-        if not path.is_file():
-            raise UnsupportedError(f"{what}: there is no file {location}")
-        try:
-            offset = int(said.get("offset", 0))
-            length = int(said.get("length", path.stat().st_size - offset))
-        except ValueError as error:
-            raise UnsupportedError(f"{what}: where they lie is not a number") from error
-        if offset < 0 or length < 0 or offset + length > path.stat().st_size:
-            raise UnsupportedError(f"{what}: the file is too short")
-        return cls(path, offset, length)
-
-    def read(self) -> bytes:
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            return file.read(self.length)
-
-    def digest(self) -> bytes:
-        made, left = hashlib.sha256(), self.length
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            while left and (part := file.read(min(left, 1 << 20))):
-                made.update(part)
-                left -= len(part)
-        return made.digest()
 
 
 def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
@@ -317,8 +208,9 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     }
     captured: dict[str, str] = {}
     ordered = sorted(proto.attribute, key=lambda a: a.name)
-    parts = [(a.name, _nameless(a, captured)) for a in ordered]
+    flavour = tuple([(a.name, _nameless(a, captured)) for a in ordered])
     inner = [node for graph in _subgraphs(proto) for node in graph.node]
+    since = _since(proto.op_type, domain, version)
     if any(t.data_location == onnx.TensorProto.EXTERNAL for t in _tensors(proto)):
         raise UnsupportedError("external data of an attribute, or within a subgraph")
     if any(is_scatterx(node.domain) for node in inner):
@@ -330,13 +222,8 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
         tuple(proto.output),
         attributes,
         version,
-        (
-            proto.op_type,
-            domain,
-            _since(proto.op_type, domain, version),
-            tuple(parts),
-            len(proto.output),
-        ),
+        (proto.op_type, domain, since, flavour, len(proto.output)),
+        flavour,
         tuple(captured),
         any(map(_draws, (proto, *inner))),
         proto,
@@ -359,7 +246,7 @@ def _nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes
     plain = onnx.AttributeProto()
     plain.CopyFrom(attribute)
     plain.doc_string = ""
-    for graph in ([plain.g] if plain.HasField("g") else []) + list(plain.graphs):
+    for graph in _bodies(plain):
         _rename(graph, {}, captured)
     return bytes(plain.SerializeToString(deterministic=True))
 
@@ -383,9 +270,7 @@ def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, s
         del node.metadata_props[:]
         node.input[:] = [old(n) for n in node.input]
         for attribute in node.attribute:
-            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(
-                attribute.graphs
-            ):
+            for inner in _bodies(attribute):
                 _rename(inner, names, captured)
         node.output[:] = [new(n) for n in node.output]
     for value in (*graph.output, *graph.value_info):
@@ -415,10 +300,13 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
     return dim.dim_param or None
 
 
+def _bodies(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
+    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
+
+
 def _subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     """Return the graphs within a node, and those within their nodes."""
-    own = [a.g for a in node.attribute if a.HasField("g")]
-    own += [graph for a in node.attribute for graph in a.graphs]
+    own = [graph for a in node.attribute for graph in _bodies(a)]
     return own + [deeper for graph in own for n in graph.node for deeper in _subgraphs(n)]
 
 

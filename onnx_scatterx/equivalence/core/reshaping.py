@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, multiply
-from onnx_scatterx.equivalence.core.division import divide, exact_quotient, modulo
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, divide, exact_quotient, modulo
 from onnx_scatterx.equivalence.core.terms import Term
 
 Dims = tuple[Term, ...]
@@ -21,7 +20,7 @@ def flattened(at: Sequence[Term], dims: Sequence[Term]) -> Term:
     """Return the place in row-major order."""
     place = ZERO
     for c, d in zip(at, dims, strict=True):
-        place = add(multiply(place, d), c)
+        place = place * d + c
     return place
 
 
@@ -74,16 +73,16 @@ def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int],
                 if i == len(dims):
                     j = len(others)
                     break
-                product, i = multiply(product, dims[i]), i + 1
+                product, i = product * dims[i], i + 1
             elif j == low:
                 if j == len(others):
                     i = len(dims)
                     break
-                other, j = multiply(other, others[j]), j + 1
+                other, j = other * others[j], j + 1
             elif i < len(dims) and (j == len(others) or _smaller(product, other)):
-                product, i = multiply(product, dims[i]), i + 1
+                product, i = product * dims[i], i + 1
             elif j < len(others):
-                other, j = multiply(other, others[j]), j + 1
+                other, j = other * others[j], j + 1
             closed = i > start and j > low and (product is other or same(product, other))
         groups.append(((start, i), (low, j)))
     return groups

@@ -25,6 +25,9 @@ QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
 are only guessed to be the same, for a pair of models.
 """
 
+_LARGEST = 2**32 - 1  # limit that Z3 takes
+_MEMORY = 4096  # MB of Z3, for a question
+
 
 @dataclass
 class Model:
@@ -43,10 +46,11 @@ class Model:
 
 @dataclass
 class Answer:
-    """Z3's answer about a statement; if the statement may be wrong, a model of that."""
+    """Z3's answer about a statement: perhaps a model if it may be wrong, or the limit reached."""
 
     status: Status
     model: Model | None = None
+    limit: str = ""
 
 
 @dataclass
@@ -55,6 +59,7 @@ class Solver:
 
     witnesses: Witnesses = field(default_factory=Witnesses)
     facts: dict[Term, None] = field(default_factory=dict)
+    effort: float = 1
     budget: int = ALL
     spent: int = 0
     asked: int = 0
@@ -98,7 +103,7 @@ class Solver:
             return Answer("proven")
         left = self.budget - self.spent
         if left <= 0:
-            return Answer("limit")
+            return Answer("limit", limit="Z3's work for all questions")
         facts = list(self.facts) if everything else self._relevant(roots)
         self.collecting = True
         try:
@@ -110,7 +115,9 @@ class Solver:
         encode = Encoder()
         solver = z3.SimpleSolver(ctx=encode.context)
         solver.set("random_seed", 0)
-        solver.set("rlimit", min(QUICK if quick else FULL, left))
+        own = int(self.effort * (QUICK if quick else FULL))
+        solver.set("rlimit", min(own, left, _LARGEST))
+        solver.set("max_memory", _MEMORY)
         statements = [*roots, *facts, *added]
         for statement in statements:
             solver.add(encode(statement))
@@ -123,8 +130,9 @@ class Solver:
         if result == z3.unsat:
             return Answer("proven")
         if result == z3.sat:
-            return Answer("refuted", Model(solver.model(), encode))
-        return Answer("limit")
+            # A model keeps all of Z3's memory for the question, so most answers have none.
+            return Answer("refuted", Model(solver.model(), encode) if everything else None)
+        return Answer("limit", limit="Z3's work for one question")
 
     def _relevant(self, roots: Sequence[Term]) -> list[Term]:
         """Return the facts that share unknowns with a question, directly or through other facts."""

@@ -11,7 +11,7 @@ simplified with that, so a question must never use a coordinate for anything els
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -58,6 +58,22 @@ class Term:
         name = self.data[0] if self.op == "apply" else self.op
         return f"{name}({', '.join(map(repr, self.args))})"
 
+    def __add__(self, other: Term | int) -> Term:
+        return SUMS["+"](self, other)
+
+    def __sub__(self, other: Term | int) -> Term:
+        return SUMS["-"](self, other)
+
+    def __mul__(self, other: Term | int) -> Term:
+        return SUMS["*"](self, other)
+
+    def __neg__(self) -> Term:
+        return SUMS["*"](self, -1)
+
+
+SUMS: dict[str, Callable[[Term, Term | int], Term]] = {}
+"""What +, - and * of integers are: `arithmetic` says it."""
+
 
 @dataclass
 class Table:
@@ -77,8 +93,9 @@ _now: ContextVar[Table] = ContextVar("_now", default=_permanent)
 
 
 @contextmanager
-def new_table(steps: int = STEPS) -> Iterator[Table]:
-    """Create terms in a new table, with a limit on the steps."""
+def new_table(effort: float = 1) -> Iterator[Table]:
+    """Create terms in a new table; ``effort`` multiplies the steps that may be taken."""
+    steps = int(effort * STEPS)
     table = Table(steps, steps, dict(_permanent.known))
     token = _now.set(table)
     try:
@@ -88,10 +105,10 @@ def new_table(steps: int = STEPS) -> Iterator[Table]:
 
 
 @contextmanager
-def share(steps: int) -> Iterator[None]:
-    """Allow at most so many steps for a part of the work."""
+def share(part: int) -> Iterator[None]:
+    """Allow at most one of so many parts of all steps for a part of the work."""
     table = _now.get()
-    own = min(steps, table.left)
+    own = min(table.steps // part, table.left)
     kept = table.left - own
     table.left = own
     try:
@@ -105,7 +122,12 @@ def step(count: int = 1) -> None:
     table = _now.get()
     table.left -= count
     if table.left < 0 and table is not _permanent:
-        raise LimitError(f"limit of steps reached ({table.steps:,} for a pair of models)")
+        raise LimitError(reached("steps in terms"))
+
+
+def reached(limit: str) -> str:
+    """Return that a limit was reached, and how it is raised."""
+    return f"the limit of {limit} was reached: --effort 4 allows four times as much"
 
 
 def make(
@@ -173,8 +195,25 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
         stack.extend(term.args)
 
 
+RULES: dict[str, Callable[[Term, tuple[Term, ...]], Term]] = {}
+"""For each operation that is simplified: from a term and other parts to the term with these."""
+
+
 def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:
     """Return a term with some of its parts replaced, simplified again."""
-    from onnx_scatterx.equivalence.core.rebuild import rebuild
+    done = dict(replaced)
 
-    return rebuild(term, dict(replaced))
+    def rebuilt(old: Term) -> Term:
+        found = done.get(old)
+        if found is None:
+            args = tuple([rebuilt(a) for a in old.args])
+            if args == old.args:
+                found = old
+            elif old.op in RULES:
+                found = RULES[old.op](old, args)
+            else:
+                found = make(old.op, args, old.data, old.sort, old.low, old.high)
+            done[old] = found
+        return found
+
+    return rebuilt(term)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply, scale
+from onnx_scatterx.equivalence.core.arithmetic import add, integer, multiply
 from onnx_scatterx.equivalence.core.logic import truth
-from onnx_scatterx.equivalence.core.terms import Sort, Term, literal, make
+from onnx_scatterx.equivalence.core.terms import RULES, Sort, Term, literal, make
 
 RANGES = {
     f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
@@ -38,13 +38,16 @@ def wrapped(value: Term, dtype: str) -> Term:
         parts = []
         for monomial, coefficient in value.data:
             factors = [inside.get(a, a) for a in monomial]
-            parts.append(scale(multiply(*factors), coefficient))
+            parts.append(multiply(*factors) * coefficient)
         value = add(*parts)
     if low <= value.low and value.high <= high:
         return value
     if value.op == "integer":
         return integer((value.data - low) % (high - low + 1) + low)
     return make("wrap", (value,), dtype, "integer", low, high)
+
+
+RULES["wrap"] = lambda term, args: wrapped(args[0], term.data)
 
 
 def constant(element: np.generic, dtype: str) -> Term:
@@ -57,6 +60,17 @@ def constant(element: np.generic, dtype: str) -> Term:
     if isinstance(element, (str, bytes)):
         return literal(dtype, element.encode() if isinstance(element, str) else element)
     return literal(dtype, np.asarray(element).tobytes())
+
+
+FLOATS = ("float32", "float64")
+"""The types in which numbers are computed here as a processor does."""
+
+
+def number_of(literal: Term) -> np.generic:
+    """Return the number that a literal of a type of ``FLOATS`` is."""
+    dtype, bits = literal.data
+    number: np.generic = np.frombuffer(bits, dtype)[0]
+    return number
 
 
 def float_constant(dtype: str, value: float) -> Term | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, number, subtract
+from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, number
 from onnx_scatterx.equivalence.core.terms import Term, limit_of, walk
 
 _ROUNDS = 3
@@ -123,4 +123,4 @@ def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
     if length is not None and length <= _SMALL:
         return [integer(i) for i in range(length)]
     own = sorted(points, key=lambda p: points[p] is not limit)  # those of its own axis first
-    return [ZERO, subtract(limit, ONE), *own[:_GUESSES]]
+    return [ZERO, limit - 1, *own[:_GUESSES]]

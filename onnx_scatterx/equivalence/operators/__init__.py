@@ -4,9 +4,7 @@ A function takes the node, its inputs (None for an absent one) and the world, an
 outputs. It raises UnsupportedError for a case that is not modelled.
 """
 
-from __future__ import annotations
-
-from onnx_scatterx.equivalence.operators import (
+from onnx_scatterx.equivalence.operators import (  # noqa: F401 - they enter their operators
     casting,
     creation,
     elementwise,
@@ -17,22 +15,7 @@ from onnx_scatterx.equivalence.operators import (
     reductions,
     reshapes,
     scatters,
-    slices,
 )
 from onnx_scatterx.equivalence.operators.registry import OPERATORS
 
-FAMILIES = (
-    casting,
-    creation,
-    elementwise,
-    logical,
-    movement,
-    padding,
-    gathers,
-    reductions,
-    reshapes,
-    scatters,
-    slices,
-)
-
-__all__ = ["FAMILIES", "OPERATORS"]
+__all__ = ["OPERATORS"]

@@ -1,22 +1,13 @@
-"""Tensors made of sizes and numbers: Shape, Size, Range, ConstantOfShape, EyeLike."""
+"""Tensors made of sizes and numbers: Shape, Size, Range, ConstantOfShape."""
 
 from __future__ import annotations
 
 import numpy as np
 from onnx import numpy_helper
 
-from onnx_scatterx.equivalence.core.arithmetic import (
-    ZERO,
-    add,
-    integer,
-    maximum,
-    number,
-    scale,
-    subtract,
-)
-from onnx_scatterx.equivalence.core.division import divide
-from onnx_scatterx.equivalence.core.logic import at_most, choose, equal, negation
-from onnx_scatterx.equivalence.core.reading import Node, dtype_name
+from onnx_scatterx.equivalence.core.arithmetic import ZERO, divide, integer, maximum, number
+from onnx_scatterx.equivalence.core.logic import at_most, equal, negation
+from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Tensor, tensor_of
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.types import constant, sort_of
@@ -50,11 +41,11 @@ def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if known is None:
         raise UnsupportedError("Range with a step that is not constant")
     if known > 0:
-        length = divide(add(subtract(end, start), integer(known - 1)), integer(known))
+        length = divide(end - start + (known - 1), integer(known))
     else:
-        length = divide(add(subtract(start, end), integer(-known - 1)), integer(-known))
+        length = divide(start - end + (-known - 1), integer(-known))
     dims = (maximum(length, ZERO),)
-    return [Tensor(dtype, dims, lambda at: add(start, scale(at[0], known)))]
+    return [Tensor(dtype, dims, lambda at: start + at[0] * known)]
 
 
 def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
@@ -73,15 +64,3 @@ def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dtype = str(array.dtype.name)
     value = constant(array.reshape(-1)[0], dtype)
     return [Tensor(dtype, tuple(dims), lambda _: value)]
-
-
-@operator("EyeLike")
-def eye(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    dtype = dtype_name(node.get("dtype")) if node.get("dtype") else a.dtype
-    if sort_of(dtype) == "data" and dtype not in ("float32", "float64", "float16"):
-        raise UnsupportedError(f"EyeLike of {dtype}")
-    kind = np.dtype(dtype).type
-    zero, one = constant(kind(0), dtype), constant(kind(1), dtype)
-    shift = integer(node.get("k", 0))
-    return [Tensor(dtype, a.shape, lambda at: choose(equal(add(at[0], shift), at[1]), one, zero))]

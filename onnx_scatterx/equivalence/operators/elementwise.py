@@ -1,24 +1,29 @@
 """Operators on one element of each input: exact on integers, unknown functions of floats.
 
 Of floats only these identities are used, which hold for every float, NaN included:
-x * 1 = x, x + -0 = x, x - 0 = x.
+x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
+754 says.
 """
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from onnx_scatterx.equivalence.core.arithmetic import (
     ZERO,
     add,
+    divide,
     integer,
     maximum,
     minimum,
+    modulo,
     multiply,
-    scale,
     subtract,
 )
-from onnx_scatterx.equivalence.core.division import divide, modulo
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
     below,
@@ -32,7 +37,15 @@ from onnx_scatterx.equivalence.core.logic import (
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, apply
-from onnx_scatterx.equivalence.core.types import float_constant, range_of, sort_of, wrapped
+from onnx_scatterx.equivalence.core.types import (
+    FLOATS,
+    constant,
+    float_constant,
+    number_of,
+    range_of,
+    sort_of,
+    wrapped,
+)
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
@@ -53,19 +66,19 @@ BINARY = (
 
 def quotient(a: Term, b: Term) -> Term:
     """Return the quotient rounded towards zero, as integers divide in C++."""
-    flipped = choose(below(b, ZERO), scale(a, -1), a)
-    size = choose(below(b, ZERO), scale(b, -1), b)
+    flipped = choose(below(b, ZERO), -a, a)
+    size = choose(below(b, ZERO), -b, b)
     whole = divide(flipped, size)
-    up = scale(divide(scale(flipped, -1), size), -1)
+    up = -divide(-flipped, size)
     return choose(at_most(ZERO, flipped), whole, up)
 
 
 def remainder(a: Term, b: Term) -> Term:
     """Return the remainder with the sign of the divisor, as Mod gives it."""
-    size = choose(below(b, ZERO), scale(b, -1), b)
-    flipped = choose(below(b, ZERO), scale(a, -1), a)
+    size = choose(below(b, ZERO), -b, b)
+    flipped = choose(below(b, ZERO), -a, a)
     rest = modulo(flipped, size)
-    return choose(below(b, ZERO), scale(rest, -1), rest)
+    return choose(below(b, ZERO), -rest, rest)
 
 
 INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
@@ -76,8 +89,8 @@ INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
     "Mod": remainder,
 }
 INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
-    "Neg": lambda a: scale(a, -1),
-    "Abs": lambda a: choose(below(a, ZERO), scale(a, -1), a),
+    "Neg": lambda a: -a,
+    "Abs": lambda a: choose(below(a, ZERO), -a, a),
     "Relu": lambda a: maximum(a, ZERO),
     "Sign": lambda a: choose(below(a, ZERO), integer(-1), from_condition(below(ZERO, a))),
 }
@@ -109,7 +122,19 @@ def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> T
                         pair = (branch, rest) if term is a else (rest, branch)
                         pairs.append(float_binary(name, flavour, dtype, *pair))
                     return choose(condition, *pairs)
+    if name in _NUMBERS and not flavour and dtype in FLOATS and a.op == b.op == "literal":
+        with np.errstate(all="ignore"):
+            value = _NUMBERS[name](number_of(a), number_of(b))
+        if not np.isnan(value):  # of a NaN, the bits differ from processor to processor
+            return constant(value, dtype)
     return apply((name, flavour, dtype), (a, b))
+
+
+_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": operators.add,
+    "Sub": operators.sub,
+    "Mul": operators.mul,
+}
 
 
 def _chosen(term: Term, condition: Term, value: bool) -> Term:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number, scale
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, number
 from onnx_scatterx.equivalence.core.logic import TRUE, at_most, below, both, choose, equal, implies
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -16,12 +16,12 @@ def counted_from_front(index: Term, d: Term, world: World) -> Term:
     negative = below(index, ZERO)
     if negative.op == "false" or world.decide(negative) is False:
         return index
-    return choose(negative, add(index, d), index)
+    return choose(negative, index + d, index)
 
 
 def in_range(index: Term, d: Term) -> Term:
     """Return the condition that an element exists at an index."""
-    return both(at_most(scale(d, -1), index), below(index, d))
+    return both(at_most(-d, index), below(index, d))
 
 
 def need_in_range(
@@ -57,7 +57,7 @@ def need_in_range(
     # A condition for all positions holds for the first and the last: facts on the sizes.
     for corner in ({ZERO}, {ONE}):
         at = [
-            c if number(c) is not None else (ZERO if ZERO in corner else add(n, scale(ONE, -1)))
+            c if number(c) is not None else (ZERO if ZERO in corner else n + -ONE)
             for c, n in zip(points, indices.shape, strict=True)
         ]
         exist = both(read, *(below(ZERO, n) for n in indices.shape))

@@ -1,4 +1,7 @@
-"""Operators that move elements: Transpose, Concat, Split, Unsqueeze, Squeeze, Expand, Tile."""
+"""Operators that move elements: Transpose, Concat, Split, Unsqueeze, Squeeze, Expand, Tile, Slice.
+
+The bounds of a Slice are clamped as ONNX Runtime clamps them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
     add,
+    divide,
     integer,
-    multiply,
+    maximum,
+    minimum,
+    modulo,
     number,
-    subtract,
 )
-from onnx_scatterx.equivalence.core.division import modulo
-from onnx_scatterx.equivalence.core.logic import below, choose, equal
+from onnx_scatterx.equivalence.core.logic import below, choose, either, equal
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
@@ -24,6 +28,7 @@ from onnx_scatterx.equivalence.operators.registry import (
     axes_of,
     given,
     needed,
+    numbers,
     operator,
     positive,
 )
@@ -64,13 +69,13 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
                     dims[k] = e
     ends = [ZERO]
     for t in tensors:
-        ends.append(add(ends[-1], t.shape[axis]))
+        ends.append(ends[-1] + t.shape[axis])
     dims[axis] = ends[-1]
 
     def define(at: Coordinates) -> Term:
         def own(i: int) -> Term:
             moved = list(at)
-            moved[axis] = subtract(at[axis], ends[i])
+            moved[axis] = at[axis] - ends[i]
             return tensors[i].at(moved)
 
         parts: list[tuple[Term, int]] = []
@@ -116,13 +121,13 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     outputs, start = [], ZERO
     for length in sizes:
         outputs.append(_part(a, axis, start, length))
-        start = add(start, length)
+        start = start + length
     return outputs
 
 
 def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
     def define(at: Coordinates) -> Term:
-        return a.at((*at[:axis], add(at[axis], start), *at[axis + 1 :]))
+        return a.at((*at[:axis], at[axis] + start, *at[axis + 1 :]))
 
     return Tensor(a.dtype, (*a.shape[:axis], length, *a.shape[axis + 1 :]), define)
 
@@ -182,7 +187,7 @@ def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if len(times) != a.rank:
         world.need(equal(ZERO, ONE), "Tile: one count for each axis")
         raise UnsupportedError("Tile with a count too many or too few")
-    dims = tuple(multiply(d, n) for d, n in zip(a.shape, times, strict=True))
+    dims = tuple(d * n for d, n in zip(a.shape, times, strict=True))
 
     def define(at: Coordinates) -> Term:
         own = []
@@ -198,8 +203,59 @@ def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [needed(inputs, 0)]
 
 
-@operator("Dropout")
-def dropout(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    if len(node.outputs) > 1:
-        raise UnsupportedError("Dropout that gives its mask")
-    return [needed(inputs, 0)]
+_LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to the front"
+
+
+@operator("Slice")
+def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if node.version < 10:
+        starts, ends = ([integer(v) for v in node.get(name)] for name in ("starts", "ends"))
+        axes = list(node.get("axes") or range(len(starts)))
+        steps = [1] * len(starts)
+    else:
+        starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
+        axes_given, steps_given = given(inputs, 3), given(inputs, 4)
+        axes = list(range(len(starts)))
+        if axes_given is not None:
+            axes = numbers(axes_given, "axes")
+        steps = [1] * len(starts)
+        if steps_given is not None:
+            steps = numbers(steps_given, "steps")
+    twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
+        world.need(equal(ZERO, ONE), "Slice: as many starts, ends, axes and steps")
+        raise UnsupportedError("Slice with starts, ends, axes and steps that do not fit")
+    dims = list(a.shape)
+    first, by = [ZERO] * a.rank, [1] * a.rank
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        axis = positive(axis, a.rank)
+        first[axis], dims[axis] = bounds(a.shape[axis], start, end, step)
+        by[axis] = step
+
+    def define(at: Coordinates) -> Term:
+        moved = (f + c * k for f, c, k in zip(first, at, by, strict=True))
+        return a.at(tuple(moved))
+
+    return [Tensor(a.dtype, tuple(dims), define)]
+
+
+def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
+    """Return the start of a slice of an axis of size d, and how many elements it has."""
+    last = d - 1
+    start = choose(below(start, ZERO), start + d, start)
+    # With an empty axis and a negative step there is nothing to clamp to: no element is taken.
+    start = minimum(maximum(start, ZERO), d if step > 0 else last)
+    raw = end
+    end = choose(below(end, ZERO), end + d, end)
+    if step > 0:
+        end = minimum(maximum(end, ZERO), d)
+        length = divide(end - start + (step - 1), integer(step))
+        return start, maximum(length, ZERO)
+    end = minimum(maximum(end, integer(-1)), d)
+    to_front = either(*(equal(raw, integer(v)) for v in _LAST))
+    end = choose(to_front, integer(-1), end)
+    length = divide(start - end + (-step - 1), integer(-step))
+    if number(d) is None:
+        return start, choose(equal(d, ZERO), ZERO, maximum(length, ZERO))
+    return start, maximum(length, ZERO) if d is not ZERO else ZERO

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    maximum,
-    minimum,
-    subtract,
-)
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, maximum, minimum
 from onnx_scatterx.equivalence.core.logic import at_most, below, both, choose, equal, implies
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -48,11 +41,11 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         before[axis], after[axis] = amounts[i], amounts[i + len(axes)]
     dims = []
     for d, low, high in zip(a.shape, before, after, strict=True):
-        dims.append(add(low, d, high))
+        dims.append(low + d + high)
         world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
         if world.owing:  # ONNX Runtime refuses at least or at most these
             for amount in (low, high):
-                rest = add(d, minimum(amount, ZERO))
+                rest = d + minimum(amount, ZERO)
                 world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
     filler = given(inputs, 2)
     if filler is not None:
@@ -63,7 +56,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         value = constant(np.dtype(a.dtype).type(0), a.dtype)
 
     def define(at: Coordinates) -> Term:
-        own = [subtract(c, low) for c, low in zip(at, before, strict=True)]
+        own = [c - low for c, low in zip(at, before, strict=True)]
         inside = []
         for c, d, low, high in zip(own, a.shape, before, after, strict=True):
             if low is not ZERO:
@@ -85,4 +78,4 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _clamped(c: Term, d: Term) -> Term:
-    return minimum(maximum(c, ZERO), subtract(d, ONE))
+    return minimum(maximum(c, ZERO), d - 1)

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onnx_scatterx.equivalence.core.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    integer,
-    maximum,
-    minimum,
-    number,
-)
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, maximum, minimum, number
 from onnx_scatterx.equivalence.core.logic import (
     as_condition,
     at_most,
@@ -98,7 +90,7 @@ def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def define(at: Coordinates) -> Term:
         before = view.rank(at)
-        return before if node.get("exclusive") else add(before, from_condition(view.true(at)))
+        return before if node.get("exclusive") else before + from_condition(view.true(at))
 
     return [Tensor(a.dtype, a.shape, define)]
 

@@ -1,9 +1,15 @@
-"""Reshape and Flatten, and special cases of Reshape: DepthToSpace, SpaceToDepth."""
+"""Reshape and Flatten."""
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, multiply, number
-from onnx_scatterx.equivalence.core.division import divide, exact_quotient
+from onnx_scatterx.equivalence.core.arithmetic import (
+    ONE,
+    ZERO,
+    divide,
+    exact_quotient,
+    multiply,
+    number,
+)
 from onnx_scatterx.equivalence.core.logic import at_most, below, choose, equal, negation
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.reshaping import Dims, remapped
@@ -90,7 +96,7 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
     if whole is not None:
         return whole
     found = divide(total, part)
-    world.need(equal(total, multiply(found, part)), "Reshape: the open size is whole")
+    world.need(equal(total, found * part), "Reshape: the open size is whole")
     return found
 
 
@@ -98,39 +104,8 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
 def flatten(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axis = node.get("axis", 1)
+    if not -a.rank <= axis <= a.rank:
+        raise UnsupportedError("Flatten at an axis that is not there")
     axis = axis + a.rank if axis < 0 else axis
     dims = (multiply(*a.shape[:axis]), multiply(*a.shape[axis:]))
     return [reshaped(a, dims, world)]
-
-
-@operator("DepthToSpace", "SpaceToDepth")
-def blocks(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    n, c, h, w = a.shape
-    size = node.get("blocksize")
-    block, square = integer(size), integer(size * size)
-    if node.op == "DepthToSpace":
-        depth = exact_quotient(c, square)
-        if depth is None:
-            raise UnsupportedError("DepthToSpace of an unknown number of channels")
-        if node.get("mode", b"DCR") == b"DCR":
-            shape, order = (n, block, block, depth, h, w), (0, 3, 4, 1, 5, 2)
-        else:
-            shape, order = (n, depth, block, block, h, w), (0, 1, 4, 2, 5, 3)
-        result = (n, depth, multiply(h, block), multiply(w, block))
-    else:
-        rows, columns = exact_quotient(h, block), exact_quotient(w, block)
-        if rows is None or columns is None:
-            raise UnsupportedError("SpaceToDepth of unknown sizes")
-        shape, order = (n, c, rows, block, columns, block), (0, 3, 5, 1, 2, 4)
-        result = (n, multiply(c, square), rows, columns)
-    apart = reshaped(a, shape, world)
-
-    def define(at: Dims) -> Term:
-        own = [ZERO] * 6
-        for coordinate, axis in zip(at, order, strict=True):
-            own[axis] = coordinate
-        return apart.at(own)
-
-    turned = Tensor(a.dtype, tuple(shape[axis] for axis in order), define)
-    return [reshaped(turned, result, world)]

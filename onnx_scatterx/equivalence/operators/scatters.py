@@ -1,12 +1,16 @@
-"""ScatterND, ScatterElements and TensorScatter: at a point, the update for it, or the data."""
+"""ScatterND, ScatterElements, TensorScatter, ScatterX: at a point, the update for it, or the data.
+
+ScatterX is read by its attributes, as the kernel obeys them. The update at I goes to the element
+``J = p(f(p1(I)) ++ p2(I))`` of data: a row of f, which is read at some coordinates of I, and copied
+coordinates of I, in the order p.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, add, integer, number, subtract
-from onnx_scatterx.equivalence.core.division import modulo
-from onnx_scatterx.equivalence.core.inversion import Inversion, Origin
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, modulo, number
+from onnx_scatterx.equivalence.core.inversion import Inversion, Origin, Target
 from onnx_scatterx.equivalence.core.logic import (
     TRUE,
     at_most,
@@ -47,7 +51,7 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
 
 
 def _plain(node: Node) -> Node:
-    return Node(node.op, "", (), ("",), {}, node.version, (node.op, "", 0, (), 1))
+    return Node(node.op, "", (), ("",), {}, node.version)
 
 
 def written(
@@ -152,7 +156,7 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         world.need(equal(starts.shape[0], data.shape[0]), "TensorScatter: a start each")
 
         def fits(_: Coordinates, start: Term) -> Term:
-            through = TRUE if circular else at_most(add(start, length), extent)
+            through = TRUE if circular else at_most(start + length, extent)
             return both(at_most(ZERO, start), through)
 
         points = starts.points("start")
@@ -163,7 +167,7 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def define(at: Coordinates) -> Term:
         start = ZERO if starts is None else starts.at((at[0],))
-        offset = subtract(at[axis], start)
+        offset = at[axis] - start
         if circular:
             offset = modulo(offset, extent)
         hit = both(at_most(ZERO, offset), below(offset, length))
@@ -171,3 +175,53 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return choose(hit, new, data.at(at))
 
     return [Tensor(data.dtype, data.shape, define)]
+
+
+def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    """Return the result of the kernel; what it needs to run is required."""
+    data, table, updates = (needed(inputs, i) for i in range(3))
+    p1, p2, p = (list(node.get(name) or ()) for name in ("p1", "p2", "p"))
+    columns = data.rank - len(p2)
+    picked = all(0 <= d < updates.rank for d in (*p1, *p2))
+    if not picked or sorted(p) != list(range(data.rank)) or table.rank != len(p1) + 1:
+        raise UnsupportedError("ScatterX with picks that do not fit")
+    if number(table.shape[-1]) != columns:
+        raise UnsupportedError("ScatterX with another number of columns")
+    for place, d in enumerate(p1):
+        world.need(equal(table.shape[place], updates.shape[d]), "ScatterX: f fits the updates")
+    exist = both(*(below(ZERO, n) for n in updates.shape))
+    for axis, source in enumerate(p):
+        length = data.shape[axis]
+        if source < columns:
+            what = "ScatterX: the indices are in range"
+            need_in_range(table, length, world, what, source, exist)
+        else:
+            copied = updates.shape[p2[source - columns]]
+            fits = implies(exist, at_most(copied, length))
+            world.need(fits, "ScatterX: no more than there are")
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        row = [point[d] for d in p1]
+        found = []
+        for axis, source in enumerate(p):
+            if source < columns:
+                index = table.at((*row, integer(source)))
+                found.append(counted_from_front(index, data.shape[axis], world))
+            else:
+                found.append(point[p2[source - columns]])
+        return tuple(found)
+
+    key = (*data.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
+    inversion = Inversion(updates.shape, target, f"ScatterX {world.name(table, key)}", world)
+    if node.get("unique") and not inversion.unique:
+        if not world.owing:
+            raise UnsupportedError("ScatterX that states that no updates collide")
+        world.need(_unique(updates, target), "ScatterX: no two updates collide")
+    return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
+
+
+def _unique(updates: Tensor, target: Target) -> Term:
+    """Return that no two updates go to one element."""
+    one, other = updates.points("one update "), updates.points("another update ")
+    same = (equal(a, b) for a, b in zip(target(one), target(other), strict=True))
+    return implies(both(*same), both(*(equal(a, b) for a, b in zip(one, other, strict=True))))
